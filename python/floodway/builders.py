@@ -79,6 +79,7 @@ __all__ = [
     "FMode",
     "FabricKind",
     "FabricKindPreset",
+    "Failover",
     "FatTree",
     "Faults",
     "FixedSize",
@@ -142,6 +143,7 @@ __all__ = [
     "ModelTable",
     "MultiDc",
     "NicOrRate",
+    "Nics",
     "NoNotification",
     "NoReliability",
     "NotificationParams",
@@ -1015,6 +1017,22 @@ class Defaults(Table):
     cell
         Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 8 KiB. Sizes,
         thresholds and headroom count cells then. Default: 1 byte, as if there were none.
+    drain
+        Of hosts: the rate at which a NIC writes what it has received to the host's memory, as
+        PCIe or memory allow, in bytes of frames. What arrives faster waits in the NIC's receive
+        buffer, by which the link's flow control pauses the switch; packets are delivered and
+        acknowledged when they are written. Default: without limit.
+    receive_buffer
+        Of hosts with `drain`: size of the receive buffer of each NIC and class, headroom
+        included. Default: 262,016 bytes, the receive buffer of a ConnectX port (Mellanox
+        DOC-2933), or what the link's flow control needs, if that is more.
+    nic_failover
+        Of hosts with several NICs: how long after a host knows that the link of a NIC is down
+        (`faults.detection`) the queue pairs of that NIC move to others; `"off"` to let them
+        wait for the link. Linux looks every `miimon`, often 100 ms; hardware that bonds ports
+        knows at once. Default: 0.
+    nics
+        Of hosts with several NICs: which of them sends. Default: `per-qp`.
     """
 
     flow_control: FlowControl | None = None
@@ -1031,6 +1049,10 @@ class Defaults(Table):
     payload: Size | None = None
     pipeline: Time | None = None
     cell: Size | None = None
+    drain: Rate | None = None
+    receive_buffer: Size | None = None
+    nic_failover: Failover | None = None
+    nics: Nics | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2745,6 +2767,22 @@ class Override(Table):
     cell
         Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 8 KiB. Sizes,
         thresholds and headroom count cells then. Default: 1 byte, as if there were none.
+    drain
+        Of hosts: the rate at which a NIC writes what it has received to the host's memory, as
+        PCIe or memory allow, in bytes of frames. What arrives faster waits in the NIC's receive
+        buffer, by which the link's flow control pauses the switch; packets are delivered and
+        acknowledged when they are written. Default: without limit.
+    receive_buffer
+        Of hosts with `drain`: size of the receive buffer of each NIC and class, headroom
+        included. Default: 262,016 bytes, the receive buffer of a ConnectX port (Mellanox
+        DOC-2933), or what the link's flow control needs, if that is more.
+    nic_failover
+        Of hosts with several NICs: how long after a host knows that the link of a NIC is down
+        (`faults.detection`) the queue pairs of that NIC move to others; `"off"` to let them
+        wait for the link. Linux looks every `miimon`, often 100 ms; hardware that bonds ports
+        knows at once. Default: 0.
+    nics
+        Of hosts with several NICs: which of them sends. Default: `per-qp`.
     """
 
     name: str
@@ -2771,6 +2809,10 @@ class Override(Table):
     payload: Size | None = None
     pipeline: Time | None = None
     cell: Size | None = None
+    drain: Rate | None = None
+    receive_buffer: Size | None = None
+    nic_failover: Failover | None = None
+    nics: Nics | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3932,6 +3974,9 @@ FabricKind: TypeAlias = (
 )
 
 
+Failover: TypeAlias = "Literal['off'] | Time"
+
+
 FlowControl: TypeAlias = "FlowControlParams | Mapping[str, FlowControlParams]"
 
 
@@ -4122,6 +4167,15 @@ ModelName: TypeAlias = "Literal['gpt-3-175b', 'llama-3-70b', 'llama-3-405b', 'mi
 
 
 NicOrRate: TypeAlias = "Literal['nic'] | Rate"
+
+
+#: Which of a host's NICs sends.
+#: - 'per-qp': For each queue pair one by hash, of those on shortest paths.
+#: - 'active-backup': For all queue pairs the first, in the order of links, as in Linux's mode of
+#:   this name: another one is used while its link is down.
+#: - 'spray': For each packet the NIC with the fewest bytes ahead of it. Packets arrive out of
+#:   order.
+Nics: TypeAlias = "Literal['per-qp', 'active-backup', 'spray']"
 
 
 NotificationParams: TypeAlias = (

@@ -54,6 +54,7 @@ CAUSES = {
     "queueing": "behind other packets",
     "paused": "paused",
     "held-back": "held back by a congestion point",
+    "receive-buffer": "in the receive buffer of a slow host",
     "pacing": "waiting for its pacing time",
     "window": "waiting for ACKs",
     "retransmission": "retransmitted, or waiting for that",

@@ -9,8 +9,8 @@
 use std::time::Instant;
 
 use floodway_fabric::blueprint::{
-    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
-    RecordSpec, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
+    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec,
+    NicPolicy, NodeSpec, RecordSpec, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
 };
 use floodway_fabric::outcome::{Stopped, Verdict};
 use floodway_fabric::{Control, Fabric, Records};
@@ -48,6 +48,8 @@ fn link(case: &Case, nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
     let end = |node: usize| EndSpec {
         node: NodeId(node as u32),
         buffer: None,
+        receive: None,
+        failover: None,
         scheduler: params(r#""strict""#),
         congestion_points: if matches!(nodes[node].role, Role::Switch(_)) {
             case.congestion_points.iter().map(|point| params(point)).collect()
@@ -93,7 +95,11 @@ fn fat_tree(case: &Case, k: usize) -> (Vec<NodeSpec>, Vec<LinkSpec>) {
     let mut nodes = Vec::new();
     for (count, letter) in [(hosts, 'h'), (tors, 't'), (tors, 'a'), (cores, 'c')] {
         for i in 1..=count {
-            let role = if letter == 'h' { Role::Host { address: i as u32 } } else { switch() };
+            let role = if letter == 'h' {
+                Role::Host { address: i as u32, nics: NicPolicy::default() }
+            } else {
+                switch()
+            };
             nodes.push(node(format!("{letter}{i}"), role, nodes.len()));
         }
     }

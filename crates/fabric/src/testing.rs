@@ -6,8 +6,8 @@ use floodway_wire::Format;
 
 use crate::Fabric;
 use crate::network::blueprint::{
-    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
-    RecordSpec, RelayPorts, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
+    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec,
+    NicPolicy, NodeSpec, RecordSpec, RelayPorts, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
 };
 use crate::records::outcome::Control;
 use crate::run::world::World;
@@ -21,6 +21,8 @@ pub(crate) fn link(name: &str, ends: [u32; 2], gbps: u64) -> LinkSpec {
     let end = |node| EndSpec {
         node: NodeId(node),
         buffer: None,
+        receive: None,
+        failover: None,
         scheduler: read(r#""strict""#),
         congestion_points: Vec::new(),
         pauses: Vec::new(),
@@ -49,7 +51,7 @@ fn node(name: &str, role: Role) -> NodeSpec {
 }
 
 pub(crate) fn host(name: &str) -> NodeSpec {
-    node(name, Role::Host { address: 0 })
+    node(name, Role::Host { address: 0, nics: NicPolicy::default() })
 }
 
 /// A switch that takes 100 ns.
@@ -78,7 +80,7 @@ fn switch_or_relay(name: &str, relay: Option<RelayPorts>) -> NodeSpec {
 pub(crate) fn blueprint(mut nodes: Vec<NodeSpec>, links: Vec<LinkSpec>) -> Blueprint {
     for (rank, node) in (0..).zip(&mut nodes) {
         node.rank = rank;
-        if let Role::Host { address } = &mut node.role {
+        if let Role::Host { address, .. } = &mut node.role {
             *address = rank;
         }
     }

@@ -61,6 +61,9 @@ pub enum Cause {
     Paused,
     /// A congestion point of the port holds its queue back.
     HeldBack,
+    /// It is in the receive buffer of its host, which drains slower than the link: it waits, or is written to
+    /// the host's memory.
+    ReceiveBuffer,
     /// The sender waits for its pacing time.
     Pacing,
     /// The sender may send nothing before an ACK comes: its window, or the limit of its reliability.
@@ -75,13 +78,14 @@ pub enum Cause {
 
 impl Cause {
     /// All, in the order in which they are shown.
-    pub const ALL: [Cause; 11] = [
+    pub const ALL: [Cause; 12] = [
         Cause::Serialisation,
         Cause::Propagation,
         Cause::Switching,
         Cause::Queueing,
         Cause::Paused,
         Cause::HeldBack,
+        Cause::ReceiveBuffer,
         Cause::Pacing,
         Cause::Window,
         Cause::Retransmission,
@@ -98,6 +102,7 @@ impl Cause {
             Cause::Queueing => "queueing",
             Cause::Paused => "paused",
             Cause::HeldBack => "held-back",
+            Cause::ReceiveBuffer => "receive-buffer",
             Cause::Pacing => "pacing",
             Cause::Window => "window",
             Cause::Retransmission => "retransmission",

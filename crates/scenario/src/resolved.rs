@@ -19,7 +19,7 @@ use crate::topology::Network;
 /// Objects whose every choice is the same and has the same origin.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
-    /// "direction" (of a link), "switch", "workload".
+    /// "direction" (of a link), "switch", "host", "workload".
     pub kind: &'static str,
     /// Their names; a direction is `a>b`, with the link's name where several lead there.
     pub objects: Vec<String>,
@@ -56,6 +56,19 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
             settings.push(Setting { key: "faults", value, origin: switch.bypass.origin.to_string() });
         }
         grouping.add("switch", node.name.clone(), settings);
+    }
+    for (i, node) in network.nodes.iter().enumerate().filter(|(_, node)| node.is_host) {
+        let host = &plan.nodes[i].host;
+        let drain = host.drain.as_ref().map(|drain| setting("drain", drain));
+        let size = host.receive_buffer.as_ref().map(|size| setting("receive-buffer", size));
+        let failover = Some(&host.nic_failover).filter(|failover| failover.origin.place.is_some());
+        let failover = failover.map(|failover| setting("nic-failover", failover));
+        let nics = Some(&host.nics).filter(|nics| nics.origin.place.is_some());
+        let nics = nics.map(|nics| setting("nics", nics));
+        let settings: Vec<Setting> = drain.into_iter().chain(size).chain(failover).chain(nics).collect();
+        if !settings.is_empty() {
+            grouping.add("host", node.name.clone(), settings);
+        }
     }
     for (i, (link, of)) in network.links.iter().zip(&plan.links).enumerate() {
         for from in 0..2 {

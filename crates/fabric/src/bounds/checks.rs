@@ -208,6 +208,10 @@ impl AtNode<'_, '_> {
         let mut counted = 0;
         for slot in nic.ranks.slots() {
             let half = &self.run.pairs.senders[slot as usize];
+            if self.node.nics[half.nic.index()].number != nic.number {
+                // Its host sprays packets over its NICs.
+                continue;
+            }
             counted += usize::from(half.turn.is_ready);
             let may = self.may_send(half);
             assert!(!half.turn.is_ready || may && half.pacing.next_send <= self.now, "{slot} is ready");

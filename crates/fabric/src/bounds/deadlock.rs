@@ -100,7 +100,11 @@ impl World<'_> {
     fn waits_for_none_but(&self, port_class: usize, suspects: &[usize]) -> bool {
         let (class, downstream) = self.paused_by(port_class);
         let node = self.node_at(downstream);
-        // A host pauses for reasons other than its buffer.
+        if node.is_host() && !node.nics[self.facts.local(downstream).index()].receive_buffer.is_empty() {
+            // Its host drains it.
+            return false;
+        }
+        // Any other host pauses for reasons other than its buffer.
         let ports = if node.is_host() { 0 } else { node.ports.len() };
         let mut others = node
             .ids()

@@ -5,7 +5,7 @@
 //! not wait for one another, and together may be faster than all of them on the fastest path. Of that case
 //! only this is certain:
 //!
-//! - The packets leave the NIC one after another. The last one goes on for no less than a packet alone takes.
+//! - The packets leave the NIC one after another, or the NICs where they are sprayed. The last one goes on for no less than a packet alone takes.
 //! - Where the receiver has one link, they arrive by it one after another, the first not before a packet
 //!   alone would.
 
@@ -40,9 +40,11 @@ impl Facts<'_> {
     /// behind one another, or of the smallest alone.
     fn through(&self, source: NodeId, to: (NodeId, u64), packets: &Packets, all: bool) -> u64 {
         let from = self.least_from(to, packets.smallest().0);
+        let nics = if self.sprays(source) { self.blueprint.ports_of(source).count() as u64 } else { 1 };
         let times = self.blueprint.ports_of(source).map(|port| {
             let state = &self.ports[port.index()];
-            let sends = if all { packets.on(&state.serial) } else { state.serial.time(packets.smallest().0) };
+            let sends =
+                if all { packets.on(&state.serial) / nics } else { state.serial.time(packets.smallest().0) };
             let on = from[self.ports[peer(port).index()].node.index()];
             sends.saturating_add(self.shortest_delay(port)).saturating_add(on)
         });

@@ -1,5 +1,5 @@
 //! The ideal completion time of a flow: line rate, no window, no congestion control, store and forward over
-//! the fastest of its equal-cost paths, crossbars included, in closed form. `over_time` has networks that
+//! the fastest of its equal-cost paths, crossbars and receive buffers included, in closed form. `over_time` has networks that
 //! change.
 
 mod changed;
@@ -69,6 +69,11 @@ impl<'f, 'a: 'f> PathFacts<'f, 'a> {
         &self.facts.ports[port.index()].serial
     }
 
+    /// How long packets take from the receive buffer at the far end of a port's link to the host's memory.
+    fn drain(&self, port: PortId) -> Option<&'a Serial> {
+        self.facts.ports[peer(port).index()].drain.as_deref()
+    }
+
     /// Propagation, without jitter.
     fn delay(&self, port: PortId) -> Span {
         let at_first = || self.facts.blueprint.links[port.index() / 2].directions[port.index() % 2].delay;
@@ -89,7 +94,8 @@ impl<'f, 'a: 'f> PathFacts<'f, 'a> {
     /// Does the node spread the packets of a flow over its equal-cost ports?
     fn spreads(&self, node: NodeId) -> bool {
         let router = self.facts.routers[node.index()].as_ref();
-        router.is_some_and(|router| router.by_flow(&FlowTuple::default(), 2).is_none())
+        self.facts.sprays(node)
+            || router.is_some_and(|router| router.by_flow(&FlowTuple::default(), 2).is_none())
     }
 
     /// Does any node spread the packets of a flow?
@@ -106,6 +112,7 @@ impl<'f, 'a: 'f> PathFacts<'f, 'a> {
                 delay: self.delay(port),
                 pipeline: self.pipeline(node),
                 crossbar: self.crossbar(node),
+                drain: self.drain(port).map(|serial| (serial, self.facts.layout.gap)),
             }
         };
         path.into_iter().map(hop).collect()
@@ -134,6 +141,9 @@ pub(crate) struct Hop<'a> {
     /// Of the node that sends; none of the first one's counts.
     pipeline: Span,
     crossbar: Option<Crossbar<'a>>,
+    /// Where its link ends at a receive buffer: how long a frame takes from there, and by how much it is
+    /// longer on the link.
+    drain: Option<(&'a Serial, u64)>,
 }
 
 /// The hops of a path.
@@ -173,8 +183,8 @@ type Path = Box<[PortId]>;
 #[derive(Debug, Default)]
 pub(crate) struct Ideals {
     /// A hop of each kind, by what its packets see: the time of a thousand bytes, which distinguishes two
-    /// rates, delay, pipeline, crossbar.
-    kinds: FxHashMap<(u64, Span, Span, Option<u64>), PortId>,
+    /// rates, delay, pipeline, crossbar, receive buffer.
+    kinds: FxHashMap<(u64, Span, Span, Option<u64>, Option<u64>), PortId>,
     /// Sets of distinct paths, and where each of them is.
     sets: Vec<Arc<[Path]>>,
     numbers: FxHashMap<Arc<[Path]>, u32>,
@@ -227,7 +237,8 @@ impl Ideals {
     fn kind(&mut self, facts: &PathFacts<'_, '_>, port: PortId) -> PortId {
         let node = facts.facts.routes.node_of(port);
         let crossing = facts.crossbar(node).map(|crossbar| crossbar.time(1000));
-        let seen = (facts.serial(port).time(1000), facts.delay(port), facts.pipeline(node), crossing);
+        let drain = facts.drain(port).map(|serial| serial.time(1000));
+        let seen = (facts.serial(port).time(1000), facts.delay(port), facts.pipeline(node), crossing, drain);
         *self.kinds.entry(seen).or_insert(port)
     }
 
@@ -330,6 +341,9 @@ impl Packets {
             ports = spread_over.get(i).copied().unwrap_or(1);
             train.pass(self.count, sizes.map(|wire| hop.serial.time(wire)), ports);
             fixed = fixed.saturating_add(hop.delay.0);
+            if let Some((drain, gap)) = hop.drain {
+                train.pass(self.count, sizes.map(|wire| drain.time(wire - gap)), 1);
+            }
         }
         Span(fixed.saturating_add(if self.count == 1 { train.first } else { train.all.max(train.full) }))
     }

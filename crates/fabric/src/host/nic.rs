@@ -8,6 +8,7 @@ use std::collections::BinaryHeap;
 use crate::host::nic_list::List;
 use crate::host::ranks::Ranks;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
+use crate::link::arena::Fifo;
 use crate::run::events::Armed;
 
 /// A host's port: queue pairs take turns.
@@ -26,6 +27,10 @@ pub(crate) struct Nic {
     /// Queue pairs that wait for their pacing time: (time, rank).
     pub pacing: BinaryHeap<Reverse<(u64, u32)>>,
     pub pacing_timer: Armed,
+    /// Its link is down, and its queue pairs move to other NICs.
+    pub failed: bool,
+    /// What waits in its receive buffer, or is on its way from there to the host's memory.
+    pub receive_buffer: Fifo,
     /// Its queue pairs.
     pub ranks: Ranks,
     /// Of a host's first NIC: receivers of the host that have set a timer.

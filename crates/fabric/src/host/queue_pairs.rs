@@ -121,6 +121,8 @@ impl QueuePairs {
 pub(crate) struct HostPairs {
     /// Those that several flows share, by key.
     pub by_key: FxHashMap<PairKey, u32>,
+    /// A NIC is selected for each packet: its queue pairs have the same rank at all of its NICs.
+    pub sprays: bool,
     /// With turns by the list: queue pairs that have not started.
     pub to_start: u32,
 }

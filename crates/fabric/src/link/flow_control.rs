@@ -5,6 +5,7 @@ use floodway_mechanisms::slots::{
     Cx, Disposition, FcFrame, FcReceiver as _, FcSender as _, IngressView, PortEvent,
 };
 use floodway_units::Time;
+use floodway_units::cast::narrow;
 
 use crate::link::arena::{Extra, PacketRef};
 use crate::link::packet::Packet;
@@ -215,6 +216,9 @@ impl AtNode<'_, '_> {
             }
             if self.node.ports.known(port.index()).has_cp {
                 self.pause_changed(port, port_class, !open);
+            }
+            if !open && self.node.host_pairs.sprays {
+                self.spray_from_paused(port, narrow::<u8>(class));
             }
         }
         if discards {

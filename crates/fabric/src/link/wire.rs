@@ -127,7 +127,11 @@ impl AtNode<'_, '_> {
         let account = self.node.ingress.known_mut(port_class);
         account.received.add(frame);
         if account.at_host {
-            self.host_receives(rx, packet_ref);
+            if account.drains {
+                self.enters_receive_buffer(rx, port_class, packet_ref);
+            } else {
+                self.host_receives(rx, packet_ref);
+            }
         } else {
             self.switch_receives(rx, port_class, packet_ref);
         }

@@ -1,13 +1,13 @@
 //! Shares of a switch's buffer: what admission gives to ingress ports, and what remains for the pool.
 
-use floodway_mechanisms::registry::FlowControlParams;
+use floodway_mechanisms::registry::{BufferParams, FlowControlParams};
 use floodway_mechanisms::slots::{LinkInfo, PauseMode, PoolSize, Sizing};
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate};
 use floodway_wire::Format;
 
 use crate::error::BuildError;
-use crate::network::blueprint::{Blueprint, Role, SwitchSpec};
+use crate::network::blueprint::{Blueprint, ReceiveSpec, Role, SwitchSpec};
 
 /// What admission gives to an ingress port and class.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +64,15 @@ impl Blueprint {
         if self.wire == Format::Ethernet { PauseMode::Timer } else { PauseMode::OnOff }
     }
 
+    /// The buffer for what comes in by `port`; none at a host that takes in at once whatever comes.
+    pub(crate) fn buffer_at(&self, port: PortId) -> Option<&BufferParams> {
+        let end = &self.links[port.index() / 2].ends[port.index() % 2];
+        match self.switch_at(port) {
+            Some(switch) => Some(end.buffer.as_ref().unwrap_or(&switch.buffer)),
+            None => end.receive.as_ref().map(|receive| &receive.buffer),
+        }
+    }
+
     pub(crate) fn switch_at(&self, port: PortId) -> Option<&SwitchSpec> {
         let end = &self.links[port.index() / 2].ends[port.index() % 2];
         match &self.nodes[end.node.index()].role {
@@ -84,19 +93,22 @@ impl<'a> Accounts<'a> {
         &self.ports[node.index()]
     }
 
-    /// What the ingress `port` is given for `class`; none at a host.
+    /// What the ingress `port` is given for `class`; none at a host without a receive buffer.
     ///
     /// # Errors
     /// A flow control that does not fit its buffer, with the port and the missing bytes.
     pub fn of(&self, port: PortId, class: Class) -> Result<Option<Account>, BuildError> {
-        let Some(switch) = self.blueprint.switch_at(port) else { return Ok(None) };
-        let link = &self.blueprint.links[port.index() / 2];
-        let own = link.ends[port.index() % 2].buffer.as_ref();
-        let plan = own.unwrap_or(&switch.buffer).plan();
+        let Some(buffer) = self.blueprint.buffer_at(port) else { return Ok(None) };
+        let plan = buffer.plan();
+        let at_host = self.blueprint.switch_at(port).is_none();
         let control = self.blueprint.control_into(port, class);
         let mut info = self.link_info(port, class);
         let own = plan.own.map(|sizing| match sizing {
             Sizing::Fixed(size) => size,
+            Sizing::Auto if at_host => {
+                let sized = LinkInfo { buffer: ReceiveSpec::SIZE, ..info };
+                control.map_or(Bytes::ZERO, |params| params.min_buffer(&sized)).max(ReceiveSpec::SIZE)
+            }
             Sizing::Auto => control.map_or(Bytes::MAX, |params| params.min_buffer(&info)),
         });
         info.buffer = own.unwrap_or(Bytes::MAX);
@@ -182,7 +194,7 @@ impl<'a> Accounts<'a> {
             cell: blueprint.switch_at(port).map_or(Bytes(1), |switch| switch.cell),
             overhead: blueprint.wire.ack().wire - blueprint.wire.ack().frame,
             has_errors: data.errors.any() || reverse.errors.any(),
-            to_host: blueprint.switch_at(port).is_none(),
+            to_host: blueprint.buffer_at(port).is_none(),
             class,
             buffer: Bytes::MAX,
             pause: blueprint.pause_mode(),

@@ -48,7 +48,10 @@ impl RoundTrips {
         let (full, reply) = (wire.data_with(*mtu, true, telemetry).wire, wire.ack_with(telemetry).wire);
         let crosses = semantics.acks != Acks::Control;
         RoundTrips {
-            data: blueprint.ports().map(|port| hop(blueprint, &passages, port, (full, true))).collect(),
+            data: blueprint
+                .ports()
+                .map(|port| hop(blueprint, &passages, port, (full, true)) + drained(blueprint, port, full))
+                .collect(),
             acks: blueprint.ports().map(|port| hop(blueprint, &passages, port, (reply, crosses))).collect(),
         }
     }
@@ -95,6 +98,15 @@ fn hop(blueprint: &Blueprint, passages: &[Passage], port: PortId, (wire, crosses
     let Passage { pipeline, crossbar } = passages[end.node.index()];
     let crossing = crossbar.filter(|_| crosses).map(|(fastest, speed_up)| across(serial(fastest), speed_up));
     pipeline + Span(crossing.unwrap_or_default()) + Span(serial(direction.rate)) + direction.delay
+}
+
+/// Time that a frame of `wire` bytes on the link from `port` takes from the receive buffer at its far end, if
+/// there is one, to the host's memory.
+fn drained(blueprint: &Blueprint, port: PortId, wire: Bytes) -> Span {
+    let receive = &blueprint.links[port.index() / 2].ends[1 - port.index() % 2].receive;
+    let frame = wire - (blueprint.wire.ack().wire - blueprint.wire.ack().frame);
+    let rounding = blueprint.semantics.rounding;
+    receive.as_ref().map_or(Span::ZERO, |receive| Span(pacing_gap(receive.drain, frame.0, rounding)))
 }
 
 /// Times of the path from a node to a host.
@@ -194,7 +206,11 @@ impl Facts<'_> {
         let state = &self.ports[port.index()];
         let full = self.format.data_with(self.blueprint.mtu, false, telemetry).wire;
         match self.blueprint.semantics.base_rtt {
-            BaseRtt::Exact => self.across(port, full.0) + state.serial.span(full) + self.passage(port),
+            BaseRtt::Exact => {
+                let drain = self.ports[peer(port).index()].drain.as_ref();
+                let drained = drain.map_or(0, |serial| serial.time(full.0 - self.layout.gap));
+                self.across(port, full.0) + state.serial.span(full) + self.passage(port) + Span(drained)
+            }
             BaseRtt::OneWay => state.serial.span(full) + state.delay * 2,
             BaseRtt::Payload => {
                 let bits = u128::from(self.blueprint.mtu.0) * 8_000_000_000;

@@ -3,6 +3,7 @@
 //! Links and nodes are numbered by their place in the lists; the egress of end `i` of link `l` is
 //! port `2 l + i`, and its peer is port `2 l + 1 - i`.
 
+mod host;
 mod semantics;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use rustc_hash::FxHashMap;
 use crate::traffic::destinations::DestinationPattern;
 use crate::traffic::sizes::Sizes;
 
+pub use self::host::{NicPolicy, ReceiveSpec};
 pub use self::semantics::{
     Acks, BaseRtt, Draws, LinkControl, Pacing, RateTimers, Release, Repacing, Rounding, Semantics, Starts,
     Ties, Turns, WindowRule,
@@ -105,6 +107,8 @@ pub enum Role {
     Host {
         /// Its address, as switches hash it.
         address: u32,
+        /// Which of its NICs sends.
+        nics: NicPolicy,
     },
     /// Forwards packets.
     Switch(SwitchSpec),
@@ -136,6 +140,14 @@ impl Role {
         match self {
             Role::Switch(switch) => switch.relay,
             Role::Host { .. } => None,
+        }
+    }
+
+    /// Which of its NICs sends, if it is a host.
+    pub fn nics(&self) -> NicPolicy {
+        match self {
+            Role::Host { nics, .. } => *nics,
+            Role::Switch(_) => NicPolicy::default(),
         }
     }
 
@@ -196,6 +208,11 @@ pub struct EndSpec {
     pub congestion_points: Vec<CongestionPointParams>,
     /// Forced pauses that it sends, whatever its buffer holds (a broken NIC).
     pub pauses: Vec<PauseFault>,
+    /// Of a host's port: how its host takes in what arrives; none where it does so at once.
+    pub receive: Option<ReceiveSpec>,
+    /// Of a host's port: how long after the host knows that the link is down its queue pairs move to another
+    /// NIC; none where they wait.
+    pub failover: Option<Span>,
 }
 
 /// A port that pauses its upstream from one time to another, refreshed in timer mode.

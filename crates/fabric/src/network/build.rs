@@ -255,6 +255,7 @@ impl<'a> World<'a> {
                     let port_class = self.facts.layout.port_class(at, class);
                     let account = &mut node.ingress[port_class];
                     (account.at_host, account.impaired) = (port.at_host, port.impairment.errors.any());
+                    account.drains = class != 0 && self.facts.ports[port.id.index()].drain.is_some();
                     port.gates.free |= u16::from(node.egress[port_class].sender.is_free()) << class;
                 }
             }

@@ -6,7 +6,8 @@
 //!            │      detection      │       convergence        │
 //!            lost on the wire      lost at its port           other paths
 //! ```
-//! A link comes up in the same three steps: frames pass, its ends send, routes lead over it.
+//! Hosts whose NIC it is give that up after a delay of their own, unless they know by then that the link is up
+//! again. A link comes up in the same three steps: frames pass, its ends send, routes lead over it.
 
 use floodway_units::{PortId, Span, Time};
 
@@ -35,6 +36,8 @@ pub(crate) struct LinkChange {
     pub ends: bool,
     /// Routes are recomputed.
     pub routes: bool,
+    /// By end: its host gives the NIC up.
+    pub failover: [bool; 2],
 }
 
 /// All changes of a link, with their times.
@@ -42,6 +45,7 @@ pub(crate) fn of_link(index: u32, link: &LinkSpec) -> Vec<(u64, Change)> {
     let periods = link.down.iter();
     let steps = periods.flat_map(|&(from, to)| [(from, true), (to, false)]);
     let steps = steps.flat_map(|(at, down)| steps_of(index, link, at, down));
+    let steps = steps.chain(failovers(index, link));
     let delays = (0..2u32).flat_map(|end| {
         let port = PortId(2 * index + end);
         let of = link.directions[end as usize].switchovers.iter();
@@ -67,6 +71,23 @@ fn steps_of(index: u32, link: &LinkSpec, at: Time, down: bool) -> impl Iterator<
     times.dedup();
     times.into_iter().map(move |time| {
         let (wire, ends, routes) = (time == at.0, time == known, time == routed);
-        (time, Change::Link(LinkChange { link: index, down, wire, ends, routes }))
+        (time, Change::Link(LinkChange { link: index, down, wire, ends, routes, failover: [false; 2] }))
+    })
+}
+
+/// When hosts at its ends give up their NICs.
+fn failovers(index: u32, link: &LinkSpec) -> impl Iterator<Item = (u64, Change)> {
+    let each = link.down.iter().flat_map(move |&(from, to)| {
+        let ends = link.ends.each_ref().map(|end| end.failover).into_iter().enumerate();
+        ends.filter_map(move |(end, failover)| {
+            let up = to.0.saturating_add(link.detection.0);
+            let at = from.0.saturating_add(link.detection.0).saturating_add(failover?.0);
+            (at < up).then_some((end, at))
+        })
+    });
+    each.map(move |(end, at)| {
+        let failover = [end == 0, end == 1];
+        let (wire, ends, routes) = (false, false, false);
+        (at, Change::Link(LinkChange { link: index, down: true, wire, ends, routes, failover }))
     })
 }

@@ -8,7 +8,7 @@ use floodway_units::{NodeId, PortId, Span};
 use floodway_wire::{Format, Telemetry};
 
 use crate::network::base_rtt::Largest;
-use crate::network::blueprint::{Blueprint, EndSpec, LinkSpec, Release, Role};
+use crate::network::blueprint::{Blueprint, EndSpec, LinkSpec, NicPolicy, Release, Role, Turns};
 use crate::network::layout::{Layout, Local};
 use crate::network::port_facts::{self, PortFacts};
 use crate::network::routing::Routes;
@@ -119,6 +119,13 @@ impl<'a> Facts<'a> {
             && self.layout.queues_per_port == 2
             && self.blueprint.records.queue_histogram.is_none();
         self.straight_control = self.straight && switches().all(|spec| spec.pipeline == Span::ZERO);
+    }
+
+    /// Does a host select a NIC for each packet?
+    pub fn sprays(&self, node: NodeId) -> bool {
+        self.blueprint.nodes[node.index()].role.nics() == NicPolicy::Spray
+            && self.blueprint.semantics.turns == Turns::Ring
+            && self.routes.has_several_links(node)
     }
 
     /// The node of a port.

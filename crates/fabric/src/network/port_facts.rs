@@ -24,6 +24,8 @@ pub(crate) struct PortFacts {
     /// The second queue of each of its classes may lose what waits there.
     pub isolates: bool,
     pub at_host: bool,
+    /// Of a NIC with a receive buffer: how long a frame takes from there to the host's memory.
+    pub drain: Option<Box<Serial>>,
 }
 
 /// How long a packet takes across a crossbar: as long as on the fastest port, less by the speed-up.
@@ -71,6 +73,7 @@ pub(crate) fn of_network(blueprint: &Blueprint) -> Vec<PortFacts> {
                 lossless: 0,
                 isolates: false,
                 at_host: switch.is_none(),
+                drain: link.ends[end].receive.as_ref().map(|receive| Box::new(serial(receive.drain))),
             });
         }
     }

@@ -204,8 +204,11 @@ impl World<'_> {
         let machines = self.nodes.iter().flat_map(|node| &node.machines);
         let meters = machines.filter_map(|machines| machines.meter.as_deref());
         let metered = meters.flat_map(|meter| meter.fifo.iter(&self.run.packets));
+        let nics = self.nodes.iter().flat_map(|node| node.nics.iter());
+        let received = nics.flat_map(|nic| nic.receive_buffer.iter(&self.run.packets));
         flying
             .chain(queued)
+            .chain(received)
             .chain(metered)
             .chain(piped)
             .chain(crossing)
@@ -243,6 +246,7 @@ impl World<'_> {
         let charged =
             |(out, packet): &(Local, &Packet)| !node.ports[out.index()].isolates || !packet.has(ISOLATED);
         piped.filter(charged).for_each(|(_, packet)| add(packet));
+        node.nics.iter().flat_map(|nic| nic.receive_buffer.iter(&self.run.packets)).for_each(&mut add);
         if let Some(inputs) = &switch.inputs {
             // What has crossed is charged to no account.
             inputs.packet_refs(&self.run.packets).for_each(|packet_ref| add(&self.run.packets[packet_ref]));

@@ -40,7 +40,7 @@ impl World<'_> {
             self.write_interface(&mut writer, tap);
         }
         let hosts = self.facts.blueprint.nodes.iter().filter_map(|node| match node.role {
-            Role::Host { address } => Some((address, node.name.as_str())),
+            Role::Host { address, .. } => Some((address, node.name.as_str())),
             Role::Switch(_) => None,
         });
         writer.names(hosts);

@@ -94,6 +94,7 @@ impl AtNode<'_, '_> {
             }
             EventKind::Pipeline => self.leave_pipeline(),
             EventKind::Crossing => self.crossbar_wakes(),
+            EventKind::Drain => self.leaves_receive_buffer(self.facts.local(PortId(id))),
             EventKind::FcSender => self.fc_sender_timer(self.facts.local_port_class(id), event.order),
             EventKind::FcReceiver => self.fc_receiver_timer(self.facts.local_port_class(id), event.order),
             EventKind::CongestionPoint => self.cp_timer(self.facts.local(PortId(id)), event.order),

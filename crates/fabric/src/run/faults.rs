@@ -58,7 +58,7 @@ impl World<'_> {
     }
 
     fn link_changes(&mut self, change: LinkChange) {
-        let LinkChange { link, down, wire, ends, routes } = change;
+        let LinkChange { link, down, wire, ends, routes, failover } = change;
         for run in self.runs_mut().filter(|_| routes) {
             if let Some(changing) = &mut run.changing {
                 changing.set(link, down);
@@ -71,7 +71,13 @@ impl World<'_> {
             if ends && let Some((mut at, port)) = self.at_own_port(port) {
                 at.end_learns(port, down);
             }
+            if failover[port.index() % 2]
+                && let Some((mut at, port)) = self.at_own_port(port)
+            {
+                at.node.nics[port.index()].failed = true;
+            }
         }
+        self.fail_over();
         if ends && !down {
             for port in [PortId(2 * link), PortId(2 * link + 1)] {
                 if let Some((mut at, port)) = self.at_own_port(port) {
@@ -221,6 +227,9 @@ impl AtNode<'_, '_> {
     fn end_learns(&mut self, port: Local, down: bool) {
         self.node.ports[port.index()].up = !down;
         if !down {
+            if let Some(nic) = self.node.nics.get_mut(port.index()) {
+                nic.failed = false;
+            }
             self.reset(port);
             return;
         }

@@ -80,7 +80,7 @@ impl Run<'_> {
         let port_class = |id: u32| facts.node_of(facts.layout.port_class_of(id as usize).0);
         Some(match what {
             EventKind::Arrival | EventKind::LinkControl => facts.node_of(peer(PortId(id))),
-            EventKind::Departure | EventKind::CongestionPoint | EventKind::Pacing => {
+            EventKind::Departure | EventKind::Drain | EventKind::CongestionPoint | EventKind::Pacing => {
                 facts.node_of(PortId(id))
             }
             EventKind::FcSender | EventKind::FcReceiver => port_class(id),

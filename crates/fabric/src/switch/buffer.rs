@@ -1,4 +1,4 @@
-//! Ingress accounts of a switch's buffer.
+//! Ingress accounts of a buffer: a switch's, or the receive buffer of a NIC.
 
 mod charge;
 
@@ -28,6 +28,8 @@ pub(crate) struct Ingress {
     /// Its number among the port classes of the network.
     pub id: u32,
     pub at_host: bool,
+    /// Of a NIC whose host drains slower than its link: what comes in waits in the receive buffer.
+    pub drains: bool,
     /// Losses on the link that leads here.
     pub impaired: bool,
     /// Takes of the switch's pool; else it has a buffer of its own.

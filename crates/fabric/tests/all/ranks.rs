@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::support;
 use crate::support::breaks::Breaks;
-use crate::support::plans::{FLOW_CONTROLS, Plan, plans};
+use crate::support::plans::{FLOW_CONTROLS, Plan, host_plans, plans};
 use crate::support::ranks::run_in_ranks;
 use crate::support::{Net, PFC, assert_invariants, difference, everything};
 use floodway_fabric::blueprint::{Arrivals, Ties, UNBOUNDED};
@@ -66,6 +66,11 @@ proptest! {
     #[test]
     fn any_network_in_any_ranks_keeps_the_same_bytes(plan in plans(), pooled in any::<bool>()) {
         let plan = Plan { pooled: pooled && !plan.crossbar, ..plan };
+        assert_dealt(&plan, &plan.net().blueprint);
+    }
+
+    #[test]
+    fn any_network_of_slow_hosts_with_several_nics_in_any_ranks_keeps_the_same_bytes(plan in host_plans()) {
         assert_dealt(&plan, &plan.net().blueprint);
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::support;
 use crate::support::breaks::Breaks;
-use crate::support::plans::{FLOW_CONTROLS, Plan, TRANSPORTS, plans};
+use crate::support::plans::{FLOW_CONTROLS, Plan, TRANSPORTS, host_plans, plans};
 use crate::support::ranks::run_in_ranks;
 use crate::support::{Net, assert_invariants, difference, everything};
 use floodway_fabric::blueprint::{Arrivals, Role, Ties, UNBOUNDED};
@@ -61,6 +61,15 @@ proptest! {
         let plan = Plan { pooled: pooled && !plan.crossbar, ..plan };
         let net = plan.net();
         assert_same(&net.blueprint, &plan.thread_plan(&net.blueprint));
+    }
+
+    #[test]
+    fn any_network_of_slow_hosts_with_several_nics_keeps_the_same_bytes(plan in host_plans()) {
+        let net = plan.net();
+        assert_same(&net.blueprint, &plan.thread_plan(&net.blueprint));
+        let whole = whole(&net.blueprint);
+        assert!(whole == run_in(&net.blueprint, None), "in one order");
+        assert!(whole == run_in(&net.blueprint, Some(Span::ns(50))), "in short windows");
     }
 
     #[test]

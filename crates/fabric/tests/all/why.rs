@@ -1,7 +1,7 @@
 //! Breakdowns of completion times: by hand where that can be done, and for any network as sums.
 
 use crate::support;
-use crate::support::plans::{Plan, plans};
+use crate::support::plans::{Plan, host_plans};
 use crate::support::{Net, PFC, assert_invariants, at_all_ports, everything, fct_ps, params, port, whole};
 use floodway_fabric::blueprint::{Acks, Release, Semantics, Sharing, Ties, Turns};
 use floodway_fabric::{Blueprint, Cause, Control, Fabric, FlowRef, Part, Records, Traced, Values, Why};
@@ -428,7 +428,7 @@ proptest! {
 
     #[test]
     fn the_parts_of_any_flow_add_up_under_any_mechanism(
-        plan in plans(),
+        plan in host_plans(),
         variant in 0..6usize,
         by_flow in prop::bool::weighted(0.3),
         rows in prop::collection::vec(any::<prop::sample::Index>(), 3),

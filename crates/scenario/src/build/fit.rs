@@ -16,6 +16,7 @@ use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
 
 use super::Builder;
+use super::hosts::receivers;
 use crate::error::{Place, ScenarioError};
 use crate::grammar::forms::FlowControl;
 use crate::grammar::read::path_of_key;
@@ -49,14 +50,9 @@ impl Builder<'_> {
             blueprint.classes()[1..].iter().copied().map(OfClass::new).collect();
         for port in blueprint.ports() {
             let (link, end) = (port.index() / 2, port.index() % 2);
-            let node = network.links[link].ends[end];
-            if network.nodes[node].is_host {
-                continue;
-            }
+            let Some(buffer) = &plan.buffer_at(network, (link, end)) else { continue };
             let direction = &plan.links[link].directions[1 - end];
             let control = &direction.flow_control;
-            let own = plan.links[link].ends[end].buffer.as_ref();
-            let buffer = own.unwrap_or(&plan.nodes[node].switch.buffer);
             for of_class in &mut of_classes {
                 let port_class = (port, of_class.class);
                 if let Some(account) = found.account(port_class, control) {
@@ -72,6 +68,7 @@ impl Builder<'_> {
         }
         Self::pools(network, plan, (blueprint, &accounts), &mut found.faults);
         found.parameters(plan, blueprint);
+        receivers(network, plan, blueprint, &mut found.warnings);
         self.warnings.extend(of_classes.iter().flat_map(|of_class| of_class.warnings(blueprint)));
         self.errors.extend(found.faults.into_errors(&texts));
         self.warnings.extend(found.warnings.into_errors(&texts).iter().map(ToString::to_string));
@@ -167,13 +164,15 @@ fn pools_of(blueprint: &Blueprint, accounts: &Accounts<'_>) -> Vec<Bytes> {
     (0..narrow::<u32>(blueprint.nodes.len())).map(pool).collect()
 }
 
-/// What all ports of each node together send, in bit/s, and how many they are.
+/// What all ports of each node together send, in bit/s, and how many they are; what hosts take in from
+/// receive buffers counts as well.
 fn sending_of(blueprint: &Blueprint) -> Vec<(u64, u64)> {
     let mut sending = vec![(0_u64, 0); blueprint.nodes.len()];
     for link in &blueprint.links {
         for (end, direction) in link.ends.iter().zip(&link.directions) {
             let (rate, ports) = &mut sending[end.node.index()];
-            (*rate, *ports) = (rate.saturating_add(direction.rate.0), *ports + 1);
+            let drain = end.receive.as_ref().map_or(0, |receive| receive.drain.0);
+            (*rate, *ports) = (rate.saturating_add(direction.rate.0).saturating_add(drain), *ports + 1);
         }
     }
     sending
@@ -556,7 +555,7 @@ impl Texts<'_> {
 
 /// Faults that are the same at many ports, reported once.
 #[derive(Default)]
-struct Alike(BTreeMap<(String, String), Group>);
+pub(super) struct Alike(BTreeMap<(String, String), Group>);
 
 /// The setting that chose it, and the objects that have the fault.
 struct Group {
@@ -566,7 +565,7 @@ struct Group {
 }
 
 impl Alike {
-    fn add(&mut self, origin: &Origin, key: &str, why: String, object: String) {
+    pub(super) fn add(&mut self, origin: &Origin, key: &str, why: String, object: String) {
         let key = if key.is_empty() { origin.key.to_string() } else { format!("{}.{key}", origin.key) };
         let group = self.0.entry((key, why)).or_insert_with(|| Group {
             origin: origin.clone(),

@@ -4,6 +4,7 @@ mod back_to_back;
 mod destinations;
 mod engine;
 mod fit;
+mod hosts;
 mod jobs;
 mod loads;
 mod map;

@@ -1,12 +1,14 @@
 //! Nodes and links of a blueprint, from the plan.
 
-use floodway_fabric::blueprint::{DirectionSpec, EndSpec, LinkSpec, NodeSpec, RelayPorts, Role, SwitchSpec};
+use floodway_fabric::blueprint::{
+    DirectionSpec, EndSpec, LinkSpec, NodeSpec, ReceiveSpec, RelayPorts, Role, SwitchSpec,
+};
 use floodway_units::cast::narrow;
 use floodway_units::mrg32k3a::Mrg32k3a;
-use floodway_units::{Class, NodeId, PortId};
+use floodway_units::{Class, NodeId, PortId, Span};
 
 use crate::grammar::document::{HashSeeds, Visit};
-use crate::resolve::{DirectionPlan, EndPlan, Plan};
+use crate::resolve::{DirectionPlan, EndPlan, HostPlan, Plan};
 use crate::topology::{Network, RelayAt, hpcc};
 
 /// Address of host n, counted from 1, less n: 1.0.0.0, as SWING's simulator numbers them.
@@ -22,7 +24,7 @@ pub fn nodes(network: &Network, plan: &Plan, seeds: HashSeeds, visit: Visit) -> 
             hosts += 1;
             let numbered = seeds == HashSeeds::NodeNumber;
             let address = if numbered { hpcc::address(number) } else { ADDRESSES + hosts };
-            Role::Host { address: node.address.unwrap_or(address) }
+            Role::Host { address: node.address.unwrap_or(address), nics: plan.host.nics.value.into() }
         } else {
             let seed = match seeds {
                 HashSeeds::None => None,
@@ -70,10 +72,17 @@ fn order_visits(nodes: &mut [NodeSpec], visit: Visit) {
 
 /// The links, with flow control for `classes`.
 pub fn links(network: &Network, plan: &Plan, classes: &[Class]) -> Vec<LinkSpec> {
+    let mut nics = vec![0_u32; network.nodes.len()];
+    network.links.iter().flat_map(|link| link.ends).for_each(|node| nics[node] += 1);
+    let hosts: Vec<Option<Nics>> = (0..nics.len())
+        .map(|node| {
+            network.nodes[node].is_host.then(|| Nics { plan: &plan.nodes[node].host, count: nics[node] })
+        })
+        .collect();
     let link = |(link, plan): (&crate::topology::Link, &crate::resolve::LinkPlan)| LinkSpec {
         name: link.name.clone(),
         tags: link.tags.clone(),
-        ends: std::array::from_fn(|i| end(link.ends[i], &plan.ends[i])),
+        ends: std::array::from_fn(|i| end(link.ends[i], &plan.ends[i], hosts[link.ends[i]].as_ref())),
         directions: std::array::from_fn(|i| direction(&plan.directions[i], classes)),
         down: plan.down.clone(),
         detection: plan.reaction.0,
@@ -82,13 +91,33 @@ pub fn links(network: &Network, plan: &Plan, classes: &[Class]) -> Vec<LinkSpec>
     network.links.iter().zip(&plan.links).map(link).collect()
 }
 
-fn end(node: usize, plan: &EndPlan) -> EndSpec {
+/// The NICs of a host.
+struct Nics<'a> {
+    plan: &'a HostPlan,
+    count: u32,
+}
+
+impl Nics<'_> {
+    /// How their host takes in what they receive, if not at once.
+    fn receive(&self) -> Option<ReceiveSpec> {
+        Some(ReceiveSpec { drain: self.plan.drain.as_ref()?.value, buffer: self.plan.buffer()?.value })
+    }
+
+    /// When queue pairs leave one whose link is down.
+    fn failover(&self) -> Option<Span> {
+        self.plan.nic_failover.value.span().filter(|_| self.count > 1)
+    }
+}
+
+fn end(node: usize, plan: &EndPlan, nics: Option<&Nics<'_>>) -> EndSpec {
     EndSpec {
         node: NodeId(narrow(node)),
         buffer: plan.buffer.as_ref().map(|buffer| buffer.value.clone()),
         scheduler: plan.scheduler.value.clone(),
         congestion_points: plan.congestion_points.value.clone(),
         pauses: plan.pauses.clone(),
+        receive: nics.and_then(Nics::receive),
+        failover: nics.and_then(Nics::failover),
     }
 }
 

@@ -6,6 +6,7 @@ mod depth;
 pub mod document;
 pub mod forms;
 pub mod gpu_nodes;
+pub mod nics;
 pub mod read;
 pub mod selector;
 pub mod sets;

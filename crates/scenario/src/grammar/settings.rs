@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::forms::{Faults, FlowControl, Many};
+use super::nics::{Failover, Nics};
 use super::selector::Selector;
 
 /// Defines a table with its own keys beside those of all slots.
@@ -51,6 +52,22 @@ macro_rules! with_slots {
             /// Cell of switches' buffers: a packet occupies whole cells, from 1 byte to 8 KiB. Sizes,
             /// thresholds and headroom count cells then. Default: 1 byte, as if there were none.
             pub cell: Option<Bytes>,
+            /// Of hosts: the rate at which a NIC writes what it has received to the host's memory, as PCIe or
+            /// memory allow, in bytes of frames. What arrives faster waits in the NIC's receive buffer, by
+            /// which the link's flow control pauses the switch; packets are delivered and acknowledged when
+            /// they are written. Default: without limit.
+            pub drain: Option<Rate>,
+            /// Of hosts with `drain`: size of the receive buffer of each NIC and class, headroom included.
+            /// Default: 262,016 bytes, the receive buffer of a ConnectX port (Mellanox DOC-2933), or what the
+            /// link's flow control needs, if that is more.
+            pub receive_buffer: Option<Bytes>,
+            /// Of hosts with several NICs: how long after a host knows that the link of a NIC is down
+            /// (`faults.detection`) the queue pairs of that NIC move to others; `"off"` to let them wait for
+            /// the link. Linux looks every `miimon`, often 100 ms; hardware that bonds ports knows at once.
+            /// Default: 0.
+            pub nic_failover: Option<Failover>,
+            /// Of hosts with several NICs: which of them sends. Default: `per-qp`.
+            pub nics: Option<Nics>,
         }
 
         impl $name {
@@ -71,6 +88,10 @@ macro_rules! with_slots {
                     payload: self.payload,
                     pipeline: self.pipeline,
                     cell: self.cell,
+                    drain: self.drain,
+                    receive_buffer: self.receive_buffer,
+                    nic_failover: self.nic_failover,
+                    nics: self.nics,
                     ..Slots::default()
                 }
             }
@@ -118,6 +139,10 @@ pub struct Slots<'a> {
     pub payload: Option<Bytes>,
     pub pipeline: Option<Span>,
     pub cell: Option<Bytes>,
+    pub drain: Option<Rate>,
+    pub receive_buffer: Option<Bytes>,
+    pub nic_failover: Option<Failover>,
+    pub nics: Option<Nics>,
     pub rate: Option<Rate>,
     pub delay: Option<Span>,
     pub length: Option<Length>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use floodway_fabric::blueprint::PauseFault;
 use floodway_mechanisms::registry::{BufferParams, CongestionPointParams, SchedulerParams};
-use floodway_units::{Length, Rate, Span, Time};
+use floodway_units::{Bytes, Length, Rate, Span, Time};
 
 use super::plan::{Choice, DirectionPlan, EndPlan, Origin, Plan};
 use crate::error::{Place, ScenarioError};
@@ -31,7 +31,8 @@ const OF_LINKS: &[&str] = &[
 ];
 const OF_SWITCHES: &[&str] =
     &["buffer", "routing", "scheduler", "congestion-point", "pipeline", "cell", "hash-seed", "faults"];
-const OF_HOSTS: &[&str] = &["scheduler", "congestion-point", "faults"];
+const OF_HOSTS: &[&str] =
+    &["scheduler", "congestion-point", "faults", "drain", "receive-buffer", "nic-failover", "nics"];
 const OF_FLOWS: &[&str] = &["notification", "rate-control", "reliability", "qp", "class", "payload"];
 const SELECTORS: &[&str] = &["links", "switches", "hosts", "flows"];
 
@@ -114,6 +115,7 @@ impl<'a> Layer<'a> {
             self.to_links(plan, network, |_| true)?;
             let is_switch = |node: usize| !network.nodes[node].is_host && !network.is_relay(node);
             self.to_nodes(plan, network, is_switch, false)?;
+            self.to_hosts(plan, network, |_| true)?;
             self.to_flows(plan, |_| true);
             return Ok(());
         };
@@ -148,6 +150,7 @@ impl<'a> Layer<'a> {
                     node.is_host == (key == "hosts") && matches(&node.name, &node.tags)
                 };
                 self.to_nodes(plan, network, of, true)?;
+                self.to_hosts(plan, network, of)?;
                 let labels = network.labels_of_nodes(|node| node.is_host == (key == "hosts"));
                 self.check_matches(key, selector, labels)
             }
@@ -413,6 +416,33 @@ impl<'a> Layer<'a> {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn to_hosts(
+        &self,
+        plan: &mut Plan,
+        network: &Network,
+        of: impl Fn(usize) -> bool,
+    ) -> Result<(), ScenarioError> {
+        if self.slots.drain == Some(Rate(0)) {
+            return Err(self.error("drain", "a host needs a rate above 0; leave the key out for no limit"));
+        }
+        if self.slots.receive_buffer == Some(Bytes::ZERO) {
+            return Err(self.error("receive-buffer", "a buffer of 0B holds no packet; give a size above 0"));
+        }
+        let (drain, size) = (self.slots.drain, self.slots.receive_buffer);
+        let drain = drain.map(|drain| self.choice("drain", drain));
+        let size = size.map(|size| self.choice("receive-buffer", size));
+        let nics = self.slots.nics.map(|nics| self.choice("nics", nics));
+        let failover = self.slots.nic_failover.map(|failover| self.choice("nic-failover", failover));
+        for node in (0..network.nodes.len()).filter(|&node| network.nodes[node].is_host && of(node)) {
+            let host = &mut plan.nodes[node].host;
+            host.drain = drain.clone().or(host.drain.take());
+            set(&mut host.nic_failover, failover.as_ref());
+            set(&mut host.nics, nics.as_ref());
+            host.receive_buffer = size.clone().or(host.receive_buffer.take());
         }
         Ok(())
     }

@@ -5,4 +5,6 @@ mod plan;
 mod relays;
 
 pub use apply::Layer;
-pub use plan::{Choice, DirectionPlan, EndPlan, FlowPlan, LinkPlan, NodePlan, Origin, Plan, SwitchPlan};
+pub use plan::{
+    Choice, DirectionPlan, EndPlan, FlowPlan, HostPlan, LinkPlan, NodePlan, Origin, Plan, SwitchPlan,
+};

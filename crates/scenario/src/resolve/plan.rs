@@ -8,11 +8,13 @@ use floodway_mechanisms::registry::{
     BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
     ReliabilityParams, RoutingParams, SchedulerParams,
 };
-use floodway_mechanisms::slots::SignalKind;
+use floodway_mechanisms::slots::{SignalKind, Sizing};
+use floodway_mechanisms::static_buffer;
 use floodway_units::{Bytes, Class, Rate, Span, Time};
 
 use crate::error::{Place, ScenarioError};
 use crate::grammar::forms::FlowControl;
+use crate::grammar::nics::{Failover, Nics};
 use crate::grammar::settings::Qp;
 use crate::topology::{Link, Network};
 use crate::workload::Workload;
@@ -140,6 +142,34 @@ impl EndPlan {
 pub struct NodePlan {
     /// What a switch has beside ports; hosts have it too, unused.
     pub switch: SwitchPlan,
+    /// What a host has beside ports; switches have it too, unused.
+    pub host: HostPlan,
+}
+
+/// Of a host.
+#[derive(Clone, Debug)]
+pub struct HostPlan {
+    /// Rate at which it takes in what its NICs receive; none without limit.
+    pub drain: Option<Choice<Rate>>,
+    /// Size of the receive buffers of its NICs; none for the default.
+    pub receive_buffer: Option<Choice<Bytes>>,
+    /// When queue pairs of a NIC whose link is down move to another one.
+    pub nic_failover: Choice<Failover>,
+    /// Which of its NICs sends.
+    pub nics: Choice<Nics>,
+}
+
+impl HostPlan {
+    /// The receive buffer of each of its NICs and classes, if it has one.
+    pub fn buffer(&self) -> Option<Choice<BufferParams>> {
+        let drain = self.drain.as_ref()?;
+        let (size, origin) = match &self.receive_buffer {
+            Some(size) => (Sizing::Fixed(size.value), &size.origin),
+            None => (Sizing::Auto, &drain.origin),
+        };
+        let value = BufferParams::Static(static_buffer::Params { size, ..Default::default() });
+        Some(Choice { value, origin: origin.clone() })
+    }
 }
 
 /// Of a switch.
@@ -239,6 +269,12 @@ impl Plan {
             bypass: Choice::built_in("faults.bypass", Vec::new()),
             hash_seed: None,
         };
+        let host = HostPlan {
+            drain: None,
+            receive_buffer: None,
+            nic_failover: Choice::built_in("nic-failover", Failover::After(Span::ZERO)),
+            nics: Choice::built_in("nics", Nics::PerQp),
+        };
         let flows = FlowPlan {
             class: Choice::built_in("class", Class::DATA),
             qp: Choice::built_in("qp", Qp::PerFlow),
@@ -249,9 +285,19 @@ impl Plan {
         };
         Plan {
             links: links.collect(),
-            nodes: vec![NodePlan { switch }; network.nodes.len()],
+            nodes: vec![NodePlan { switch, host }; network.nodes.len()],
             flows: vec![flows; workloads.len()],
         }
+    }
+
+    /// The buffer for what comes in at an end of a link: of a switch, or of a NIC with a receive buffer.
+    pub fn buffer_at(&self, network: &Network, (link, end): (usize, usize)) -> Option<Choice<BufferParams>> {
+        let node = network.links[link].ends[end];
+        if network.nodes[node].is_host {
+            return self.nodes[node].host.buffer();
+        }
+        let own = self.links[link].ends[end].buffer.as_ref();
+        Some(own.unwrap_or(&self.nodes[node].switch.buffer).clone())
     }
 
     /// Where no notification is chosen, receivers do what the rate control asks of them, and pass UE on where

@@ -388,7 +388,7 @@ fn what_is_set_beside_a_profile_wins() {
         [seed("c1"), seed("a1"), seed("t8"), seed("x2")],
         [Some(3_506_978_425), Some(4_033_148_213), Some(1_567_332_858), Some(1_471_068_050)]
     );
-    assert!(matches!(node("h16").role, Role::Host { address } if address == 16_777_232));
+    assert!(matches!(node("h16").role, Role::Host { address, .. } if address == 16_777_232));
     let long = link(blueprint, "x1-x2");
     assert_eq!(serde_json::to_value(&long.ends[0].buffer).expect("it is JSON")["static"]["size"], "41MB");
     assert!(

@@ -42,7 +42,7 @@ fn a_scenario_reads_them_as_they_are() {
     let names: Vec<_> = blueprint.nodes.iter().map(|node| node.name.as_str()).collect();
     assert_eq!(names, ["h0", "h1", "s2", "h3"]);
     let addresses = blueprint.nodes.iter().filter_map(|node| match node.role {
-        Role::Host { address } => Some(address),
+        Role::Host { address, .. } => Some(address),
         Role::Switch(_) => None,
     });
     assert_eq!(addresses.collect::<Vec<_>>(), [0x0b00_0001, 0x0b00_0101, 0x0b00_0301]);

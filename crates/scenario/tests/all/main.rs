@@ -28,6 +28,7 @@ mod patterns;
 mod reference;
 mod refused;
 mod sites;
+mod slow_receivers;
 mod suite;
 mod swing;
 mod tcd;

@@ -93,15 +93,63 @@ fn flows_that_start_after_a_nic_has_failed_take_the_other() {
     assert_eq!(sent(&both, "h1", "h1-t2"), sent(&alone, "h1", "h1-t2") + 640);
 }
 
-#[test]
-fn flows_that_had_a_failed_nic_wait_for_it() {
+/// 16 flows of a host, the link of whose first NIC is down from 1 ms to 20 ms; and how many completed after that.
+fn cut(hosts: &str) -> (Records, usize) {
     let faults = "[[override]]\nname = \"cut\"\nlinks = \"h1-t1\"\nfaults.down = [{ from = \"1ms\", to = \"20ms\" }]\n";
+    let hosts = format!("[[override]]\nname = \"bond\"\nhosts = \"h1\"\n{hosts}\n");
+    let list = flows("list", ["h1", "h4"], (16, "1MB"), (0, 0));
+    let records = run(&format!("limit = \"1s\"\n{RACKS}{faults}{hosts}{list}"));
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+    let after =
+        reals(&records.flows, "finish_receiver_us").iter().filter(|finish| **finish > 20_000.0).count();
+    (records, after)
+}
+
+#[test]
+fn flows_of_a_failed_nic_move_to_the_other() {
+    for (hosts, earliest) in [
+        ("nic-failover = \"0us\"", 0.0),
+        ("scheduler = \"strict\"", 0.0),
+        ("nic-failover = \"3ms\"", 4_000.0),
+    ] {
+        let (records, after) = cut(hosts);
+        assert_eq!(after, 0, "{hosts}");
+        let (first, second) = (sent(&records, "h1", "h1-t1"), sent(&records, "h1", "h1-t2"));
+        // 1 ms at 25G are 2888 packets.
+        assert!((2_000..3_300).contains(&first) && first + second >= 16_000, "{first} and {second}");
+        let late =
+            reals(&records.flows, "finish_receiver_us").iter().filter(|finish| **finish > earliest).count();
+        assert!(late > 0, "{hosts}");
+    }
+}
+
+#[test]
+fn flows_of_a_failed_nic_wait_for_it_where_failover_is_off_or_comes_later() {
+    for hosts in ["nic-failover = \"off\"", "nic-failover = \"19ms\""] {
+        let (_, after) = cut(hosts);
+        assert!(after > 0 && after < 16, "{after}");
+    }
+}
+
+#[test]
+fn flows_move_back_when_the_other_nic_fails_in_turn() {
+    let faults = r#"
+[[override]]
+name = "first"
+links = "h1-t1"
+faults.down = [{ from = "1ms", to = "3ms" }]
+[[override]]
+name = "second"
+links = "h1-t2"
+faults.down = [{ from = "2ms", to = "400ms" }]
+"#;
     let list = flows("list", ["h1", "h4"], (16, "1MB"), (0, 0));
     let records = run(&format!("limit = \"1s\"\n{RACKS}{faults}{list}"));
+    // From 2 ms to 3 ms no NIC is up.
     assert_eq!(records.outcome.stopped, Stopped::Finished);
-    let finishes = reals(&records.flows, "finish_receiver_us");
-    let after = finishes.iter().filter(|finish| **finish > 20_000.0).count();
-    assert!(after > 0 && after < 16, "{after}");
+    let last = reals(&records.flows, "finish_receiver_us").iter().copied().fold(0.0, f64::max);
+    assert!(last < 20_000.0, "{last}");
+    assert!(sent(&records, "h1", "h1-t1") > 9_000);
 }
 
 #[test]
@@ -138,4 +186,83 @@ fn a_network_of_hosts_with_two_nics_loses_nothing_under_load() {
     assert_eq!(one.outcome.stopped, Stopped::Finished);
     assert!(one.flows.rows() > 500, "{}", one.flows.rows());
     assert_eq!((one.flows, one.counters), (other.flows, other.counters));
+}
+
+/// As `run`, of hosts with two NICs of 25G whose policy is this one.
+fn with_policy(nics: &str, rest: &str, list: &str) -> Records {
+    let bond = format!("[[override]]\nname = \"bond\"\nhosts = \"h1\"\nnics = \"{nics}\"\n");
+    run(&format!("limit = \"1s\"\n{RACKS}{bond}{rest}{list}"))
+}
+
+#[test]
+fn one_flow_is_sprayed_over_both_nics_at_the_rate_of_both() {
+    let irn = "[[override]]\nname = \"irn\"\nflows = \"*\"\nreliability = \"irn\"\n";
+    let records = with_policy("spray", irn, &flows("list", ["h1", "h4"], (1, "5MB"), (0, 0)));
+    let (first, second) = (sent(&records, "h1", "h1-t1"), sent(&records, "h1", "h1-t2"));
+    assert!(first.abs_diff(second) <= 2 && first + second >= 5_000, "{first} and {second}");
+    // 5 MB and their headers take 1.73 ms over one NIC of 25G.
+    let lone = run(&format!("{RACKS}{}", flows("list", ["h1", "h4"], (1, "5MB"), (0, 0))));
+    let [sprayed, lone] = [&records, &lone].map(|records| reals(&records.flows, "fct_us")[0]);
+    assert!(lone > 1_730.0 && sprayed < 0.6 * lone, "{sprayed} and {lone}");
+}
+
+#[test]
+fn a_sprayed_flow_goes_on_with_the_nic_that_is_left() {
+    let rest = r#"
+[[override]]
+name = "irn"
+flows = "*"
+reliability = "irn"
+[[override]]
+name = "cut"
+links = "h1-t1"
+faults.down = [{ from = "300us", to = "900ms" }]
+"#;
+    let records = with_policy("spray", rest, &flows("list", ["h1", "h4"], (4, "1MB"), (0, 0)));
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+    assert!(sent(&records, "h1", "h1-t1") < 1_000 && sent(&records, "h1", "h1-t2") > 3_000);
+    let last = reals(&records.flows, "finish_receiver_us").iter().copied().fold(0.0, f64::max);
+    assert!(last < 20_000.0, "{last}");
+}
+
+#[test]
+fn an_active_nic_sends_everything_until_it_fails() {
+    let list = flows("list", ["h1", "h4"], (16, "1MB"), (0, 0));
+    let records = with_policy("active-backup", "", &list);
+    assert_eq!((sent(&records, "h1", "h1-t1"), sent(&records, "h1", "h1-t2")), (16_000, 0));
+    let cut = "[[override]]\nname = \"cut\"\nlinks = \"h1-t1\"\nfaults.down = [{ from = \"1ms\", to = \"900ms\" }]\n";
+    let records = with_policy("active-backup", cut, &list);
+    assert_eq!(records.outcome.stopped, Stopped::Finished);
+    let (first, second) = (sent(&records, "h1", "h1-t1"), sent(&records, "h1", "h1-t2"));
+    assert!(first < 3_000 && second > 13_000, "{first} and {second}");
+}
+
+#[test]
+fn go_back_n_behind_sprayed_nics_is_warned_of() {
+    let text = format!(
+        "{RACKS}[[override]]\nname = \"bond\"\nhosts = \"h1\"\nnics = \"spray\"\n{}",
+        flows("list", ["h1", "h4"], (1, "1MB"), (0, 0))
+    );
+    let warnings = Scenario::from_text("a.toml", &text, &[]).expect("it is right").warnings().join("\n");
+    assert!(
+        warnings.contains(
+            "bond.nics: flows of list: \"spray\" reorders packets, which reliability \"go-back-n\""
+        ),
+        "{warnings}"
+    );
+}
+
+#[test]
+fn a_policy_or_a_time_that_is_none_is_refused() {
+    let refused = |key: &str| {
+        let text = format!("{RACKS}[[override]]\nname = \"bond\"\nhosts = \"h1\"\n{key}\n");
+        let text = format!("{text}{}", flows("list", ["h1", "h4"], (1, "1MB"), (0, 0)));
+        Scenario::from_text("a.toml", &text, &[]).expect_err("it is wrong").to_string()
+    };
+    let nics = refused("nics = \"sprya\"");
+    assert!(nics.contains("a.toml:6") && nics.contains("per-qp") && nics.contains("spray"), "{nics}");
+    let failover = refused("nic-failover = \"soon\"");
+    assert!(failover.contains("a.toml:6: ") && failover.contains("or \"off\""), "{failover}");
+    let number = refused("nic-failover = 3");
+    assert!(number.contains("a.toml:6: ") && number.contains("or \"off\""), "{number}");
 }

@@ -351,7 +351,7 @@ impl<'a> Sweep<'a> {
     fn apply(&mut self, change: &Change) -> u32 {
         self.has_changed = true;
         match *change {
-            Change::Link(LinkChange { link, down, wire, ends, routes }) => {
+            Change::Link(LinkChange { link, down, wire, ends, routes, failover: _ }) => {
                 let steps = [(wire, DEAD), (ends, SHUT), (routes, UNROUTED)];
                 let bits =
                     steps.iter().filter(|(takes_place, _)| *takes_place).fold(0, |bits, (_, bit)| bits | bit);

@@ -66,6 +66,9 @@ impl AtNode<'_, '_> {
         } else {
             self.transport_changed(id);
         }
+        if self.node.host_pairs.sprays {
+            self.spray_next(id);
+        }
     }
 
     /// The queue pair that sends next, and what.

@@ -87,13 +87,17 @@ impl AtNode<'_, '_> {
                 self.allowance_changed(slot);
             }
         }
-        port
+        port.map(|_| self.run.pairs.senders[slot as usize].nic)
     }
 
     /// A queue pair's sender takes its place.
     fn enter(&mut self, slot: u32, key: Option<PairKey>, half: &SendHalf) {
+        if self.node.host_pairs.sprays {
+            self.node.nics.iter_mut().for_each(|nic| nic.ranks.open(half.rank, slot));
+        } else {
+            self.node.nics[half.nic.index()].ranks.open(half.rank, slot);
+        }
         let nic = &mut self.node.nics[half.nic.index()];
-        nic.ranks.open(half.rank, slot);
         match self.facts.blueprint.semantics.turns {
             Turns::Ring => {}
             Turns::Listed => nic.unfinished += 1,
@@ -140,7 +144,7 @@ impl AtNode<'_, '_> {
 
     fn address(&self, node: NodeId) -> u32 {
         match self.facts.blueprint.nodes[node.index()].role {
-            crate::network::blueprint::Role::Host { address } => address,
+            crate::network::blueprint::Role::Host { address, .. } => address,
             crate::network::blueprint::Role::Switch(_) => node.0,
         }
     }
@@ -201,7 +205,7 @@ impl AtNode<'_, '_> {
         };
         let controlled = |port: &PortId| {
             let rx = &self.facts.ports[peer(*port).index()];
-            rx.at_host || rx.lossless >> class & 1 != 0
+            rx.at_host && rx.drain.is_none() || rx.lossless >> class & 1 != 0
         };
         let replied = |port: &PortId| {
             sound(port)
@@ -247,7 +251,13 @@ impl World<'_> {
             &mut self.run.pairs.receivers[at],
         );
         if half.state.alive {
-            self.nodes[path.source.index()].nics[path.nic.index()].ranks.close(path.rank);
+            // Its NIC may be another one than it was opened on.
+            let node = &mut self.nodes[path.source.index()];
+            if node.host_pairs.sprays {
+                node.nics.iter_mut().for_each(|nic| nic.ranks.close(half.rank));
+            } else {
+                node.nics[half.nic.index()].ranks.close(half.rank);
+            }
             half.close(path, &mut self.run.kept.records);
         }
         if let Some((_, rank)) = other.timer_key {

@@ -46,6 +46,9 @@ impl AtNode<'_, '_> {
     }
 
     fn move_qp(&mut self, id: u32, eligible: bool, ready: bool) {
+        if ready && self.node.host_pairs.sprays && !self.run.pairs.senders.known(id as usize).turn.is_ready {
+            self.spray(id);
+        }
         let half = self.run.pairs.senders.known_mut(id as usize);
         let nic = &mut self.node.nics[half.nic.index()];
         if ready != half.turn.is_ready {
@@ -80,6 +83,9 @@ impl AtNode<'_, '_> {
             let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
             let id = self.node.ports[local].id.0;
             self.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, id);
+        }
+        if self.node.host_pairs.sprays {
+            return self.try_transmit_at_all();
         }
         self.try_transmit(port);
     }

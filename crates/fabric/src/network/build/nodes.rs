@@ -109,6 +109,7 @@ impl World<'_> {
         let mut built = self.bare_node(node, switch, &ports);
         built.machines = own;
         built.host_pairs.to_start = listed.count(node);
+        built.host_pairs.sprays = self.facts.sprays(node);
         Ok(built)
     }
 

@@ -89,6 +89,7 @@ impl World<'_> {
             fast_path_below: 0,
             id: self.port_class_id(port, class),
             at_host: false,
+            drains: false,
             impaired: false,
             pooled: true,
             received: Traffic::default(),
@@ -147,7 +148,8 @@ pub(super) struct Guard {
     admission: AnyAdmission,
 }
 
-/// What watches over the data of a class that come in by a port; none at a host, and of the control class.
+/// What watches over the data of a class that come in by a port; none at a host without a receive
+/// buffer, and of the control class.
 pub(super) fn guard(
     accounts: &Accounts<'_>,
     port: PortId,
@@ -159,9 +161,8 @@ pub(super) fn guard(
     let refused = |error| BuildError::param(blueprint.port_name(port), error);
     let control = blueprint.control_into(port, class);
     let halves = control.map(|params| params.build(&account.link).map_err(refused)).transpose()?;
-    let switch = blueprint.switch_at(port).expect("an account belongs to a switch");
-    let own = blueprint.links[port.index() / 2].ends[port.index() % 2].buffer.as_ref();
-    let admission = own.unwrap_or(&switch.buffer).build().map_err(refused)?;
+    let buffer = blueprint.buffer_at(port).expect("an account is of a buffer");
+    let admission = buffer.build().map_err(refused)?;
     Ok(Some(Guard { account, receiver: halves.map(|(_, receiver)| receiver), admission }))
 }
 

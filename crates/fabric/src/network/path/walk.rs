@@ -6,6 +6,7 @@ use floodway_units::{NodeId, PortId, fold};
 use smallvec::smallvec;
 
 use super::Ports;
+use crate::network::blueprint::NicPolicy;
 use crate::network::routing::{in_force, peer};
 use crate::run::at_node::AtNode;
 
@@ -21,7 +22,7 @@ impl AtNode<'_, '_> {
         if let Some(path) = pinned {
             return Ports::from_slice(path);
         }
-        if self.run.changing.is_some() {
+        if self.run.changing.is_some() || self.facts.sprays(source) {
             return Ports::new();
         }
         self.walk(source, destination, tuple).unwrap_or_default()
@@ -62,15 +63,37 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The NIC that a host uses for a flow: by hash where it has several on shortest paths.
+    /// The NIC that a host uses for a flow: of those on shortest paths that it has not given up, as its policy
+    /// says.
     pub fn nic_of(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<PortId> {
         let candidates = self.candidates(source, destination);
+        if self.run.changing.is_some()
+            && source == self.node.id
+            && candidates.iter().any(|&port| self.has_failed(port))
+            && let Some(port) = self.nic_that_is_up(destination, tuple.key())
+        {
+            return Some(port);
+        }
         match candidates.len() {
             // Every path is cut: the flow waits at its host for one to come back.
             0 => self.facts.blueprint.ports_of(source).next(),
             1 => Some(candidates[0]),
-            count => Some(candidates[to_usize(fold(tuple.key(), u64::from(source.0)) % count as u64)]),
+            _ => self.nic_among(source, tuple.key(), || candidates.iter().copied()),
         }
+    }
+
+    /// The NIC of several that a host uses for a flow: by hash, or the first.
+    pub fn nic_among<I: Iterator<Item = PortId>>(
+        &self,
+        source: NodeId,
+        key: u64,
+        usable: impl Fn() -> I,
+    ) -> Option<PortId> {
+        if self.facts.blueprint.nodes[source.index()].role.nics() == NicPolicy::ActiveBackup {
+            return usable().min();
+        }
+        let choice = fold(key, u64::from(source.0)).checked_rem(usable().count() as u64)?;
+        usable().nth(to_usize(choice))
     }
 
     /// A path of the kind that the flow takes: its own, or the first of equal cost; of all links where no

@@ -16,6 +16,8 @@ pub(crate) enum EventKind {
     Pipeline,
     /// Packets have crossed a switch from input to output, or others may start to.
     Crossing,
+    /// A packet has left a NIC's receive buffer.
+    Drain,
     /// A timer of a flow control's sender half.
     FcSender,
     /// A timer of a flow control's receiver half.
@@ -35,13 +37,14 @@ pub(crate) enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [EventKind; 14] = [
+    pub const ALL: [EventKind; 15] = [
         EventKind::LinkControl,
         EventKind::Release,
         EventKind::Departure,
         EventKind::Arrival,
         EventKind::Pipeline,
         EventKind::Crossing,
+        EventKind::Drain,
         EventKind::FcSender,
         EventKind::FcReceiver,
         EventKind::CongestionPoint,
@@ -61,6 +64,7 @@ impl EventKind {
             EventKind::Arrival => "packet arrival",
             EventKind::Pipeline => "pipeline",
             EventKind::Crossing => "crossing",
+            EventKind::Drain => "drain",
             EventKind::FcSender | EventKind::FcReceiver => "flow-control timer",
             EventKind::CongestionPoint => "congestion-point timer",
             EventKind::Pacing => "pacing",

@@ -218,7 +218,7 @@ impl AtNode<'_, '_> {
     }
 
     /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
-    fn is_pressed(&self, packet: &Packet) -> bool {
+    pub fn is_pressed(&self, packet: &Packet) -> bool {
         let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
         let account = self.node.ingress.known(port_class);
         if !account.lossless {
@@ -282,7 +282,7 @@ impl AtNode<'_, '_> {
 
     /// A packet that has just arrived is discarded before it is charged; `port_class` is its account.
     #[inline(never)]
-    fn refuse(&mut self, port_class: usize, ingress: Local, packet_ref: PacketRef, reason: DropReason) {
+    pub fn refuse(&mut self, port_class: usize, ingress: Local, packet_ref: PacketRef, reason: DropReason) {
         self.discard(port_class, packet_ref, reason);
         self.apply_releases();
         self.with_receiver(port_class, ingress, FcReceiver::on_refused);

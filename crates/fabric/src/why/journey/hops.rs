@@ -6,6 +6,7 @@ use super::super::{Cause, Label, Message, Trace};
 use super::Flight;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
+use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
 
@@ -35,7 +36,8 @@ impl AtNode<'_, '_> {
         let sent = self.now + serial;
         flight.push(self.now, sent, Label::at(Cause::Serialisation, port));
         flight.push(sent, arrival, Label::at(Cause::Propagation, port));
-        (flight.at, flight.to_host) = (arrival, self.facts.ports[peer(port).index()].at_host);
+        let rx = &self.facts.ports[peer(port).index()];
+        (flight.at, flight.to_host) = (arrival, rx.at_host && rx.drain.is_none());
         trace.flights.insert(key, flight);
     }
 
@@ -64,6 +66,18 @@ impl AtNode<'_, '_> {
         }
         for (from, to) in left {
             flight.push(from, to, Label::at(Cause::Queueing, port));
+        }
+    }
+
+    /// A packet has left the receive buffer of its host.
+    #[cold]
+    pub fn trace_drained(&mut self, port: Local, packet_ref: PacketRef) {
+        let (now, port, packet) = (self.now, peer(self.id(port)), self.run.packets[packet_ref]);
+        if let Some(trace) = &mut self.run.trace
+            && let Some(flight) = trace.flights.get_mut(&(packet.stamp, packet.flow.0))
+        {
+            flight.push(flight.at, now, Label::at(Cause::ReceiveBuffer, port));
+            (flight.at, flight.to_host) = (now, true);
         }
     }
 

@@ -92,6 +92,23 @@ impl AtNode<'_, '_> {
         }
     }
 
+    /// A queue pair moves to another NIC of its host.
+    #[cold]
+    pub fn trace_moved(&mut self, slot: u32, to: Local) {
+        let Some(mut trace) = self.run.trace.take() else { return };
+        if let Some(mut sender) = trace.sender.take() {
+            if sender.slot == slot {
+                sender.account(self.now, &trace);
+                sender.sum_up(trace.oldest(self.now));
+                sender.nic = self.id(to);
+                let class = self.run.pairs.senders[slot as usize].class;
+                sender.port_class = self.facts.layout.port_class_id(sender.nic, class);
+            }
+            trace.sender = Some(sender);
+        }
+        self.run.trace = Some(trace);
+    }
+
     /// The queue of data at a port in which a flow's oldest packet waits.
     #[cold]
     fn queue_of_oldest(&self, port: Local, slot: u32) -> Option<usize> {

@@ -11,8 +11,8 @@ use ranks::run_in_ranks;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use floodway_fabric::blueprint::{
-    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec, NodeSpec,
-    PauseFault, RecordSpec, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
+    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec,
+    NicPolicy, NodeSpec, PauseFault, RecordSpec, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
 };
 use floodway_fabric::panics::Misused;
 use floodway_fabric::table::NONE;
@@ -142,7 +142,7 @@ impl Net {
 
     pub fn host(&mut self, name: &str) -> NodeId {
         let address = self.blueprint.nodes.len() as u32 + 1;
-        self.node(name, Role::Host { address })
+        self.node(name, Role::Host { address, nics: NicPolicy::default() })
     }
 
     /// A switch whose ports have the buffer that their flow control asks for.
@@ -176,6 +176,8 @@ impl Net {
         let end = |node| EndSpec {
             node,
             buffer: None,
+            receive: None,
+            failover: None,
             scheduler: params(r#""strict""#),
             congestion_points: Vec::new(),
             pauses: Vec::new(),

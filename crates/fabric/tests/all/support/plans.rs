@@ -2,8 +2,8 @@
 
 use floodway_fabric::ThreadPlan;
 use floodway_fabric::blueprint::{
-    AllowanceSpec, Arrivals, Blueprint, ErrorRates, HistogramSpec, LoopSpec, Next, PoissonSpec, RelayPorts,
-    Role, ShareSpec, Sharing,
+    AllowanceSpec, Arrivals, Blueprint, ErrorRates, HistogramSpec, LinkSpec, LoopSpec, Next, NicPolicy,
+    PoissonSpec, ReceiveSpec, RelayPorts, Role, ShareSpec, Sharing,
 };
 use floodway_fabric::destinations::DestinationPattern;
 use floodway_fabric::sizes::Sizes;
@@ -45,6 +45,16 @@ pub struct Plan {
     pub threads: usize,
     /// PFC, and the buffer of a switch is one pool that all its ports share.
     pub pooled: bool,
+    /// Every other host drains slower than its link: one of three rates, 0 for none.
+    pub slow: usize,
+    /// Some hosts have two NICs, whose links fail: 1 to give them up at once, 2 later, 3 never; 0 for none.
+    /// Above these, the same where each packet selects one, and so on.
+    pub nics: usize,
+}
+
+/// As plans, with hosts that drain slower than their links, and with several NICs.
+pub fn host_plans() -> impl Strategy<Value = Plan> {
+    (plans(), 0..4usize, 0..10usize).prop_map(|(plan, slow, nics)| Plan { slow, nics, ..plan })
 }
 
 pub fn plans() -> impl Strategy<Value = Plan> {
@@ -85,6 +95,8 @@ pub fn plans() -> impl Strategy<Value = Plan> {
             parts,
             threads,
             pooled: false,
+            slow: 0,
+            nics: 0,
         }
     })
 }
@@ -164,6 +176,9 @@ impl Plan {
                 hosts.push(host);
             }
         }
+        for (i, &host) in hosts.iter().enumerate().take(3).filter(|_| self.nics > 0) {
+            net.link(host, switches[(i + 1) % self.switches], G100, delay(), control);
+        }
         for i in 1..self.switches {
             net.link(switches[i / 2], switches[i], G100, delay(), control);
         }
@@ -177,6 +192,7 @@ impl Plan {
             Self::add_relays(&mut net, switches[0], switches[self.switches - 1], delay());
         }
         self.choose(&mut net, &switches, &hosts);
+        self.choose_nics(&mut net, &hosts);
         self.send(&mut net, &hosts);
         net
     }
@@ -267,6 +283,42 @@ impl Plan {
                 every: Span::us(1),
                 bin: Bytes(1000),
             });
+        }
+    }
+
+    /// How hosts take in what they receive, and what they do when a link of theirs fails.
+    fn choose_nics(&self, net: &mut Net, hosts: &[NodeId]) {
+        let auto = r#"{"static": {"size": "auto"}}"#;
+        let small = self.control().contains("pfc") && self.tight;
+        let buffer = if small { r#"{"static": {"size": "22KB"}}"# } else { auto };
+        let drain = self.slow.checked_sub(1).map(|slow| Rate::gbps([15, 60, 99][slow]));
+        let at = |us| Time::ZERO + Span::us(us);
+        let downs = [vec![(at(40), at(120))], vec![(at(90), at(100)), (at(110), at(160))]];
+        for link in &mut net.blueprint.links {
+            for end in &mut link.ends {
+                let Some(host) = hosts.iter().position(|&host| host == end.node) else { continue };
+                let drain = drain.filter(|_| host % 2 == self.seed as usize % 2);
+                end.receive = drain.map(|drain| ReceiveSpec { drain, buffer: params(buffer) });
+                if self.nics > 0 && host < 3 {
+                    end.failover = [Some(Span::ZERO), Some(Span::us(7)), None][(self.nics - 1) % 3];
+                }
+            }
+        }
+        if let Some(policy) = self.nics.checked_sub(1) {
+            let policy = [NicPolicy::PerQp, NicPolicy::Spray, NicPolicy::ActiveBackup][policy / 3];
+            for &host in hosts.iter().take(3) {
+                let Role::Host { nics, .. } = &mut net.blueprint.nodes[host.index()].role else {
+                    panic!("it is one")
+                };
+                *nics = policy;
+            }
+            let is_of = |link: &LinkSpec, host: NodeId| link.ends.iter().any(|end| end.node == host);
+            let own: Vec<usize> = (0..net.blueprint.links.len())
+                .filter(|&link| is_of(&net.blueprint.links[link], hosts[0]))
+                .collect();
+            for (&link, down) in own.iter().zip(downs) {
+                net.blueprint.links[link].down = down;
+            }
         }
     }
 

@@ -1,0 +1,80 @@
+//! Spray over the NICs of a host: each packet of a queue pair leaves by the NIC that can start it first.
+//!
+//! A queue pair has one packet to send at a time. When it may send, and after each packet, it takes its turns
+//! at the NIC with the fewest bytes ahead: the rest of the frame on the wire, and a full packet of each queue
+//! pair that is ready there; a NIC whose class is paused comes last. When a NIC is paused, those that wait
+//! there select again. Packets overtake each other on their way.
+
+use floodway_mechanisms::slots::FcSender as _;
+
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
+use crate::network::layout::Local;
+use crate::run::at_node::{AtNode, bytes};
+
+impl AtNode<'_, '_> {
+    /// A queue pair may send its next packet: by which NIC, if that is another one.
+    pub fn spray(&mut self, slot: u32) {
+        let destination = self.run.pairs.paths[slot as usize].destination;
+        self.refresh_routes(destination);
+        let half = &self.run.pairs.senders[slot as usize];
+        let (from, class) = (half.nic, half.class);
+        let own = half.turn.is_ready;
+        let ahead = |local: Local| self.ahead_at(local, class, own && local == from);
+        // A NIC is left only for one that is better.
+        let locals = self.nics_that_are_up(destination).map(|port| self.facts.local(port));
+        let best = locals.min_by_key(|&local| (ahead(local), local != from, local));
+        if let Some(to) = best.filter(|&to| to != from) {
+            self.move_to_nic(slot, to);
+        }
+    }
+
+    /// Whether a NIC may not start a packet of a class, and when it could.
+    fn ahead_at(&self, local: Local, class: u8, has_own: bool) -> (bool, u64) {
+        let (port, nic) = (&self.node.ports[local.index()], &self.node.nics[local.index()]);
+        let largest = self.facts.largest_wire;
+        let egress = &self.node.egress[self.facts.layout.port_class(local, class)];
+        let open = egress.sender.gate(self.time(), bytes(largest)).is_open(self.time());
+        let ready: usize = nic.ready.iter().map(RoundRobinBitmap::len).sum();
+        let before = (ready - usize::from(has_own)) as u64;
+        (
+            !open,
+            port.free_at.max(self.now) + before * port.serial_time(largest) + port.serial_time(port.waiting),
+        )
+    }
+
+    /// A packet of a queue pair has left by a NIC: the next one may leave by another.
+    pub fn spray_next(&mut self, slot: u32) {
+        let half = &self.run.pairs.senders[slot as usize];
+        let from = half.nic;
+        if half.state.alive && half.turn.is_ready {
+            self.spray(slot);
+            let to = self.run.pairs.senders[slot as usize].nic;
+            if to != from {
+                self.try_transmit(to);
+            }
+        }
+    }
+
+    /// A class of a NIC is paused: queue pairs that are ready there may leave by others.
+    #[inline(never)]
+    pub fn spray_from_paused(&mut self, port: Local, class: u8) {
+        let mut rank = u32::MAX - 1;
+        let mut turns = self.node.nics[port.index()].ready[class as usize].len();
+        while turns > 0 {
+            turns -= 1;
+            let nic = &self.node.nics[port.index()];
+            let Some(next) = nic.ready[class as usize].next_after(rank) else { return };
+            rank = next;
+            if let Some(slot) = nic.ranks.get(rank) {
+                self.spray_next(slot);
+            }
+        }
+    }
+
+    /// Tries to transmit at all NICs.
+    pub fn try_transmit_at_all(&mut self) {
+        for port in self.node.locals() {
+            self.try_transmit(port);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Receive buffer of a NIC whose host drains slower than its link, as by PCIe or memory.
+//!
+//! ```text
+//! link ──► account of (port, class): admission, flow control ──► FIFO ──► drain ──► queue pair, ACK
+//!             PAUSE, RESUME ◄── XOFF, XON                               one frame after another
+//! ```
+//! Data enters the account of its port and class, as at a switch, so that the link's flow control pauses the
+//! upstream by it. Frames leave in the order of arrival, of whatever class, each as a whole; at its last byte
+//! the account is uncharged, and only then does the queue pair receive the packet. ACKs, NAKs, CNPs and
+//! link control frames end in the NIC and do not wait.
+
+use floodway_mechanisms::slots::{DropReason, FcReceiver};
+
+use crate::link::arena::PacketRef;
+use crate::link::packet::ISOLATED;
+use crate::network::layout::Local;
+use crate::run::at_node::AtNode;
+use crate::run::events::EventKind;
+
+impl AtNode<'_, '_> {
+    /// A packet has arrived at a NIC with a receive buffer; `port_class` is its account.
+    #[inline(never)]
+    pub fn enters_receive_buffer(&mut self, port: Local, port_class: usize, packet_ref: PacketRef) {
+        let packet = self.run.packets[packet_ref];
+        if !packet.is_data() {
+            return self.host_receives(port, packet_ref);
+        }
+        // One from a queue that no pause stops may be one too many.
+        if packet.has(ISOLATED) && self.is_pressed(&packet) {
+            return self.refuse(port_class, port, packet_ref, DropReason::IsolatedFull);
+        }
+        let q = self.facts.layout.first_queue(packet.class);
+        if let Some(reason) = self.charge(port_class, port, q, &packet) {
+            return self.refuse(port_class, port, packet_ref, reason);
+        }
+        let view = self.account_view(port_class);
+        let fifo = &mut self.node.nics[port.index()].receive_buffer;
+        let is_first = fifo.is_empty();
+        fifo.push(&mut self.run.packets, packet_ref);
+        if is_first {
+            self.drain_first(port);
+        }
+        self.call_receiver(port_class, port, &view, FcReceiver::on_enqueue);
+    }
+
+    /// The first packet of a receive buffer has been written to the host's memory.
+    #[inline(never)]
+    pub fn leaves_receive_buffer(&mut self, port: Local) {
+        let fifo = &mut self.node.nics[port.index()].receive_buffer;
+        let Some(packet_ref) = fifo.pop(&self.run.packets) else { return };
+        let took = self.drain_time(port, packet_ref);
+        self.drain_first(port);
+        if self.run.trace.is_some() {
+            self.each_trace(|at| at.trace_drained(port, packet_ref));
+        }
+        let packet = &mut self.run.packets[packet_ref];
+        packet.base += took;
+        let (class, frame) = (packet.class, packet.frame);
+        self.uncharge(self.facts.layout.port_class(port, class), port, frame);
+        self.host_receives(port, packet_ref);
+    }
+
+    /// The first packet of a receive buffer, if there is one, begins to be written.
+    fn drain_first(&mut self, port: Local) {
+        let Some(first) = self.node.nics[port.index()].receive_buffer.front() else { return };
+        let at = self.now + self.drain_time(port, first);
+        self.run.events.add(EventKind::Drain, self.id(port).0, at);
+    }
+
+    fn drain_time(&self, port: Local, packet_ref: PacketRef) -> u64 {
+        let drain = self.facts.ports[self.id(port).index()].drain.as_ref();
+        drain.map_or(0, |serial| serial.time(u64::from(self.run.packets[packet_ref].frame)))
+    }
+}

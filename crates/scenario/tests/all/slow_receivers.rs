@@ -1,0 +1,116 @@
+//! Hosts that drain slower than their links: the rate, the pauses and the losses that this leads to.
+
+use crate::columns::{reals, texts, wholes};
+use floodway_fabric::outcome::{Invariants, Verdict};
+use floodway_fabric::{Control, Fabric, Records};
+use floodway_scenario::Scenario;
+
+/// Two hosts at one switch; the second drains 234G of its 400G.
+const PAIR: &str = r#"topology.single-switch = { hosts = 2, rate = "400G", delay = "100ns" }
+[[override]]
+name = "phb"
+hosts = "h2"
+drain = "234G"
+"#;
+
+/// Bytes of the first packet of a message on the link, and of the others, with the preamble and gap of 20.
+const FIRST: u64 = 1_098;
+const OTHER: u64 = 1_082;
+const GAP: u64 = 20;
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::from_text("a.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+fn run(text: &str) -> Records {
+    let scenario = scenario(text);
+    let control = Control::default();
+    let records =
+        Fabric::build(scenario.blueprint(), &control).unwrap_or_else(|error| panic!("{error}")).run();
+    let Invariants { conservation, buffers, destinations, slowdown } = &records.outcome.invariants;
+    assert_eq!([conservation, buffers, destinations, slowdown], [&Verdict::Holds; 4]);
+    records
+}
+
+fn flow(size: &str) -> String {
+    format!("[[workload]]\nname = \"w\"\nflows = [{{ from = \"h1\", to = \"h2\", size = \"{size}\" }}]\n")
+}
+
+/// Picoseconds that a frame of `wire` bytes on the link takes to be written at 234G.
+fn write(wire: u64) -> u64 {
+    ((wire - GAP) * 8_000).div_ceil(234)
+}
+
+/// A counter of data at the ports of a node.
+fn counter(records: &Records, node: &str, column: &str) -> u64 {
+    let (nodes, classes) = (texts(&records.counters, "node"), wholes(&records.counters, "class"));
+    let rows = (0..nodes.len()).filter(|&row| nodes[row] == node && classes[row] == 3);
+    rows.map(|row| wholes(&records.counters, column)[row]).sum()
+}
+
+fn fct_ps(records: &Records) -> u64 {
+    (reals(&records.flows, "fct_us")[0] * 1e6).round() as u64
+}
+
+#[test]
+fn a_message_takes_its_frames_over_the_drain_and_the_arrival_of_the_first() {
+    let records = run(&format!("{PAIR}{}", flow("1MB")));
+    // A byte takes 20 ps on the link, and the first packet is forwarded once it is there as a whole.
+    let first = 2 * (FIRST * 20 + 100_000);
+    assert_eq!(fct_ps(&records), first + write(FIRST) + 999 * write(OTHER));
+    // Which is the payload's share of the drain.
+    let goodput = 8e6 / (fct_ps(&records) - first) as f64;
+    assert!((goodput * 1_000.0 - 234.0 * 1_000.0 / (OTHER - GAP) as f64).abs() < 0.1, "{goodput}");
+}
+
+#[test]
+fn a_slow_host_pauses_its_switch_and_loses_nothing() {
+    let records = run(&format!("{PAIR}{}", flow("1MB")));
+    assert!(counter(&records, "h2", "pfc_tx") > 0);
+    assert_eq!(counter(&records, "s1", "pfc_rx"), counter(&records, "h2", "pfc_tx"));
+    assert!(records.outcome.drops.iter().all(|&(_, packets)| packets == 0));
+    assert!(records.outcome.lossless.is_held(), "{:?}", records.outcome.lossless);
+}
+
+#[test]
+fn nothing_waits_where_a_host_drains_as_fast_as_the_data_come() {
+    let fast = format!("{}{}", PAIR.replace("234G", "400G"), flow("1MB"));
+    let records = run(&fast);
+    let without =
+        run(&format!("{}{}", PAIR.replace("drain = \"234G\"", "scheduler = \"strict\""), flow("1MB")));
+    // The last frame is written after it has come; the link's preambles and gaps leave time for all others.
+    assert_eq!(fct_ps(&records), fct_ps(&without) + (OTHER - GAP) * 20);
+    assert_eq!(counter(&records, "h2", "pfc_tx"), 0);
+}
+
+#[test]
+fn without_pauses_a_full_receive_buffer_loses_and_check_says_so() {
+    let lossy = format!("defaults.flow-control = \"lossy\"\n{PAIR}{}", flow("5MB"));
+    let warnings = scenario(&lossy).warnings().join("\n");
+    let why =
+        "phb.drain: h2 (h2-s1): the host drains 234G of a link of 400G, and no flow control pauses class 3";
+    assert!(warnings.contains(why), "{warnings}");
+    let records = run(&lossy);
+    let lost: u64 = records.outcome.drops.iter().map(|&(_, packets)| packets).sum();
+    assert!(lost > 0 && counter(&records, "h2", "drops_buffer") == lost, "{:?}", records.outcome.drops);
+    assert!(!scenario(&format!("{PAIR}{}", flow("5MB"))).warnings().iter().any(|of| of.contains("drains")));
+}
+
+#[test]
+fn a_receive_buffer_has_the_size_that_it_is_given_and_what_is_wrong_is_refused() {
+    let sized = PAIR.replace("drain", "receive-buffer = \"100KB\"\ndrain");
+    let records = run(&format!("{sized}{}", flow("1MB")));
+    assert!(counter(&records, "h2", "peak_bytes") <= 100_000);
+    assert!(counter(&records, "h2", "peak_bytes") > 80_000);
+    let refused = |text: &str| {
+        Scenario::from_text("a.toml", &format!("{text}{}", flow("1MB")), &[])
+            .expect_err("it is wrong")
+            .to_string()
+    };
+    let zero = refused(&PAIR.replace("234G", "0G"));
+    assert!(zero.contains("a.toml:5") && zero.contains("phb.drain: a host needs a rate above 0"), "{zero}");
+    let empty = refused(&PAIR.replace("drain", "receive-buffer = \"0B\"\ndrain"));
+    assert!(empty.contains("phb.receive-buffer: a buffer of 0B holds no packet"), "{empty}");
+    let switch = refused(&PAIR.replace("hosts = \"h2\"", "switches = \"s1\""));
+    assert!(switch.contains("it is a key of hosts, not of switches"), "{switch}");
+}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Unpack
 
 import click
 
-from floodway.cli.commands.import_options import imported, trace_options
+from floodway.cli.commands.import_options import TraceOptions, imported, trace_options
 
 __all__ = ["command"]
 
@@ -21,18 +22,7 @@ __all__ = ["command"]
     help="Folder with a file NAME.<rank>.et for each rank, or these files.",
 )
 @trace_options
-def command(  # noqa: PLR0913 (one argument an option)
-    *,
-    files: tuple[Path, ...],
-    topology: str | None,
-    gpu_nodes: str | None,
-    config: Path | None,
-    rate: str | None,
-    delay: str | None,
-    trace: tuple[str, ...],
-    out: Path | None,
-    force: bool,
-) -> int:
+def command(*, files: tuple[Path, ...], **options: Unpack[TraceOptions]) -> int:
     """Make a scenario that runs execution traces of Chakra.
 
     Without --topology the network is a switch with a host for each rank. Warnings say what is not used.
@@ -47,15 +37,4 @@ def command(  # noqa: PLR0913 (one argument an option)
       0    done
       2    bad usage, or a file with an error; nothing is written
     """
-    return imported(
-        "chakra",
-        files,
-        topology=topology,
-        gpu_nodes=gpu_nodes,
-        config=config,
-        rate=rate,
-        delay=delay,
-        trace=trace,
-        out=out,
-        force=force,
-    )
+    return imported("chakra", files, options)

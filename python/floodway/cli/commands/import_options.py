@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -13,7 +13,7 @@ from floodway.loading import loading
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["imported", "of_one_file", "trace_options"]
+__all__ = ["TraceOptions", "imported", "of_one_file", "trace_options"]
 
 #: Options of every import of a job.
 TRACE_OPTIONS = (
@@ -56,33 +56,34 @@ def trace_options(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-def imported(  # noqa: PLR0913 (one argument an option)
-    kind: str,
-    files: Sequence[Path],
-    *,
-    topology: str | None,
-    gpu_nodes: str | None,
-    config: Path | None,
-    rate: str | None,
-    delay: str | None,
-    trace: tuple[str, ...],
-    out: Path | None,
-    force: bool,
-) -> int:
+class TraceOptions(TypedDict):
+    """What the options of every import of a job say."""
+
+    topology: str | None
+    gpu_nodes: str | None
+    config: Path | None
+    rate: str | None
+    delay: str | None
+    trace: tuple[str, ...]
+    out: Path | None
+    force: bool
+
+
+def imported(kind: str, files: Sequence[Path], options: TraceOptions) -> int:
     """Write the scenario that runs a job's files; returns the exit code."""
     with loading():
         from floodway.cli import import_ as importing
     job = importing.Job(
         format=kind,
         files=list(files),
-        keys=list(trace),
-        topology=topology,
-        gpu_nodes=gpu_nodes,
-        config=config,
-        rate=rate,
-        delay=delay,
+        keys=list(options["trace"]),
+        topology=options["topology"],
+        gpu_nodes=options["gpu_nodes"],
+        config=options["config"],
+        rate=options["rate"],
+        delay=options["delay"],
     )
-    return importing.import_job(job, out=out, force=force)
+    return importing.import_job(job, out=options["out"], force=options["force"])
 
 
 def of_one_file(kind: str, *, what: str, file_help: str, example: str) -> click.Command:
@@ -114,29 +115,7 @@ def of_one_file(kind: str, *, what: str, file_help: str, example: str) -> click.
     @click.command(help=shown)
     @click.argument("file", type=click.Path(path_type=Path), metavar="FILE", help=file_help)
     @trace_options
-    def command(  # noqa: PLR0913 (one argument an option)
-        *,
-        file: Path,
-        topology: str | None,
-        gpu_nodes: str | None,
-        config: Path | None,
-        rate: str | None,
-        delay: str | None,
-        trace: tuple[str, ...],
-        out: Path | None,
-        force: bool,
-    ) -> int:
-        return imported(
-            kind,
-            [file],
-            topology=topology,
-            gpu_nodes=gpu_nodes,
-            config=config,
-            rate=rate,
-            delay=delay,
-            trace=trace,
-            out=out,
-            force=force,
-        )
+    def command(*, file: Path, **options: Unpack[TraceOptions]) -> int:
+        return imported(kind, [file], options)
 
     return command

@@ -16,6 +16,7 @@ from command import Command
 from floodway import plot
 from floodway import read as reading
 from floodway.cli.show import show
+from floodway.comparison.extrapolation import Extrapolated
 from floodway.plot.compared import pictures
 from floodway.results.collectives import bandwidths, collectives_of
 from floodway.results.iterations import exposed_of, iterations_of
@@ -421,6 +422,11 @@ def test_exposed_communication_adds_up_by_name() -> None:
             'forward = "100000s", micro-batches = 10',
             "training: the computations of rank 0 take more than 2^64 ps together, which is 213 days",
         ),
+        ('forward = "1ms", layers = 9', "training.layers: 9 is not a number from 1 to 8, the model's"),
+        (
+            'forward = "1ms", layers = 6, pipeline = 4',
+            "training.layers: 6 of 8 layers do not divide evenly into 4 stages",
+        ),
         ('forward = "1ms", sequence = 0', "training.sequence: 0 is not a number from 1 to 16777216"),
         (
             'forward = "1ms", micro-batch = 65537',
@@ -475,6 +481,68 @@ def test_the_first_stages_have_the_layers_that_are_left() -> None:
     assert result.operations is not None
     parts = iterations_of(result.operations).sort("rank")
     assert parts["compute_us"].to_list() == pytest.approx([6000, 3000, 3000, 3000])
+
+
+def deep(layers: int | None) -> floodway.Scenario:
+    """Return an iteration of some of 32 layers in four stages; a layer takes 3 ms."""
+    model = MODEL.replace("layers = 8", "layers = 32")
+    keys = 'pipeline = 4, micro-batches = 4, forward = "1ms", backward = "2ms"'
+    some = "" if layers is None else f", layers = {layers}"
+    workload = f"training = {{ model = {model}, {keys}{some} }}"
+    return scenario_of(star(4, rate="400G", delay="100ns"), workload, reliability="none")
+
+
+def test_an_iteration_of_some_layers_says_so() -> None:
+    scenario = deep(8)
+    assert any("8 of 32 layers are simulated" in warning for warning in scenario.warnings)
+    result = floodway.run(scenario)
+    (iteration,) = result.summary().iterations
+    # (m + p - 1)(f + b), with two layers a stage.
+    assert (iteration.layers, iteration.part) == ((8, 32), "8 of 32 layers")
+    assert iteration.time_us == pytest.approx(7 * 6000, rel=1e-3)
+    shown = io.StringIO()
+    show(result, shown)
+    assert re.search(r"job +0 +8 of 32 +42,", shown.getvalue())
+    assert "shorter than the model's" in shown.getvalue()
+    (whole,) = floodway.run(deep(None)).summary().iterations
+    assert (whole.layers, whole.part) == (None, "")
+
+
+def test_iterations_of_some_layers_are_extrapolated_to_all(tmp_path: Path) -> None:
+    numbers = [4, 8, 16]
+    variants = [floodway.Variant(label=f"of {layers}", scenario=deep(layers)) for layers in numbers]
+    comparison = floodway.compare(variants, out=tmp_path / "out")
+    (found,) = comparison.extrapolated
+    (whole,) = floodway.run(deep(None)).summary().iterations
+    # Layers that take the same time each are extrapolated exactly.
+    assert found.layers == 32
+    assert found.time_us == pytest.approx(whole.time_us, rel=1e-9)
+    assert found.error_us == pytest.approx(0, abs=1e-3)
+    assert [layers for layers, _ in found.points] == numbers
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "extrapolated, not simulated: an iteration of " in page
+    assert "iteration, different numbers of layers: time, mean, us" in page
+    two = floodway.compare(variants[:2]).extrapolated[0]
+    assert two.error_us is None
+    assert two.sentence().endswith("its error is not known, a third number of layers gives it")
+
+
+def test_only_runs_that_are_alike_but_for_layers_are_extrapolated() -> None:
+    other = deep(8).replace(sets=[("mtu", "1000B")])
+    variants = [
+        floodway.Variant(label="of 4", scenario=deep(4)),
+        floodway.Variant(label="of 8, 1000 B", scenario=other),
+    ]
+    assert floodway.compare(variants).extrapolated == ()
+
+
+def test_the_error_of_an_extrapolation_is_that_of_a_slope_that_changes_again() -> None:
+    points = ((4, 40.0), (8, 80.0), (16, 168.0))
+    found = Extrapolated(workload="job", variants=("a", "b", "c"), points=points, layers=32)
+    # 10 us a layer, then 11.
+    assert (found.layer_us, found.time_us, found.error_us) == (11.0, 168.0 + 16 * 11.0, 16.0)
+    assert "takes 344.0 us ± 16.0 (4.65 %)" in found.sentence()
+    assert found.sentence().startswith("extrapolated, not simulated: ")
 
 
 def test_an_algorithm_that_no_collective_of_a_job_has_is_a_warning() -> None:

@@ -3407,6 +3407,10 @@ class Training(Table):
     ----------
     model
         The model: the name of a published one, or a table.
+    layers
+        Layers that are simulated, as many in each stage of the pipeline; each has the time and
+        the bytes of a layer of the whole model. An iteration is that of these layers alone, and
+        results say so. Default: all layers of the model.
     tensor
         Ranks over which each layer is split (tensor parallel). Default: 1.
     pipeline
@@ -3459,6 +3463,7 @@ class Training(Table):
     """
 
     model: ModelKeys
+    layers: int | None = None
     tensor: int | None = None
     pipeline: int | None = None
     data: int | None = None

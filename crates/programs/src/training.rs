@@ -46,6 +46,8 @@ const MOST_BYTES: u128 = 1_000_000_000_000_000;
 pub struct Training {
     /// The model.
     pub model: Model,
+    /// Layers that are executed: all of the model's, or some that stand for them.
+    pub layers: u32,
     /// Degrees; their product is the number of ranks.
     pub tensor: u32,
     /// Pipeline stages.
@@ -113,6 +115,21 @@ impl Training {
                 format!("the degrees make {} ranks; the maximum is 1048576", self.ranks()),
             );
         }
+        if !(1..=self.model.layers).contains(&self.layers) {
+            let why = format!("{} is not a number from 1 to {}, the model's", self.layers, self.model.layers);
+            return refuse("layers", why);
+        }
+        // Stages that have other numbers of layers than in the model would wait for one another otherwise.
+        if self.layers != self.model.layers
+            && !(self.model.layers.is_multiple_of(self.pipeline) && self.layers.is_multiple_of(self.pipeline))
+        {
+            let why = format!(
+                "{} of {} layers do not divide evenly into {} stages: a part of the layers has as many in \
+                 each stage, and so must the model",
+                self.layers, self.model.layers, self.pipeline
+            );
+            return refuse("layers", why);
+        }
         if self.pipeline > self.model.layers {
             let why =
                 format!("{} stages are more than the model's {} layers", self.pipeline, self.model.layers);
@@ -126,7 +143,7 @@ impl Training {
             return refuse("iterations", why);
         }
         // A layer is computed forward and back for each micro-batch.
-        let least = 2 * u64::from(self.micro_batches) * u64::from(self.model.layers / self.pipeline);
+        let least = 2 * u64::from(self.micro_batches) * u64::from(self.layers / self.pipeline);
         if least > u64::from(Message::OPERATIONS) {
             let why = format!(
                 "a rank has at least {least} operations; the maximum is {}: choose fewer micro-batches",
@@ -164,7 +181,7 @@ impl Training {
 
     /// Layers of a stage.
     fn layers_of(&self, stage: u32) -> u32 {
-        self.model.layers / self.pipeline + u32::from(stage < self.model.layers % self.pipeline)
+        self.layers / self.pipeline + u32::from(stage < self.layers % self.pipeline)
     }
 
     /// Gradients of a layer on a rank.

@@ -289,13 +289,16 @@ def _bandwidths(summary: Summary) -> Table:
 def _iterations(summary: Summary) -> Table:
     """Report on iterations: parts as shares of their time, means over the ranks."""
     parts = ("computing", "exposed", "idle")
-    columns = ("workload", "iteration", "time us", *parts, "last rank", "after median us")
+    some = any(row.layers for row in summary.iterations)
+    of_layers = ("layers",) if some else ()
+    columns = ("workload", "iteration", *of_layers, "time us", *parts, "last rank", "after median us")
     table = table_of("Iterations", columns, text_columns=("workload",))
     for row in summary.iterations[:NAMED_ITERATIONS]:
         shares = (part / row.time_us if row.time_us else 0.0 for part in _parts(row))
         table.add_row(
             row.workload,
             str(row.iteration),
+            *((row.part.removesuffix(" layers") or "all",) if some else ()),
             f"{row.time_us:,.1f}",
             *(f"{share:z.1%}" for share in shares),
             str(row.straggler),
@@ -303,6 +306,8 @@ def _iterations(summary: Summary) -> Table:
         )
     left = len(summary.iterations) - NAMED_ITERATIONS
     table.caption = "exposed: communication without computation; idle: neither, means over the ranks"
+    if some:
+        table.caption += "\nan iteration of some of a model's layers is shorter than the model's"
     if left > 0:
         table.caption += f"; {left:,} more in `floodway.results.iterations`"
     return table

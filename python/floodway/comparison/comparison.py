@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.comparison.execution import Resources, Task, cores, run_all
+from floodway.comparison.extrapolation import Extrapolated, extrapolated
 from floodway.comparison.findings import findings
 from floodway.comparison.folder import ComparisonFolder, PlannedRun, SharedFolder
 from floodway.comparison.groups import Group, groups
@@ -96,6 +97,11 @@ class Comparison:
     def rows(self) -> tuple[Row, ...]:
         """Every number of all variants."""
         return rows(self.results, self.link, paired=self._paired)
+
+    @cached_property
+    def extrapolated(self) -> tuple[Extrapolated, ...]:
+        """Iterations of all layers of a model, by variants that simulate different numbers of them."""
+        return extrapolated(self.labels, self.results)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

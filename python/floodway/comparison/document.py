@@ -29,6 +29,17 @@ def document(comparison: Comparison) -> dict[str, Any]:
         ],
         "link": None if link is None else {"object": link.object, "title": link.title},
         "rows": [_row(row, comparison.labels) for row in comparison.rows],
+        "extrapolated": [
+            {
+                "workload": own.workload,
+                "variants": list(own.variants),
+                "simulated": [{"layers": layers, "time_us": time_us} for layers, time_us in own.points],
+                "layers": own.layers,
+                "time_us": own.time_us,
+                "error_us": own.error_us,
+            }
+            for own in comparison.extrapolated
+        ],
         "groups": [
             {
                 "label": group.label,

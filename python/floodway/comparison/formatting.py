@@ -48,6 +48,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
             "goodput: from the first to the last start of a measured flow; no difference is given between "
             "variants in which all finished, since all that was offered arrived in both"
         )
+    yield from (own.sentence() for own in comparison.extrapolated)
     if any(cell.few is not None for cell in cells):
         yield few_noted("seed")
     if any(cell.finished_only for cell in cells):

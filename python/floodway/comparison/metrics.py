@@ -404,9 +404,19 @@ def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
     every = list(dict.fromkeys(name for run in by_run for name in run))
     for name in every[:MOST_WORKLOADS]:
         label = f"{name}: " if len(every) > 1 else ""
-        whole = f"{label}iteration"
+        parts = {
+            own.part
+            for of_variant in results
+            for result in of_variant
+            for own in result.summary().iterations
+            if own.workload == name
+        }
+        # Iterations of different numbers of layers are no finding.
+        alike = len(parts) == 1
+        part = next(iter(parts)) if alike else "different numbers of layers"
+        whole = f"{label}iteration{f', {part}' if part else ''}"
         for field, what, job in (
-            ("time_us", f"{whole}: time", whole),
+            ("time_us", f"{whole}: time", whole if alike else ""),
             ("exposed_us", f"{label}exposed communication", ""),
         ):
 

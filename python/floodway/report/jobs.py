@@ -61,7 +61,7 @@ def _iterations(result: Result) -> Iterator[dict[str, Any]]:
         span = spans.get(f"{row.workload}:iteration-{row.iteration}")
         if span is not None:
             yield {
-                "name": f"{row.workload}, iteration {row.iteration}",
+                "name": f"{row.workload}, iteration {row.iteration}{f', {row.part}' if row.part else ''}",
                 "us": row.time_us,
                 "computeUs": row.compute_us,
                 "exposedUs": row.exposed_us,

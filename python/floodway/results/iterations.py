@@ -47,6 +47,8 @@ class IterationSummary:
         The second of these by the name of what communicated.
     straggler, lag_us
         The rank that was last, and how long after the median of all ranks.
+    layers
+        Those that were simulated, and all of the model, where only some were: the times are of these alone.
     """
 
     workload: str
@@ -58,6 +60,12 @@ class IterationSummary:
     exposed: tuple[Exposed, ...]
     straggler: int
     lag_us: float
+    layers: tuple[int, int] | None = None
+
+    @property
+    def part(self) -> str:
+        """Say that it is of some layers; empty if of all."""
+        return "" if self.layers is None else f"{self.layers[0]:,} of {self.layers[1]:,} layers"
 
 
 def iterations_of(operations: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,7 @@ finish ranks above every finished one, so that leaving it out never makes a sche
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -298,7 +298,7 @@ def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
         order=_order(flows),
         outcome=outcome,
         collectives=() if collectives is None else tuple(_collectives(collectives)),
-        iterations=() if operations is None else tuple(_iterations(operations)),
+        iterations=() if operations is None else tuple(_iterations(operations, run)),
     )
 
 
@@ -311,10 +311,13 @@ def _collectives(collectives: pl.DataFrame) -> Iterator[CollectiveSummary]:
         )
 
 
-def _iterations(operations: pl.DataFrame) -> Iterator[IterationSummary]:
+def _iterations(operations: pl.DataFrame, run: RunInfo) -> Iterator[IterationSummary]:
     from floodway.results.iterations import iteration_summaries  # noqa: PLC0415 (where there are jobs)
+    from floodway.results.layers import some_layers  # noqa: PLC0415 (as above)
 
-    return iteration_summaries(operations)
+    parts = some_layers(run.scenario.get("scenario", {}))
+    for row in iteration_summaries(operations):
+        yield replace(row, layers=parts.get(row.workload))
 
 
 def percentile(

@@ -20,6 +20,7 @@ const MODEL: Model = Model {
 fn training() -> Training {
     Training {
         model: MODEL,
+        layers: MODEL.layers,
         tensor: 1,
         pipeline: 1,
         data: 1,
@@ -104,10 +105,29 @@ fn buckets_hold_several_layers() {
 }
 
 #[test]
+fn some_layers_are_those_of_the_whole_model() {
+    let part = program(&Training { layers: 4, pipeline: 2, data: 4, scatters: false, ..training() });
+    let whole = program(&Training { pipeline: 2, data: 4, scatters: false, ..training() });
+    let reductions = |program: &Program| {
+        let sizes = program.graph_of(0).operations.iter().filter_map(|operation| match operation.kind {
+            Kind::Collective { plan, .. } => Some(program.plans[plan as usize].size),
+            _ => None,
+        });
+        sizes.collect::<Vec<_>>()
+    };
+    // 200,000 bytes a layer, a bucket each: two layers of a stage in place of four.
+    assert_eq!(reductions(&part), [Bytes(200_000); 2]);
+    assert_eq!(reductions(&whole), [Bytes(200_000); 4]);
+}
+
+#[test]
 fn what_cannot_be_is_refused_by_its_key() {
     let key = |training: Training| training.program().expect_err("it is refused").key;
     assert_eq!(key(Training { pipeline: 9, ..training() }), "pipeline");
     assert_eq!(key(Training { expert: 2, ..training() }), "expert");
+    assert_eq!(key(Training { layers: 0, ..training() }), "layers");
+    assert_eq!(key(Training { layers: 9, ..training() }), "layers");
+    assert_eq!(key(Training { layers: 3, pipeline: 2, ..training() }), "layers");
     assert_eq!(key(Training { data: 0, ..training() }), "data");
     assert_eq!(key(Training { iterations: 0, ..training() }), "iterations");
 }

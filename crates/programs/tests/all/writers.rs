@@ -128,6 +128,7 @@ fn a_training_iteration_takes_the_same_time() {
     };
     let training = Training {
         model,
+        layers: 4,
         tensor: 2,
         pipeline: 2,
         data: 2,

@@ -34,6 +34,7 @@ impl Builder<'_> {
         }
         let program = Program {
             model,
+            layers: training.layers.unwrap_or(model.layers),
             tensor: training.tensor.unwrap_or(1),
             pipeline: training.pipeline.unwrap_or(1),
             data: training.data.unwrap_or(1),
@@ -57,6 +58,13 @@ impl Builder<'_> {
                 return None;
             }
         };
+        if let Some(layers) = training.layers.filter(|layers| *layers < model.layers) {
+            let why = format!(
+                "{layers} of {} layers are simulated: an iteration is shorter than the model's",
+                model.layers
+            );
+            self.warn_at(&workload_path(workload, "training.layers"), why);
+        }
         if let Some(name) = training.algorithm.map(AlgorithmName::name)
             && made.plans.iter().all(|plan| plan.algorithm != name)
         {

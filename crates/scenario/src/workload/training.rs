@@ -24,6 +24,11 @@ use crate::grammar::selector::Selector;
 pub struct Training {
     /// The model: the name of a published one, or a table.
     pub model: ModelKeys,
+    /// Layers that are simulated, as many in each stage of the pipeline; each has the time and the bytes of a
+    /// layer of the whole model. An iteration is that of these layers alone, and results say so. Default: all
+    /// layers of the model.
+    #[serde(default)]
+    pub layers: Option<u32>,
     /// Ranks over which each layer is split (tensor parallel). Default: 1.
     #[serde(default)]
     pub tensor: Option<u32>,

@@ -1,6 +1,6 @@
 //! The ideal completion time of a flow: line rate, no window, no congestion control, store and forward over
-//! the fastest of its equal-cost paths, crossbars and receive buffers included, in closed form. `over_time` has networks that
-//! change.
+//! the fastest of its equal-cost paths, crossbars and receive buffers included, in closed form. `over_time`
+//! has networks that change.
 
 mod changed;
 mod over_time;

@@ -5,7 +5,8 @@
 //! not wait for one another, and together may be faster than all of them on the fastest path. Of that case
 //! only this is certain:
 //!
-//! - The packets leave the NIC one after another, or the NICs where they are sprayed. The last one goes on for no less than a packet alone takes.
+//! - The packets leave the NIC one after another, or the NICs where they are sprayed. The last one goes on
+//!   for no less than a packet alone takes.
 //! - Where the receiver has one link, they arrive by it one after another, the first not before a packet
 //!   alone would.
 

@@ -1,6 +1,6 @@
 //! The ideal completion time of a flow: line rate, no window, no congestion control, store and forward over
-//! the fastest of its equal-cost paths, crossbars and receive buffers included, in closed form. `over_time` has networks that
-//! change.
+//! the fastest of its equal-cost paths, crossbars and receive buffers included, in closed form. `over_time`
+//! has networks that change.
 
 mod changed;
 mod over_time;
@@ -178,13 +178,16 @@ impl<'a> Paths<'a> {
 /// pipelines and crossbars are.
 type Path = Box<[PortId]>;
 
+/// What packets see of a hop: the time of a thousand bytes, delay, pipeline, crossbar, receive buffer.
+type Seen = (u64, Span, Span, Option<u64>, Option<u64>);
+
 /// Distinct equal-cost paths from nodes to last switches, remembered. Hosts at one switch share them, and so
 /// do nodes whose paths are alike: a large network has a million pairs of switches, and a few kinds of paths.
 #[derive(Debug, Default)]
 pub(crate) struct Ideals {
     /// A hop of each kind, by what its packets see: the time of a thousand bytes, which distinguishes two
     /// rates, delay, pipeline, crossbar, receive buffer.
-    kinds: FxHashMap<(u64, Span, Span, Option<u64>, Option<u64>), PortId>,
+    kinds: FxHashMap<Seen, PortId>,
     /// Sets of distinct paths, and where each of them is.
     sets: Vec<Arc<[Path]>>,
     numbers: FxHashMap<Arc<[Path]>, u32>,

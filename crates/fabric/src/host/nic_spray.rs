@@ -2,8 +2,9 @@
 //!
 //! A queue pair has one packet to send at a time. When it may send, and after each packet, it takes its turns
 //! at the NIC with the fewest bytes ahead: the rest of the frame on the wire, and a full packet of each queue
-//! pair that is ready there; a NIC whose class is paused comes last. When a NIC is paused, those that wait
-//! there select again. Packets overtake each other on their way.
+//! pair that is ready there. Of several that are idle it is the one that has been so for longest; a NIC whose
+//! class is paused comes last. When a NIC is paused, those that wait there select again. Packets overtake
+//! each other on their way.
 
 use floodway_mechanisms::slots::FcSender as _;
 
@@ -20,9 +21,10 @@ impl AtNode<'_, '_> {
         let (from, class) = (half.nic, half.class);
         let own = half.turn.is_ready;
         let ahead = |local: Local| self.ahead_at(local, class, own && local == from);
-        // A NIC is left only for one that is better.
+        // Of those that are idle, the one that has been so for longest.
+        let idle_since = |local: Local| self.node.ports[local.index()].free_at;
         let locals = self.nics_that_are_up(destination).map(|port| self.facts.local(port));
-        let best = locals.min_by_key(|&local| (ahead(local), local != from, local));
+        let best = locals.min_by_key(|&local| (ahead(local), idle_since(local), local));
         if let Some(to) = best.filter(|&to| to != from) {
             self.move_to_nic(slot, to);
         }

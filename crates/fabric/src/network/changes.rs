@@ -6,8 +6,8 @@
 //!            │      detection      │       convergence        │
 //!            lost on the wire      lost at its port           other paths
 //! ```
-//! Hosts whose NIC it is give that up after a delay of their own, unless they know by then that the link is up
-//! again. A link comes up in the same three steps: frames pass, its ends send, routes lead over it.
+//! Hosts whose NIC it is give that up after a delay of their own, unless they know by then that the link is
+//! up again. A link comes up in the same three steps: frames pass, its ends send, routes lead over it.
 
 use floodway_units::{PortId, Span, Time};
 

@@ -93,7 +93,8 @@ fn flows_that_start_after_a_nic_has_failed_take_the_other() {
     assert_eq!(sent(&both, "h1", "h1-t2"), sent(&alone, "h1", "h1-t2") + 640);
 }
 
-/// 16 flows of a host, the link of whose first NIC is down from 1 ms to 20 ms; and how many completed after that.
+/// 16 flows of a host, the link of whose first NIC is down from 1 ms to 20 ms; and how many completed after
+/// that.
 fn cut(hosts: &str) -> (Records, usize) {
     let faults = "[[override]]\nname = \"cut\"\nlinks = \"h1-t1\"\nfaults.down = [{ from = \"1ms\", to = \"20ms\" }]\n";
     let hosts = format!("[[override]]\nname = \"bond\"\nhosts = \"h1\"\n{hosts}\n");
@@ -196,14 +197,25 @@ fn with_policy(nics: &str, rest: &str, list: &str) -> Records {
 
 #[test]
 fn one_flow_is_sprayed_over_both_nics_at_the_rate_of_both() {
-    let irn = "[[override]]\nname = \"irn\"\nflows = \"*\"\nreliability = \"irn\"\n";
-    let records = with_policy("spray", irn, &flows("list", ["h1", "h4"], (1, "5MB"), (0, 0)));
-    let (first, second) = (sent(&records, "h1", "h1-t1"), sent(&records, "h1", "h1-t2"));
-    assert!(first.abs_diff(second) <= 2 && first + second >= 5_000, "{first} and {second}");
-    // 5 MB and their headers take 1.73 ms over one NIC of 25G.
-    let lone = run(&format!("{RACKS}{}", flows("list", ["h1", "h4"], (1, "5MB"), (0, 0))));
-    let [sprayed, lone] = [&records, &lone].map(|records| reals(&records.flows, "fct_us")[0]);
-    assert!(lone > 1_730.0 && sprayed < 0.6 * lone, "{sprayed} and {lone}");
+    let text = |nics: &str| {
+        format!(
+            r#"
+[topology.explicit]
+hosts = ["h1..h2"]
+switches = ["s1"]
+delay = "1us"
+links = [{{ between = ["h1", "s1"], rate = "25G", count = 2 }}, {{ between = ["h2", "s1"], rate = "100G" }}]
+[defaults]
+reliability = "none"
+nics = "{nics}"
+{}"#,
+            flows("list", ["h1", "h2"], (1, "5MB"), (0, 0))
+        )
+    };
+    let (sprayed, lone) = (run(&text("spray")), run(&text("per-qp")));
+    assert_eq!(["h1-s1#1", "h1-s1#2"].map(|link| sent(&sprayed, "h1", link)), [2_500, 2_500]);
+    let [sprayed, lone] = [&sprayed, &lone].map(|records| reals(&records.flows, "fct_us")[0]);
+    assert!((lone / sprayed - 2.0).abs() < 0.01, "{sprayed} and {lone}");
 }
 
 #[test]

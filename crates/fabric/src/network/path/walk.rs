@@ -63,8 +63,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The NIC that a host uses for a flow: of those on shortest paths that it has not given up, as its policy
-    /// says.
+    /// The NIC that a host uses for a flow: of those on shortest paths that it has not given up, as its
+    /// policy says.
     pub fn nic_of(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<PortId> {
         let candidates = self.candidates(source, destination);
         if self.run.changing.is_some()

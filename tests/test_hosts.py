@@ -20,7 +20,8 @@ def run(name: str, **sets: str) -> floodway.Result:
 
 def goodput_gbps(result: floodway.Result, workload: str) -> float:
     flow = result.flows.filter(pl.col("workload") == workload)
-    return float(flow["size_bytes"].sum() * 8 / flow["fct_us"].max() / 1e3)
+    longest = flow.sort("fct_us").row(-1, named=True)["fct_us"]
+    return float(flow["size_bytes"].sum() * 8 / longest / 1e3)
 
 
 def test_a_slow_host_gets_its_drain_and_a_flow_past_it_waits() -> None:
@@ -43,12 +44,12 @@ def test_the_receive_buffer_has_its_part_of_a_completion_time() -> None:
 def test_queue_pairs_of_a_failed_nic_move_and_wait_where_they_may_not() -> None:
     moved, waited = run("two-nics"), run("two-nics", bond__nic_failover="off")
     # The link is down from 1 ms to 20 ms, and 80 MB take 6.9 ms over one NIC.
-    assert moved.flows["finish_receiver_us"].max() < 10_000
-    assert waited.flows["finish_receiver_us"].max() > 20_000
+    assert (moved.flows["finish_receiver_us"] < 10_000).all()
+    assert (waited.flows["finish_receiver_us"] > 20_000).any()
 
 
 def test_sprayed_packets_use_both_nics() -> None:
     sprayed = run("two-nics", bond__nics="spray", defaults__reliability="irn")
     sent = sprayed.counters.filter((pl.col("node") == "h1") & (pl.col("class") == 3))["tx_packets"]
-    assert sent.min() > 10_000
-    assert sprayed.flows["finish_receiver_us"].max() < 10_000
+    assert (sent > 10_000).all()
+    assert (sprayed.flows["finish_receiver_us"] < 10_000).all()

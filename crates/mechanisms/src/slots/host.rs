@@ -439,9 +439,9 @@ pub struct Messages {
     rest: VecDeque<Message>,
 }
 
-/// Index of the message of packet `psn` among messages in order, of which the first begins at `begin` and each
-/// ends at its `end`; their number if it lies behind them all. Messages of one size are found at once, others
-/// by a search.
+/// Index of the message of packet `psn` among messages in order, of which the first begins at `begin` and
+/// each ends at its `end`; their number if it lies behind them all. Messages of one size are found at once,
+/// others by a search.
 #[inline]
 pub fn message_of<T>(messages: &VecDeque<T>, begin: u64, psn: u64, end: impl Fn(&T) -> u64) -> usize {
     let Some(size) = messages.front().map(|first| end(first) - begin) else { return 0 };

@@ -174,6 +174,7 @@ def test_names_are_those_of_tables(ring: Result, stages: Result) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
+        ("gradients:00", r"'gradients:00' is no collective or iteration .* did you mean 'gradients:0'\?"),
         ("gradient:0", r"'gradient:0' is no collective or iteration .* did you mean 'gradients:0'\?"),
         (
             "gradients:7",

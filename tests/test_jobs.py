@@ -522,6 +522,7 @@ def test_iterations_of_some_layers_are_extrapolated_to_all(tmp_path: Path) -> No
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert "extrapolated, not simulated: an iteration of " in page
     assert "iteration, different numbers of layers: time, mean, us" in page
+    assert all("simulates other layers of a model than of 4" in found for found in comparison.findings[:2])
     two = floodway.compare(variants[:2]).extrapolated[0]
     assert two.error_us is None
     assert two.sentence().endswith("its error is not known, a third number of layers gives it")
@@ -541,7 +542,8 @@ def test_the_error_of_an_extrapolation_is_that_of_a_slope_that_changes_again() -
     found = Extrapolated(workload="job", variants=("a", "b", "c"), points=points, layers=32)
     # 10 us a layer, then 11.
     assert (found.layer_us, found.time_us, found.error_us) == (11.0, 168.0 + 16 * 11.0, 16.0)
-    assert "takes 344.0 us ± 16.0 (4.65 %)" in found.sentence()
+    assert "takes 344.0 us, by a line" in found.sentence()
+    assert "give or take 16.0 (4.65 %) if a layer's time" in found.sentence()
     assert found.sentence().startswith("extrapolated, not simulated: ")
 
 
@@ -819,6 +821,7 @@ LOG = """\
    1048576        262144     float     sum      -1    60.00   17.48   17.48  0    61.10   17.16   17.16      0
    4194304       1048576     float     sum      -1   200.00   20.97   20.97  0   210.00   19.97   19.97    N/A
 # Out of bounds values : 0 OK
+# Avg bus bandwidth    : 19.2
 """
 
 
@@ -840,6 +843,23 @@ def test_a_sweep_prints_the_table_of_nccl_tests(tmp_path: Path) -> None:
     assert drawn["kind"].unique().to_list() == ["all-reduce"]
 
 
+def test_a_log_alone_is_drawn_and_one_of_other_runs_is_warned_of(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(SWEPT)
+    (tmp_path / "measured.log").write_text(LOG)
+    command = Command(tmp_path)
+    done = command("plot", "busbw", "measured.log", "--out", "alone")
+    assert (done.code, done.err) == (0, "")
+    cut = LOG.replace("all_reduce", "all_gather").replace("#  Rank  1", "# rank  1").partition("# Avg")[0]
+    (tmp_path / "cut.log").write_text(cut)
+    done = command("plot", "busbw", "pair.toml", "cut.log", "-b", "8", "--out", "both")
+    assert done.code == 0
+    assert [line for line in done.err.splitlines() if line.startswith("warning: cut")] == [
+        "warning: cut: the log has no average at its end; it may be cut",
+        "warning: cut is of all-gather, and what is drawn beside it of all-reduce",
+        "warning: cut has 1 rank, and what is drawn beside it 4",
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -855,6 +875,8 @@ def test_a_sweep_prints_the_table_of_nccl_tests(tmp_path: Path) -> None:
         (("absent.log", "pair.toml", "-b", "8"), "absent.log: cannot read it: No such file"),
         (("short.log",), "short.log, line 10: the row ends before its bandwidths"),
         (("none.log",), "none.log is no output of nccl-tests"),
+        (("nan.log",), "nan.log, line 10: 1048576 60.00 17.48 nan is no size, time and bandwidths"),
+        (("pair.toml", "-b", "1G", "-e", "1M", "--out", "taken.png"), "-e: 1M is less than -b 1G"),
         (("-e", "8", "pair.toml"), "-b: it is missing"),
     ],
 )
@@ -867,6 +889,8 @@ def test_what_cannot_be_swept_or_read_is_said(tmp_path: Path, words: tuple[str, 
     (tmp_path / "measured.log").write_text(LOG)
     (tmp_path / "short.log").write_text("\n".join(LOG.splitlines()[:10])[:-70] + "\n")
     (tmp_path / "none.log").write_text("size count\n8 2\n")
-    done = Command(tmp_path)("plot", "busbw", *words, "--out", "out")
+    (tmp_path / "nan.log").write_text(LOG.replace("17.48   17.48", "17.48   nan"))
+    (tmp_path / "taken.png").write_bytes(b"")
+    done = Command(tmp_path)("plot", "busbw", *words, *(() if "--out" in words else ("--out", "out")))
     assert done.code == 2
     assert said in done.err, done.err

@@ -351,6 +351,11 @@ def _unknown(result: Result, name: str, targets: tuple[Target, ...]) -> InputErr
     return UnknownNameError(message, key="collective", given=name, nearest=near)
 
 
+def _is_number(text: str) -> bool:
+    """Whether a text is the number of a collective as the table writes it."""
+    return text.isdecimal() and len(text) <= MOST_DIGITS and str(int(text)) == text
+
+
 def _unfinished(result: Result, name: str, targets: tuple[Target, ...]) -> str | None:
     """Say that it was not complete and what its job waited for; none where the run has no such name."""
     workload, _, number = name.rpartition(":")
@@ -363,7 +368,7 @@ def _unfinished(result: Result, name: str, targets: tuple[Target, ...]) -> str |
                 # Every iteration of the job is there, and the name is not among them.
                 continue
             said = f"{name} was not complete at all ranks {ended}, or has no rows of its own"
-        elif workload == job.workload and number.isdecimal() and len(number) <= MOST_DIGITS:
+        elif workload == job.workload and _is_number(number):
             if int(number) < _count(result.collectives, workload):
                 said = f"{name} was not complete at all its ranks {ended}"
             elif job.finished < job.ranks:

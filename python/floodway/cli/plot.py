@@ -83,6 +83,9 @@ def plot(request: Request) -> int:
     # Drawing is loaded where it is needed: it takes as long as all the rest.
     from floodway.plot import refuse_taken, save  # noqa: PLC0415
 
+    if request.sizes is not None:
+        # They are said before a picture that is already there.
+        request.sizes.all()
     files = _files(request)
     refuse_taken(files, force=request.force)
     found = _found(request)
@@ -90,7 +93,7 @@ def plot(request: Request) -> int:
     with request.pictures.look():
         drawing = _drawn(request, found)
     if not request.quiet:
-        for warning in _warnings(request, sources):
+        for warning in (*_warnings(request, sources), *_of_measured(found)):
             echo(f"warning: {warning}", err=True)
     save(drawing, files, force=request.force)
     for line in found.table:
@@ -289,6 +292,24 @@ def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
         early = [result for result in source.results if result.outcome.stopped in ("interrupted", "deadlock")]
         for result in early:
             yield f"{source.label}, seed {result.run.seed}: the run ended early: {result.outcome.stopped}"
+
+
+def _of_measured(found: _Found) -> Iterator[str]:
+    """Print where a log of nccl-tests is cut, or of something else than what is drawn beside it."""
+    simulated = [result.collectives for source in found.sources for result in source.results]
+    tables = [table for table in simulated if table is not None]
+    kinds = {str(kind) for table in tables for kind in table["kind"].unique()}
+    ranks = {int(count) for table in tables for count in table["ranks"].unique()}
+    for measured in found.measured:
+        if not measured.is_whole:
+            yield f"{measured.label}: the log has no average at its end; it may be cut"
+        kind, count = measured.data["kind"][0], measured.data["ranks"][0]
+        if kinds and kind != "measured" and kind not in kinds:
+            yield f"{measured.label} is of {kind}, and what is drawn beside it of {', '.join(sorted(kinds))}"
+        if ranks and count is not None and count not in ranks:
+            others = ", ".join(f"{each:,}" for each in sorted(ranks))
+            own = f"{count:,} rank{'' if count == 1 else 's'}"
+            yield f"{measured.label} has {own}, and what is drawn beside it {others}"
 
 
 def _not_in_picture(request: Request, source: Source) -> Iterator[str]:

@@ -76,8 +76,8 @@ class Extrapolated:
         if self.error_us is None:
             return f"{text}, by {line}; its error is not known, a third number of layers gives it"
         share = self.error_us * 100 / self.time_us
-        error = f"± {self.error_us:,.1f} ({share:.2f} %)"
-        return f"{text} {error}, by {line}; the error if that changes as much again as before"
+        error = f"give or take {self.error_us:,.1f} ({share:.2f} %) if a layer's time changes as much again"
+        return f"{text}, by {line}; {error}, which is an estimate"
 
 
 def _slope(one: tuple[int, float], other: tuple[int, float]) -> float:

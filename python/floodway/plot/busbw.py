@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from floodway.errors import PlotError
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["busbw"]
 
+WHAT = "Bus bandwidth of collectives"
 #: With a larger ratio of bandwidths than this, their axis is logarithmic.
 FAR_APART = 20
 #: The least share of the axis between two sizes that are written there.
@@ -70,8 +73,12 @@ def busbw(
         figure, axes = axes_of(
             "size of a collective",
             "bus bandwidth in Gbit/s",
-            title=title or titled("Bus bandwidth of collectives", sources),
+            title=title or (titled(WHAT, sources) if sources else WHAT),
         )
+        gigabytes = axes.secondary_yaxis(
+            "right", functions=(partial(np.multiply, 1 / 8), partial(np.multiply, 8))
+        )
+        gigabytes.set_ylabel("in GB/s, as nccl-tests")
         lines = data.group_by("result", "workload", "kind", maintain_order=True)
         several = data.filter(~pl.col("result").is_in(were_measured))["workload"].n_unique() > 1
         for number, ((result, workload, kind), line) in enumerate(lines):

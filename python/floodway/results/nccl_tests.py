@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,8 @@ OPERATIONS = {
     "scatter_perf": "scatter",
     "sendrecv_perf": "send-receive",
 }
+#: What the last line of a log begins with.
+AVERAGE = "Avg bus bandwidth"
 #: How much of a file that may be a log is looked at.
 LONGEST = 1 << 24
 
@@ -47,10 +50,14 @@ class Measured:
         A row for each size, with the columns of `floodway.results.collectives.bandwidths`. Times are those
         out of place, in microseconds, and bandwidths in Gbit/s, eight times what the log has in GB/s; `ranks`
         is null where the log does not list devices.
+
+    is_whole
+        Whether the line of the average is there, which is the last one.
     """
 
     label: str
     data: pl.DataFrame
+    is_whole: bool
 
 
 def read_log(file: str | os.PathLike[str]) -> Measured:
@@ -96,7 +103,8 @@ def read_log(file: str | os.PathLike[str]) -> Measured:
     types = {
         name: pl.String if name in texts else pl.UInt64 if name in whole else pl.Float64 for name in columns
     }
-    return Measured(label=path.stem, data=pl.DataFrame(columns, schema=types))
+    is_whole = any(AVERAGE in line for line in lines)
+    return Measured(label=path.stem, data=pl.DataFrame(columns, schema=types), is_whole=is_whole)
 
 
 def _operation(lines: Sequence[str]) -> str:
@@ -125,4 +133,7 @@ def _rows(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, float, float,
             except ValueError:
                 message = f"{path}, line {number}: {' '.join(texts)} is no size, time and bandwidths"
                 raise PlotError(message) from None
+            if not all(0 <= number < math.inf for number in (time, algbw, busbw)) or (size > 0 and time == 0):
+                message = f"{path}, line {number}: {' '.join(texts)} is no size, time and bandwidths"
+                raise PlotError(message)
             yield size, time, algbw, busbw

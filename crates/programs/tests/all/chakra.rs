@@ -296,6 +296,9 @@ fn dimensions_make_groups_of_ranks() {
     assert!(
         error(&[false], &[4, 2]).ends_with("involved_dim is [0], which has fewer elements than dims [4, 2]")
     );
+    assert!(error(&[true, false], &[8]).ends_with(
+        "involved_dim is [1, 0], whose dimensions that are not involved are behind those of dims [8]"
+    ));
 }
 
 #[test]

@@ -115,9 +115,11 @@ impl Groups {
             let why = "which has fewer elements than dims";
             return Err(format!("involved_dim is {}, {why} {:?}", list(involved), self.dims));
         }
+        let whole = involved;
         let involved = &involved[..self.dims.len()];
         if !involved.contains(&false) {
-            return Ok(Key::All);
+            let why = "whose dimensions that are not involved are behind those of dims";
+            return Err(format!("involved_dim is {}, {why} {:?}", list(whole), self.dims));
         }
         Ok(Key::Dimensions(involved.to_vec(), self.first_of(rank, involved)))
     }

@@ -37,6 +37,17 @@ TRAFFIC = """
 name = "burst"
 burst = { from = "h1", to = "h3", size = "10KB" }
 """
+DEEP = """
+topology.single-switch = { hosts = 4, rate = "400G", delay = "1us" }
+
+[[workload]]
+name = "llama"
+
+[workload.training]
+model = { layers = 32, hidden = 64, sequence = 128, parameters = 3200000 }
+forward = "1ms"
+pipeline = 4
+"""
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -53,7 +64,8 @@ def commands(pages: Sequence[Path]) -> Iterator[str]:
             # What an extension needs is called where one is built, in another test.
             if "maturin develop" in block:
                 continue
-            yield from re.findall(r"^ *(floodway (?!COMMAND|\[)[a-z].+)$", block, flags=re.MULTILINE)
+            lines = re.sub(r"\\\n *", "", block)
+            yield from re.findall(r"^ *(floodway (?!COMMAND|\[)[a-z].+)$", lines, flags=re.MULTILINE)
         spans = re.findall(r"`(floodway [a-z]+ [^`]*\.toml[^`]*)`", page.read_text(encoding="utf-8"))
         yield from (" ".join(span.split()) for span in spans)
 
@@ -87,6 +99,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = Command(made)("plot", "busbw", "cluster.toml", "-b", "1M", "-e", "4M", "--quiet")
     assert table.code == 0, table.err
     (made / "all_reduce.log").write_text(table.out, encoding="utf-8")
+    # An iteration of a model of 32 layers.
+    (made / "llama.toml").write_text(DEEP, encoding="utf-8")
     # The demonstration is in many examples; a tenth of its traffic shows as well that they run.
     demo = made / "scenarios" / "demo.toml"
     text = demo.read_text(encoding="utf-8")

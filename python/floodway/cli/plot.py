@@ -10,7 +10,7 @@ import click
 
 from floodway.cli.exits import DONE
 from floodway.cli.output import echo
-from floodway.results.quantities import quantity_us
+from floodway.results.quantities import counted, quantity_us
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -245,7 +245,7 @@ def _drawn_of(request: Request, sources: Sequence[Source]) -> Drawing:
         return draws[request.kind](sources, workloads=request.workloads)
     window = (_time("--from", request.begin), _time("--to", request.end))
     if request.kind == "timeline":
-        paths = [_path(request, source) for source in sources] if request.path is not None else ()
+        paths = _paths(request.path, sources, quiet=request.quiet) if request.path is not None else ()
         return timeline(sources, workloads=request.workloads, window=window, paths=paths)
     if request.kind == "region":
         return region(sources, class_=request.class_, window=window)
@@ -263,18 +263,11 @@ def _drawn_of(request: Request, sources: Sequence[Source]) -> Drawing:
     return in_time(sources, objects=request.objects, metric=request.metric or METRICS[request.kind])
 
 
-def _path(request: Request, source: Source) -> CriticalPath:
-    """Run a result's scenario again to find the critical path of a collective or an iteration."""
-    from floodway.cli.watch import Watch  # noqa: PLC0415 (as above)
-    from floodway.critical_path import find_path, target_of  # noqa: PLC0415 (as above)
-    from floodway.why import scenario_of  # noqa: PLC0415 (as above)
+def _paths(name: str, sources: Sequence[Source], *, quiet: bool) -> list[CriticalPath]:
+    """Find the critical path of a collective or an iteration in the first run of each result."""
+    from floodway.cli.watched_path import watched_path  # noqa: PLC0415 (as above)
 
-    result, name = source.results[0], request.path or ""
-    # A name that nothing has is known before the run.
-    target_of(result, name)
-    scenario = scenario_of(result)
-    with Watch(scenario, quiet=request.quiet) as watch:
-        return find_path(result, name, scenario=scenario, on_progress=watch.update)
+    return [watched_path(source.results[0], name, quiet=quiet) for source in sources]
 
 
 def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
@@ -308,8 +301,7 @@ def _of_measured(found: _Found) -> Iterator[str]:
             yield f"{measured.label} is of {kind}, and what is drawn beside it of {', '.join(sorted(kinds))}"
         if ranks and count is not None and count not in ranks:
             others = ", ".join(f"{each:,}" for each in sorted(ranks))
-            own = f"{count:,} rank{'' if count == 1 else 's'}"
-            yield f"{measured.label} has {own}, and what is drawn beside it {others}"
+            yield f"{measured.label} has {counted(count, 'rank')}, and what is drawn beside it {others}"
 
 
 def _not_in_picture(request: Request, source: Source) -> Iterator[str]:

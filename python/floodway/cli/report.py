@@ -10,7 +10,7 @@ from floodway.cli.exits import DONE
 from floodway.cli.new_file import new_file
 from floodway.cli.output import echo
 from floodway.cli.watch import Watch
-from floodway.critical_path import find_path
+from floodway.cli.watched_path import watched_path
 from floodway.results.files import REPORT_FILE
 from floodway.why import scenario_of, take_each_apart
 
@@ -57,9 +57,7 @@ def report(request: Request) -> int:
             return take_each_apart(result, flows, scenario=scenario, on_progress=watch.update)
 
     def path(result: Result, name: str) -> CriticalPath:
-        scenario = scenario_of(result)
-        with Watch(scenario, quiet=request.quiet) as watch:
-            return find_path(result, name, scenario=scenario, on_progress=watch.update)
+        return watched_path(result, name, quiet=request.quiet)
 
     with new_file(out, force=request.force) as file:
         results = {source.label: source.results[0] for source in sources}

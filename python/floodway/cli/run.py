@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from floodway._floodway import Plan, Ranks
+    from floodway.critical_path import CriticalPath
     from floodway.results import Lossless, Outcome, Result
 
     Exporting = Callable[[Result, Path], Iterable[str]]
@@ -199,7 +200,7 @@ def _finished(
 
 def _write_page(request: Request, scenario: floodway.Scenario, result: Result, folder: Path) -> None:
     """Write the page of a run into its folder; it repeats the run for the causes of some flows."""
-    from floodway.critical_path import CriticalPath, find_path  # noqa: PLC0415 (few runs have one)
+    from floodway.cli.watched_path import watched_path  # noqa: PLC0415 (few runs have one)
     from floodway.report import report  # noqa: PLC0415
     from floodway.why import Why, take_each_apart  # noqa: PLC0415
 
@@ -208,8 +209,7 @@ def _write_page(request: Request, scenario: floodway.Scenario, result: Result, f
             return take_each_apart(of, flows, scenario=scenario, on_progress=watch.update)
 
     def path(of: Result, name: str) -> CriticalPath:
-        with Watch(scenario, quiet=request.quiet) as watch:
-            return find_path(of, name, scenario=scenario, on_progress=watch.update)
+        return watched_path(of, name, quiet=request.quiet, scenario=scenario)
 
     text = report({folder.name: result}, folders={folder.name: folder}, why=why, path=path)
     try:

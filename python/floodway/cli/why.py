@@ -14,9 +14,9 @@ from floodway.cli.output import echo
 from floodway.cli.show import WIDTH, table_of
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import Watch
+from floodway.cli.watched_path import watched_path
 from floodway.cli.why_path import print_path
 from floodway.cli.why_table import add_causes, us_text
-from floodway.critical_path import find_path, target_of
 from floodway.results import read
 from floodway.results.folders import run_folder
 from floodway.why import Why, chosen, is_rank, scenario_of, take_apart
@@ -73,10 +73,7 @@ def _is_flow(result: Result, name: str) -> bool:
 
 
 def _path(request: Request, result: Result) -> int:
-    target_of(result, request.flow)
-    scenario = scenario_of(result)
-    with Watch(scenario, quiet=request.quiet) as watch:
-        found = find_path(result, request.flow, scenario=scenario, on_progress=watch.update)
+    found = watched_path(result, request.flow, quiet=request.quiet)
     print_path(found, as_json=request.json)
     return DONE
 

@@ -1,0 +1,42 @@
+"""The critical path of a job, found by running its scenario again with progress on stderr."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.cli.watch import Watch
+from floodway.critical_path import find_path, target_of
+from floodway.why import scenario_of
+
+if TYPE_CHECKING:
+    from floodway.critical_path import CriticalPath
+    from floodway.results import Result
+    from floodway.scenarios import Scenario
+
+__all__ = ["watched_path"]
+
+
+def watched_path(result: Result, name: str, *, quiet: bool, scenario: Scenario | None = None) -> CriticalPath:
+    """Run a result's scenario again to find the critical path of a collective or an iteration.
+
+    Parameters
+    ----------
+    result
+        The run.
+    name
+        The collective or iteration, as `floodway.critical_path.target_of` takes it.
+    quiet
+        Whether progress is left out.
+    scenario
+        The run's scenario, where it is at hand. Default: read from the result.
+
+    Raises
+    ------
+    InputError
+        If the run has no such collective or iteration, or its scenario cannot be read.
+    """
+    # A name that nothing has is known before the run.
+    target_of(result, name)
+    scenario = scenario_of(result) if scenario is None else scenario
+    with Watch(scenario, quiet=quiet) as watch:
+        return find_path(result, name, scenario=scenario, on_progress=watch.update)

@@ -178,15 +178,15 @@ impl<'a> Paths<'a> {
 /// pipelines and crossbars are.
 type Path = Box<[PortId]>;
 
-/// What packets see of a hop: the time of a thousand bytes, delay, pipeline, crossbar, receive buffer.
+/// What packets see of a hop: the time of a thousand bytes, which distinguishes two rates, delay, pipeline,
+/// crossbar, receive buffer.
 type Seen = (u64, Span, Span, Option<u64>, Option<u64>);
 
 /// Distinct equal-cost paths from nodes to last switches, remembered. Hosts at one switch share them, and so
 /// do nodes whose paths are alike: a large network has a million pairs of switches, and a few kinds of paths.
 #[derive(Debug, Default)]
 pub(crate) struct Ideals {
-    /// A hop of each kind, by what its packets see: the time of a thousand bytes, which distinguishes two
-    /// rates, delay, pipeline, crossbar, receive buffer.
+    /// A hop of each kind.
     kinds: FxHashMap<Seen, PortId>,
     /// Sets of distinct paths, and where each of them is.
     sets: Vec<Arc<[Path]>>,

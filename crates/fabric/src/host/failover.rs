@@ -8,7 +8,7 @@
 //!            packets are lost      they wait                  they are sent by another NIC
 //! ```
 //! A queue pair moves to a NIC whose link is up and that leads to its destination by the routes in force,
-//! chosen as where it opens; it waits where there is none, and looks again when a link of its host comes up
+//! chosen as where it opens; without one it waits, and looks again when a link of its host comes up
 //! or routes change. What was lost is retransmitted by its reliability. It stays where it is when the link
 //! comes up again; new queue pairs use it. A queue pair with a given path never moves.
 
@@ -46,9 +46,7 @@ impl AtNode<'_, '_> {
                 self.move_to_nic(slot, to);
             }
         }
-        for port in self.node.locals() {
-            self.try_transmit(port);
-        }
+        self.try_transmit_at_all();
     }
 
     /// Another NIC for a queue pair, if it may move and there is one.

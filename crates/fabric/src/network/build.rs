@@ -327,10 +327,10 @@ impl<'a> World<'a> {
         state.holds_flows = holds_flows && state.at_host;
         state.observed |= state.noted;
         state.meters = meter.is_some();
-        if !at.node.machines[port.index()].congestion_points.is_empty()
-            && !at.node.switch.points.contains(&port)
-        {
-            at.node.switch.points.push(port);
+        let has_points = state.has_cp;
+        let points = &mut at.node.switch.points;
+        if has_points && let Err(place) = points.binary_search(&port) {
+            points.insert(place, port);
         }
         for class in 1..at.facts.layout.class_count() {
             at.set_fast_path(at.facts.layout.port_class(port, class));

@@ -3,8 +3,6 @@
 use floodway_fabric::Blueprint;
 use floodway_mechanisms::registry::FlowControlParams;
 use floodway_mechanisms::slots::Repeats;
-use floodway_units::PortId;
-use floodway_units::cast::narrow;
 
 use super::fit::Alike;
 use crate::grammar::nics::Nics;
@@ -13,15 +11,14 @@ use crate::topology::Network;
 
 /// Warns of receive buffers that nothing keeps from overflowing, and of sizes of buffers that are not there.
 pub(super) fn receivers(network: &Network, plan: &Plan, blueprint: &Blueprint, warnings: &mut Alike) {
-    let ports = (0..network.links.len()).flat_map(|link| [(link, 0), (link, 1)]);
-    for (link, end) in ports {
+    for port in blueprint.ports() {
+        let (link, end) = (port.index() / 2, port.index() % 2);
         let node = network.links[link].ends[end];
         let Some(drain) = &plan.nodes[node].host.drain else { continue };
         let rate = plan.links[link].directions[1 - end].rate.value;
         if !network.nodes[node].is_host || drain.value >= rate {
             continue;
         }
-        let port = PortId(narrow(2 * link + end));
         for class in blueprint.classes().split_off(1) {
             if blueprint.control_into(port, class).is_some_and(FlowControlParams::is_lossless) {
                 continue;

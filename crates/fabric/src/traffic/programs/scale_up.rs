@@ -105,7 +105,7 @@ impl AtNode<'_, '_> {
     fn leave_in_domain(&mut self, id: u32, receiver: u32, posting: Posting) {
         let programs = &mut self.run.traffic.programs;
         let (workload, from) = programs.in_workload(id);
-        let Some(domain) = programs.common_domain(id, receiver) else { return };
+        let domain = programs.places[id as usize].domain.expect("who sends within a domain is in it");
         let domain = &self.facts.blueprint.scale_up[domain as usize];
         let takes = domain.rate.time_to_send(posting.bytes);
         let port = &mut programs.ranks[id as usize].port;

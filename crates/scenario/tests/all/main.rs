@@ -13,6 +13,7 @@ mod deadlocks;
 mod errors;
 mod fuzz;
 mod gpu_nodes;
+mod held;
 mod hpcc_files;
 mod import;
 mod import_job;

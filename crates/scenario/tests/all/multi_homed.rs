@@ -1,24 +1,15 @@
 //! Hosts with several NICs: which one a flow takes, and what happens when one fails.
 
 use crate::columns::{reals, texts, wholes};
-use floodway_fabric::outcome::{Invariants, Stopped, Verdict};
-use floodway_fabric::{Control, Fabric, Records};
+use crate::held::run;
+use floodway_fabric::Records;
+use floodway_fabric::outcome::Stopped;
 use floodway_scenario::Scenario;
 
 /// Racks of two leaves, which share two hosts each: h1 and h2 at t1 and t2, h3 and h4 at t3 and t4.
 const RACKS: &str = r#"topology.leaf-spine = { spines = 2, leaves = 4, hosts = 2, homes = 2, rate = "100G", delay = "1us", host-leaf = { rate = "25G" } }
 defaults.flow-control.pfc = {}
 "#;
-
-fn run(text: &str) -> Records {
-    let scenario = Scenario::from_text("a.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let control = Control::default();
-    let records =
-        Fabric::build(scenario.blueprint(), &control).unwrap_or_else(|error| panic!("{error}")).run();
-    let Invariants { conservation, buffers, destinations, slowdown } = &records.outcome.invariants;
-    assert_eq!([conservation, buffers, destinations, slowdown], [&Verdict::Holds; 4]);
-    records
-}
 
 /// A workload of `count` flows of a size, the first at `start` us and one every `gap` us.
 fn flows(name: &str, ends: [&str; 2], (count, size): (usize, &str), (start, gap): (usize, usize)) -> String {

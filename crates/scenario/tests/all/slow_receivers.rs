@@ -1,8 +1,8 @@
 //! Hosts that drain slower than their links: the rate, the pauses and the losses that this leads to.
 
 use crate::columns::{reals, texts, wholes};
-use floodway_fabric::outcome::{Invariants, Verdict};
-use floodway_fabric::{Control, Fabric, Records};
+use crate::held::{run, scenario};
+use floodway_fabric::Records;
 use floodway_scenario::Scenario;
 
 /// Two hosts at one switch; the second drains 234G of its 400G.
@@ -17,20 +17,6 @@ drain = "234G"
 const FIRST: u64 = 1_098;
 const OTHER: u64 = 1_082;
 const GAP: u64 = 20;
-
-fn scenario(text: &str) -> Scenario {
-    Scenario::from_text("a.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"))
-}
-
-fn run(text: &str) -> Records {
-    let scenario = scenario(text);
-    let control = Control::default();
-    let records =
-        Fabric::build(scenario.blueprint(), &control).unwrap_or_else(|error| panic!("{error}")).run();
-    let Invariants { conservation, buffers, destinations, slowdown } = &records.outcome.invariants;
-    assert_eq!([conservation, buffers, destinations, slowdown], [&Verdict::Holds; 4]);
-    records
-}
 
 fn flow(size: &str) -> String {
     format!("[[workload]]\nname = \"w\"\nflows = [{{ from = \"h1\", to = \"h2\", size = \"{size}\" }}]\n")

@@ -22,6 +22,7 @@ from floodway.results.collectives import bandwidths, collectives_of
 from floodway.results.iterations import exposed_of, iterations_of
 from floodway.validation.jobs import star
 from floodway.validation.jobs.networks import HEADER, PAYLOAD, scenario_of
+from scenarios import RAILS
 
 
 def run(network: str, workload: str, *, reliability: str = "none") -> floodway.Result:
@@ -666,20 +667,8 @@ def test_pictures_of_jobs_name_jobs_shades_and_sizes(two_jobs: floodway.Result) 
     assert [label.get_text() for label in sizes] == ["64 KB", "1 MB", "2 MB"]
 
 
-#: Ten nodes of eight GPUs on rails.
-MANY = """\
-mtu = "4096B"
-topology.rail-optimised = { nodes = 10, spines = 2, rate = "400G", delay = "500ns" }
-gpu-nodes.scale-up = { rate = "3600G", latency = "500ns" }
-
-[defaults]
-flow-control = "lossy"
-buffer.static = { size = "64MB" }
-
-[[workload]]
-name = "job"
-collective = { op = "all-reduce", size = "1MB", algorithm = "hierarchical" }
-"""
+#: Ten nodes of eight GPUs on rails, whose reductions take no time.
+MANY = RAILS.replace("nodes = 4", "nodes = 10").replace(', reduce-rate = "900G"', "")
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from floodway.results.layers import some_layers
+from floodway.results.layers import layers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from floodway.results import Result
 
@@ -88,7 +88,7 @@ def extrapolated(labels: Sequence[str], results: Sequence[Sequence[Result]]) -> 
     """Extrapolate each job of which variants simulate different numbers of layers, all else being equal."""
     groups: dict[tuple[str, str], dict[int, tuple[str, float, int]]] = {}
     for label, of_variant in zip(labels, results, strict=True):
-        for workload, (layers, whole) in _parts(of_variant):
+        for workload, (layers, whole) in layers_of(of_variant).items():
             times = [
                 own.time_us
                 for result in of_variant
@@ -99,11 +99,6 @@ def extrapolated(labels: Sequence[str], results: Sequence[Sequence[Result]]) -> 
                 same = groups.setdefault((workload, _rest(of_variant[0], workload)), {})
                 same.setdefault(layers, (label, fmean(times), whole))
     return tuple(_of(workload, found) for (workload, _), found in groups.items() if len(found) > 1)
-
-
-def _parts(results: Sequence[Result]) -> Iterator[tuple[str, tuple[int, int]]]:
-    if results:
-        yield from some_layers(results[0].run.scenario["scenario"]).items()
 
 
 def _rest(result: Result, workload: str) -> str:

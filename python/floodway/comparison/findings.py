@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from floodway.comparison.shown_link import link_of
 from floodway.results.interval import LEAST_SEEDS
-from floodway.results.layers import some_layers
+from floodway.results.layers import layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ def findings(  # noqa: PLR0913, PLR0917 (what a comparison has)
     for number in range(1, len(labels)):
         pair = _Pair(labels[0], labels[number], number, by_key)
         parts = [*pair.unfinished()]
-        if _layers(results[0]) != _layers(results[number]):
+        if layers_of(results[0]) != layers_of(results[number]):
             parts.append(
                 f"{labels[number]} simulates other layers of a model than {labels[0]}: their times are not "
                 "compared"
@@ -78,11 +78,6 @@ def _workloads(results: Sequence[Result]) -> list[str]:
     return (
         [workload["name"] for workload in results[0].run.scenario["scenario"]["workload"]] if results else []
     )
-
-
-def _layers(results: Sequence[Result]) -> dict[str, tuple[int, int]]:
-    """Return the layers that a variant simulates, of jobs that leave some out."""
-    return some_layers(results[0].run.scenario["scenario"]) if results else {}
 
 
 class _Pair:

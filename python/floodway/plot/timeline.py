@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from floodway.errors import PlotError
-from floodway.plot.activity import chosen_ranks, messages_of, shares_of
+from floodway.plot.activity import SHARES, chosen_ranks, messages_of, shares_of
 from floodway.plot.axes import plain_style, shown, stacked
 from floodway.plot.curves import Drawing, add_legend, colour_of
 from floodway.plot.look import current
@@ -246,7 +246,7 @@ def _share_panel(axes: Axes, shares: pl.DataFrame, per_time: float) -> None:
     edges = np.append(shares["start_us"].to_numpy(), shares["end_us"][-1]) / per_time
     below = np.zeros(len(shares))
     colours = (colour_of(0), MESSAGE_SHADES[0], OTHER_COLOUR)
-    for name, colour in zip(("computing", "message", "other"), colours, strict=True):
+    for name, colour in zip(SHARES, colours, strict=True):
         above = below + shares[name].to_numpy() * 100
         axes.stairs(above, edges, baseline=below, fill=True, color=colour, linewidth=0)
         below = above

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Any
 from floodway import _floodway
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["some_layers"]
+    from floodway.results import Result
+
+__all__ = ["layers_of", "some_layers"]
+
+
+def layers_of(results: Sequence[Result]) -> dict[str, tuple[int, int]]:
+    """Return `some_layers` of a variant, by the first of its seeds; nothing where none has ended."""
+    return some_layers(results[0].run.scenario["scenario"]) if results else {}
 
 
 def some_layers(scenario: Mapping[str, Any]) -> dict[str, tuple[int, int]]:

@@ -128,12 +128,18 @@ def _rows(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, float, float,
                 message = f"{path}, line {number}: the row ends before its bandwidths"
                 raise PlotError(message)
             texts = [words[place] for place in places]
-            try:
-                size, (time, algbw, busbw) = int(texts[0]), map(float, texts[1:])
-            except ValueError:
-                message = f"{path}, line {number}: {' '.join(texts)} is no size, time and bandwidths"
-                raise PlotError(message) from None
-            if not all(0 <= number < math.inf for number in (time, algbw, busbw)) or (size > 0 and time == 0):
+            row = _numbers(texts)
+            if row is None:
                 message = f"{path}, line {number}: {' '.join(texts)} is no size, time and bandwidths"
                 raise PlotError(message)
-            yield size, time, algbw, busbw
+            yield row
+
+
+def _numbers(texts: Sequence[str]) -> tuple[int, float, float, float] | None:
+    """Read size, time and bandwidths; none where a text is no number, or one that cannot be measured."""
+    try:
+        size, (time, algbw, busbw) = int(texts[0]), map(float, texts[1:])
+    except ValueError:
+        return None
+    can_be = all(0 <= each < math.inf for each in (time, algbw, busbw)) and (time > 0 or size == 0)
+    return (size, time, algbw, busbw) if can_be else None

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Span, Time};
-use journey::Flight;
+use journey::{Flight, FlightKey};
 use origin::Origins;
 use rustc_hash::FxHashMap;
 use sender::Sender;
@@ -263,9 +263,8 @@ pub(crate) struct Trace {
     message: Option<Message>,
     /// Queue pairs that carry the flow, or may.
     slots: Vec<u32>,
-    /// By the time at which their first bit left the NIC, and queue pair: their packets that may still
-    /// arrive.
-    flights: BTreeMap<(u64, u32), Flight>,
+    /// Their packets that may still arrive.
+    flights: BTreeMap<FlightKey, Flight>,
     /// By port class: when the last frame of the class that the port has sent is off its transmitter.
     busy: Vec<u64>,
     /// By port class: when the flow control of the link stopped it.
@@ -302,7 +301,7 @@ impl Trace {
     /// No packet that may still arrive has waited anywhere before this instant, and what the sender did
     /// before is noted.
     fn oldest(&self, now: u64) -> u64 {
-        let packets = self.flights.first_key_value().map_or(now, |(&(stamp, _), _)| stamp);
+        let packets = self.flights.first_key_value().map_or(now, |(key, _)| key.stamp);
         self.sender.as_ref().map_or(packets, |sender| packets.min(sender.known))
     }
 }

@@ -7,7 +7,7 @@ use floodway_engine::Advance;
 use floodway_units::{Span, Time};
 use rustc_hash::FxHashMap;
 
-use super::journey::Flight;
+use super::journey::{Flight, FlightKey};
 use super::origin::Origins;
 use super::sections::Section;
 use super::sent::Sent;
@@ -193,7 +193,7 @@ impl AtNode<'_, '_> {
             trace.message = Some(Message { slot, destination, start, size, ideal, first, end });
             trace.slots = vec![slot];
             trace.sent = Sent::new(start);
-            trace.flights.retain(|&(_, of), _| of == slot);
+            trace.flights.retain(|key, _| key.slot == slot);
             self.begin_stops(&mut trace);
             let off = trace.off.get(&slot).copied().unwrap_or(0);
             trace.sender = Some(self.begin_sender(slot, first, (off, trace.section.from)));
@@ -240,7 +240,7 @@ impl AtNode<'_, '_> {
     #[cold]
     pub fn trace_lost(&mut self, packet: &Packet) {
         if let Some(trace) = self.run.trace.as_mut().filter(|_| packet.is_data()) {
-            trace.flights.remove(&(packet.stamp, packet.flow.0));
+            trace.flights.remove(&FlightKey::of(packet));
         }
     }
 
@@ -258,8 +258,8 @@ impl AtNode<'_, '_> {
             sender.account(now, trace);
             sender
         });
-        let arrived = |&(_, flight): &(&(u64, u32), &Flight)| flight.has_arrived(now, psn);
-        let last = trace.flights.iter().find(arrived).map(|(&(stamp, _), flight)| (stamp, flight));
+        let arrived = |(key, flight): &(&FlightKey, &Flight)| key.psn == psn && flight.has_arrived(now);
+        let last = trace.flights.iter().find(arrived).map(|(key, flight)| (key.stamp, flight));
         let (Some((left, flight)), Some(sender)) = (last, sender) else {
             debug_assert!(false, "what completes a flow has arrived, and was sent");
             return;

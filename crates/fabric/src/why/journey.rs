@@ -3,11 +3,27 @@
 mod hops;
 
 use super::{Interval, Label};
+use crate::link::packet::Packet;
+
+/// A packet from its NIC to its receiver. Hosts that spray send several of a queue pair at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FlightKey {
+    /// When its first bit left the NIC.
+    pub stamp: u64,
+    /// Its queue pair.
+    pub slot: u32,
+    pub psn: u64,
+}
+
+impl FlightKey {
+    pub fn of(packet: &Packet) -> Self {
+        FlightKey { stamp: packet.stamp, slot: packet.flow.0, psn: packet.psn }
+    }
+}
 
 /// A packet of the flow that was sent and may still arrive.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
-    psn: u64,
     /// From its first bit at the NIC to `at`, without a gap.
     pub delays: Vec<Interval>,
     /// When its last bit is at the node to which it is on the way.
@@ -20,8 +36,8 @@ pub(super) struct Flight {
 
 impl Flight {
     /// Has it arrived at its receiver just now?
-    pub fn has_arrived(&self, now: u64, psn: u64) -> bool {
-        self.to_host && self.at == now && self.psn == psn
+    pub fn has_arrived(&self, now: u64) -> bool {
+        self.to_host && self.at == now
     }
 
     /// Was it at its receiver before now?

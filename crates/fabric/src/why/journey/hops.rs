@@ -3,7 +3,7 @@
 use floodway_units::PortId;
 
 use super::super::{Cause, Label, Message, Trace};
-use super::Flight;
+use super::{Flight, FlightKey};
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
@@ -19,14 +19,14 @@ impl AtNode<'_, '_> {
         packet: &Packet,
         (serial, arrival): (u64, u64),
     ) {
-        let key = (packet.stamp, packet.flow.0);
+        let key = FlightKey::of(packet);
         let mut flight = if self.node.is_host() {
             trace.forget(self.now);
             let own = |message: Message| (message.first..message.end).contains(&packet.psn);
             if trace.message.is_some_and(own) && trace.is_live() {
                 trace.sent.add(self.now, u64::from(packet.payload));
             }
-            Flight { psn: packet.psn, delays: Vec::new(), at: self.now, to_host: false, crossing: None }
+            Flight { delays: Vec::new(), at: self.now, to_host: false, crossing: None }
         } else {
             // One that left before the queue pair was followed is not.
             let Some(flight) = trace.flights.remove(&key) else { return };
@@ -74,7 +74,7 @@ impl AtNode<'_, '_> {
     pub fn trace_drained(&mut self, port: Local, packet_ref: PacketRef) {
         let (now, port, packet) = (self.now, peer(self.id(port)), self.run.packets[packet_ref]);
         if let Some(trace) = &mut self.run.trace
-            && let Some(flight) = trace.flights.get_mut(&(packet.stamp, packet.flow.0))
+            && let Some(flight) = trace.flights.get_mut(&FlightKey::of(&packet))
         {
             flight.push(flight.at, now, Label::at(Cause::ReceiveBuffer, port));
             (flight.at, flight.to_host) = (now, true);
@@ -86,7 +86,7 @@ impl AtNode<'_, '_> {
     pub fn trace_crossing(&mut self, packet_ref: PacketRef, at: u64) {
         let (now, packet) = (self.now, self.run.packets[packet_ref]);
         if let Some(trace) = self.run.trace.as_mut().filter(|_| packet.is_data())
-            && let Some(flight) = trace.flights.get_mut(&(packet.stamp, packet.flow.0))
+            && let Some(flight) = trace.flights.get_mut(&FlightKey::of(&packet))
         {
             flight.crossing = Some((now, at));
         }

@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import networkx as nx  # type: ignore[import-untyped]
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 CRATES = Path(__file__).parent.parent / "crates"
 FABRIC = CRATES / "fabric" / "src"
@@ -18,8 +22,9 @@ LONGEST = 600
 LARGEST_CIRCLE = 3
 
 _TESTS = re.compile(r"#\[cfg\(test\)\]\nmod tests.*", re.DOTALL)
-_USE = re.compile(r"\buse (crate|super|self)::([^;]+);")
-_PATH = re.compile(r"\bcrate::((?:[a-z_]+::)+)")
+_USE = re.compile(r"\buse ([a-z_]+)::([^;]+);")
+_PATH = re.compile(r"(?<![:\w])([a-z_]+)::((?:[a-z_]+::)*)")
+_COMMENT = re.compile(r"//.*")
 
 
 def _expanded(path: str) -> list[str]:
@@ -37,6 +42,21 @@ def _expanded(path: str) -> list[str]:
     return [before + each for part in parts if part.strip() for each in _expanded(part)]
 
 
+def _place(path: list[str], module: str, files: Container[str]) -> list[str]:
+    """What a path names in its crate: one of another crate names nothing."""
+    own = [] if module in ("lib", "main") else module.split("::")
+    base, *rest = path
+    if base == "crate":
+        return rest
+    if base not in ("self", "super"):
+        # A module of this one, without `self::`.
+        return [*own, *path] if "::".join([*own, base]) in files else []
+    up = 1 if base == "super" else 0
+    while rest and rest[0] == "super":
+        up, rest = up + 1, rest[1:]
+    return [*own[: len(own) - up], *rest]
+
+
 def _imports(root: Path) -> nx.DiGraph:
     """Modules of a crate, and an edge from each to those whose names it uses."""
     files = {
@@ -46,12 +66,11 @@ def _imports(root: Path) -> nx.DiGraph:
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_nodes_from(files)
     for module, file in files.items():
-        text = _TESTS.sub("", file.read_text(encoding="utf-8"))
+        text = _COMMENT.sub("", _TESTS.sub("", file.read_text(encoding="utf-8")))
         used = [(base, path) for base, paths in _USE.findall(text) for path in _expanded(paths)]
-        used += [("crate", path) for path in _PATH.findall(_USE.sub("", text))]
+        used += _PATH.findall(_USE.sub("", text))
         for base, path in used:
-            parts = {"crate": [], "self": module.split("::"), "super": module.split("::")[:-1]}[base]
-            parts = [*parts, *path.strip(":").split("::")]
+            parts = _place([base, *path.strip(":").split("::")], module, files)
             names = ("::".join(parts[:count]) for count in range(len(parts), 0, -1))
             target = next((name for name in names if name in files), None)
             if target is not None and target != module:
@@ -85,7 +104,20 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
     (tmp_path / "b" / "c.rs").write_text(
         "fn f() { crate::a::g() }\n#[cfg(test)]\nmod tests { use crate::b::X; }\n"
     )
-    assert set(_imports(tmp_path).edges) == {("a", "b::c"), ("a", "b"), ("b::c", "a")}
+    (tmp_path / "b" / "d.rs").write_text("mod e;\npub use e::E;\nuse floodway_units::e::F;\n")
+    (tmp_path / "b" / "d").mkdir()
+    (tmp_path / "b" / "d" / "e.rs").write_text(
+        "use super::super::c::C;\nfn f(_: super::D) {}\nfn g() { super::h::i() }"
+    )
+    edges = {
+        ("a", "b::c"),
+        ("a", "b"),
+        ("b::c", "a"),
+        ("b::d", "b::d::e"),
+        ("b::d::e", "b::c"),
+        ("b::d::e", "b::d"),
+    }
+    assert set(_imports(tmp_path).edges) == edges
 
 
 def _python_files(root: Path) -> dict[str, Path]:

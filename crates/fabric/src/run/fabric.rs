@@ -15,7 +15,7 @@ use crate::records::outcome::{Control, Records};
 use crate::run::ranks::{Processes, RankPlan};
 use crate::run::threads::ThreadPlan;
 use crate::run::world::World;
-use crate::why::{FlowRef, Why};
+use crate::why::parts::{FlowRef, Why};
 
 /// A network that is ready to run.
 pub struct Fabric<'a> {

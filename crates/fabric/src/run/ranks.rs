@@ -23,14 +23,16 @@ use crate::run::groups::Groups;
 use crate::run::threads::assignment;
 
 mod agreement;
+mod census;
 mod gather;
+mod gathered;
 mod locality;
 mod mail;
 mod rounds;
 mod search;
 
-pub(crate) use agreement::Census;
-pub(crate) use gather::Gathered;
+pub(crate) use census::Census;
+pub(crate) use gathered::Gathered;
 
 /// Maximum number of ranks: the rank of a node is one byte.
 const MOST: usize = 250;

@@ -21,7 +21,7 @@ use crate::records::kept::Kept;
 use crate::records::outcome::Control;
 use crate::run::events::{EventKind, Events, QueuePairName};
 use crate::traffic::flows::Traffic;
-use crate::why::Trace;
+use crate::why::trace::Trace;
 
 /// Events that a thread of a run that is to end may still execute, so that the nodes of all threads come to
 /// the end of the window: most windows have fewer.

@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 
 use super::journey::{Flight, FlightKey};
 use super::origin::Origins;
-use super::sections::Section;
+use super::parts::{FlowRef, Found, Label, Message, Origin, Part, Section, Why};
 use super::sent::Sent;
 use super::stops::Stops;
-use super::{FlowRef, Found, Label, Message, Origin, Part, Trace, Why};
+use super::trace::Trace;
 use crate::host::messages::Outgoing;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;

@@ -2,7 +2,7 @@
 
 mod hops;
 
-use super::{Interval, Label};
+use super::parts::{Interval, Label};
 use crate::link::packet::Packet;
 
 /// A packet from its NIC to its receiver. Hosts that spray send several of a queue pair at one instant.

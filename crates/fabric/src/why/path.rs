@@ -11,8 +11,7 @@ use floodway_programs::critical_path::{Extent, Step, StepKind, Target, critical_
 use floodway_programs::{Kind, Message, Program};
 use floodway_units::{Bytes, Span, Time};
 
-use super::sections::Section;
-use super::{Cause, FlowRef, Found, Part, texts};
+use super::parts::{Cause, FlowRef, Found, Part, Section, texts};
 use crate::error::BuildError;
 use crate::network::blueprint::{Blueprint, ScaleUp};
 use crate::records::outcome::Control;

@@ -8,32 +8,11 @@ use std::mem;
 use floodway_units::NodeId;
 
 use super::origin::Origins;
+use super::parts::{FlowRef, Found};
 use super::stops::Stops;
-use super::{FlowRef, Found, Trace};
+use super::trace::Trace;
 use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
-
-/// A flow that is followed, and the time of it that counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Section {
-    pub flow: FlowRef,
-    /// What is before does not count.
-    pub from: u64,
-    /// If the flow is not complete then, only its sender counts, whose last packet has left.
-    pub until: u64,
-}
-
-impl Section {
-    /// All of a flow.
-    pub fn whole(flow: FlowRef) -> Self {
-        Section { flow, from: 0, until: NEVER }
-    }
-
-    /// Is the flow of this workload and source?
-    pub fn is_of(&self, pair: (u32, NodeId)) -> bool {
-        (self.flow.workload, self.flow.source) == pair
-    }
-}
 
 impl Trace {
     /// Are flows followed one after another?

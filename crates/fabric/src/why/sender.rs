@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 
 use floodway_units::{FlowId, PortId};
 
-use super::{Cause, Interval, Label, Message, Sums, Trace};
+use super::parts::{Cause, Interval, Label, Message, Sums};
+use super::trace::Trace;
 use crate::link::packet::{Packet, RETRANSMISSION};
 use crate::run::events::NEVER;
 

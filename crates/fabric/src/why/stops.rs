@@ -2,11 +2,21 @@
 
 use std::collections::VecDeque;
 
-use super::origin::Source;
+use super::parts::Origin;
 use crate::run::events::NEVER;
 
 /// Number of stops that are kept even if the flow does not need them: the last ones explain a long queue.
 const RECENT: usize = 32;
+
+/// What a stop is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It began there.
+    At(Origin),
+    /// The egress port of this port class holds what stays: while it is stopped itself, what that is for, and
+    /// else this.
+    Behind(usize, Origin),
+}
 
 /// A stop, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +134,6 @@ impl Stops {
 mod tests {
     use floodway_units::PortId;
 
-    use super::super::Origin;
     use super::*;
 
     /// From one instant to another.

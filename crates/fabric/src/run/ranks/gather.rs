@@ -1,9 +1,10 @@
 //! The end of a run of several processes: the first one receives what the others have kept.
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_units::NodeId;
 use floodway_units::cast::narrow;
-use floodway_units::{NodeId, PortId};
 
+use super::gathered::Gathered;
 use super::mail::{read, write};
 use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::records::histogram::Histogram;
@@ -13,23 +14,6 @@ use crate::records::series::Series;
 use crate::run::node::Node;
 use crate::run::world::World;
 use crate::switch::buffer::Peaks;
-
-/// A rank of a job, whether it is at its end, and which operations wait: iterations and operations.
-type Progress = (u32, bool, Vec<(u32, u32)>);
-
-/// What other processes say of the end of their parts.
-#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
-pub(crate) struct Gathered {
-    /// Bytes on links and in queues.
-    pub in_flight: u64,
-    /// Packets on links, by the ports that sent them: class and bytes.
-    pub on_links: Vec<(PortId, u8, u16)>,
-    /// Nodes whose accounts do not hold what they are charged, and how.
-    pub broken: Vec<(NodeId, String)>,
-    /// Processes of jobs: whether they are at their end, and which operations wait.
-    pub programs: Vec<Progress>,
-    pub waiting: Vec<u64>,
-}
 
 /// What a process has kept, beside its nodes.
 #[derive(BorshSerialize, BorshDeserialize)]

@@ -2,7 +2,8 @@
 
 use floodway_units::PortId;
 
-use super::super::{Cause, Label, Message, Trace};
+use super::super::parts::{Cause, Label, Message};
+use super::super::trace::Trace;
 use super::{Flight, FlightKey};
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;

@@ -4,8 +4,9 @@ use floodway_mechanisms::slots::FcFrame;
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId};
 
-use super::super::{Origin, Trace};
-use super::Source;
+use super::super::parts::Origin;
+use super::super::stops::Source;
+use super::super::trace::Trace;
 use crate::link::packet::Packet;
 use crate::link::port::Queue;
 use crate::network::layout::Local;

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use floodway_mechanisms::slots::TransportSender as _;
 use floodway_units::Time;
 
-use super::super::{Cause, Label, Sums, Trace};
+use super::super::parts::{Cause, Label, Sums};
+use super::super::trace::Trace;
 use super::{Sender, Standing, Wire};
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;

@@ -58,6 +58,8 @@ struct RankState {
     walker: Walker,
     /// When the next event advances it.
     armed: u64,
+    /// Behind that one, when another event comes that was made before; never, if none is known.
+    behind: u64,
     port: ScaleUpPort,
 }
 
@@ -163,7 +165,7 @@ impl Programs {
 
 impl RankState {
     fn new(walker: Walker) -> Self {
-        RankState { walker, armed: NEVER, port: ScaleUpPort::default() }
+        RankState { walker, armed: NEVER, behind: NEVER, port: ScaleUpPort::default() }
     }
 
     /// The ranks of a list, which have begun: flows that wait for none are started by their sources.

@@ -24,6 +24,22 @@ fn iterations_follow_each_other_at_every_rank() {
     assert_eq!(operations.rows(), 12);
 }
 
+/// Completed sends of a collective are counted where they come, but for the last one that is on its way.
+#[test]
+fn a_rank_of_a_collective_wakes_once_for_each_message_that_it_receives() {
+    let (mut net, hosts) = star(4, r#""go-back-n""#);
+    let request =
+        Request { chunk: Some(Bytes(4_000)), ..request(Purpose::AllReduce, AlgorithmName::Ring, 320_000) };
+    net.blueprint.workloads[0].arrivals = spec(collective(&request, 4, 1), hosts);
+    let records = run_on_one_thread_and_two(&net);
+    let messages = records.flows.rows() as u64;
+    assert_eq!(messages, 80 * 6);
+    let starts =
+        records.outcome.events.iter().find(|(name, _)| *name == "flow start").map(|&(_, count)| count);
+    let starts = starts.expect("ranks have events");
+    assert!((messages..messages + 40).contains(&starts), "{starts} events for {messages} messages");
+}
+
 fn operation(kind: Kind, requires: &[u32]) -> Operation {
     Operation { kind, requires: requires.to_vec(), requires_start: Vec::new(), unit: None, name: 0 }
 }

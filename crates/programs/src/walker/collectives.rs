@@ -263,6 +263,26 @@ impl Walker {
         self.progress_slice(program, now, (at, message.operation, slice), out);
     }
 
+    /// Counts a transfer of a collective as complete now, if nothing can follow from that: its steps do not
+    /// wait for it, and others of the collective are on their way. If not, it is to be handled in its turn,
+    /// after [`sent`](Self::sent).
+    pub fn counts_as_sent(&mut self, program: &Program, message: Message) -> bool {
+        if self.predecessors.is_some() || message.iteration != self.iteration {
+            return false;
+        }
+        let Some(at) = self.index_of(message.operation) else { return false };
+        let open = &mut self.collectives.open[at];
+        if open.plan_in(program).waits_for_sends() {
+            return false;
+        }
+        match program.send_completes {
+            SendCompletes::Acknowledged if open.sends_left > 1 => open.sends_left -= 1,
+            SendCompletes::Received => {}
+            _ => return false,
+        }
+        true
+    }
+
     /// A transfer of `from` has arrived, which belongs to a step of this rank.
     pub(super) fn transfer_received(
         &mut self,

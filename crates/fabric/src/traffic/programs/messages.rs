@@ -18,9 +18,14 @@ impl AtNode<'_, '_> {
     pub fn wake_rank(&mut self, id: u32) {
         let (workload, rank) = self.run.traffic.programs.in_workload(id);
         let state = &mut self.run.traffic.programs.ranks[id as usize];
-        if state.armed <= self.now {
-            state.armed = NEVER;
+        if state.behind <= self.now {
+            state.behind = NEVER;
         }
+        if state.armed > self.now {
+            // Another event was made for what this one was for.
+            return;
+        }
+        state.armed = NEVER;
         match self.facts.lists.of(workload) {
             Some(list) => self.advance_list(list, (workload, rank), id),
             None => self.wake_in_job(id, workload, rank),
@@ -63,6 +68,13 @@ impl AtNode<'_, '_> {
         let state = &mut self.run.traffic.programs.ranks[id as usize];
         let Some(Time(next)) = state.next_time() else { return };
         if next < state.armed {
+            if next == state.behind {
+                std::mem::swap(&mut state.armed, &mut state.behind);
+                return;
+            }
+            if state.armed != NEVER {
+                state.behind = state.armed;
+            }
             state.armed = next;
             let event = self.run.traffic.rank_event(id);
             self.run.events.add_start(event, next);
@@ -129,7 +141,14 @@ impl AtNode<'_, '_> {
     }
 
     pub(super) fn rank_sent(&mut self, sender: u32, message: Message, at: u64) {
-        self.run.traffic.programs.ranks[sender as usize].walker.sent(Time(at), message);
+        let (workload, _) = self.run.traffic.programs.in_workload(sender);
+        let program = &job(self.facts.blueprint, workload).program;
+        let walker = &mut self.run.traffic.programs.ranks[sender as usize].walker;
+        // Of most messages of collectives nothing follows but a count.
+        if at == self.now && walker.counts_as_sent(program, message) {
+            return;
+        }
+        walker.sent(Time(at), message);
         self.arm_rank(sender);
     }
 }

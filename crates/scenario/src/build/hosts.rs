@@ -4,7 +4,7 @@ use floodway_fabric::Blueprint;
 use floodway_mechanisms::registry::FlowControlParams;
 use floodway_mechanisms::slots::Repeats;
 
-use super::fit::Alike;
+use super::alike::Alike;
 use crate::grammar::nics::Nics;
 use crate::resolve::{NodePlan, Plan};
 use crate::topology::Network;

@@ -1,5 +1,6 @@
 //! Construction of a blueprint from a scenario's values.
 
+mod alike;
 mod back_to_back;
 mod destinations;
 mod engine;

@@ -124,13 +124,10 @@ impl Builder<'_> {
     }
 
     /// GPUs of the largest scale-up domain; 1 without one, and none where errors say why.
-    pub(super) fn gpus_of_domain(&mut self, network: &Network) -> Option<u32> {
-        let keys = self.scale_up_keys(network);
-        let hosts = (0..network.nodes.len()).filter(|&node| network.nodes[node].is_host);
-        let Some(nodes) = hosts.filter_map(keys).map(|keys| keys.nodes.unwrap_or(1)).max() else {
-            return Some(1);
-        };
-        self.gpus(network).map(|gpus| gpus.per_node.saturating_mul(nodes))
+    pub(super) fn gpus_of_domain(&mut self, map: &Map<'_>) -> Option<u32> {
+        let nodes = map.scale_up.iter().flatten().map(|keys| keys.nodes.unwrap_or(1)).max();
+        let Some(nodes) = nodes else { return Some(1) };
+        self.gpus(map.network).map(|gpus| gpus.per_node.saturating_mul(nodes))
     }
 
     /// The arrivals of a collective; none where errors say why.
@@ -254,8 +251,8 @@ impl Builder<'_> {
         (ranks, rows): (&[RankAt], Option<bool>),
         map: &Map<'_>,
     ) -> Option<Arrivals> {
-        let seats = self.seats(ranks, map.network);
-        self.warn_of_no_scale_up((workload, table), ranks, map.network);
+        let seats = seats(ranks, map);
+        self.warn_of_no_scale_up((workload, table), ranks, map);
         if let Err(error) = program.seat(&seats) {
             return self.refuse(workload, table, &error);
         }
@@ -268,19 +265,6 @@ impl Builder<'_> {
             self.warn_at(&workload_path(workload, &format!("{table}.algorithm")), why);
         }
         Some(job(workload, program, ranks, rows))
-    }
-
-    /// Where ranks are, for rings and trees through nodes.
-    fn seats(&self, ranks: &[RankAt], network: &Network) -> Vec<Seat> {
-        let keys = self.scale_up_keys(network);
-        let mut sites: BTreeMap<&str, u32> = BTreeMap::new();
-        let seat = |rank: &RankAt| {
-            let count = narrow(sites.len());
-            let site = *sites.entry(site(network, rank.host)).or_insert(count);
-            let domain = keys(rank.host).map(|keys| rank.node / keys.nodes.unwrap_or(1).max(1));
-            Seat { site, node: rank.node, nic: narrow(rank.host), domain }
-        };
-        ranks.iter().map(seat).collect()
     }
 
     /// The ranks of a job, in their order; none where errors say why.
@@ -418,6 +402,18 @@ pub(super) fn site(network: &Network, host: usize) -> &str {
 
 /// Ranks in the order of a placement.
 fn placed(mut ranks: Vec<RankAt>, placement: Placement, network: &Network) -> Vec<RankAt> {
+/// Where ranks are, for rings and trees through nodes.
+fn seats(ranks: &[RankAt], map: &Map<'_>) -> Vec<Seat> {
+    let mut sites: BTreeMap<&str, u32> = BTreeMap::new();
+    let seat = |rank: &RankAt| {
+        let count = narrow(sites.len());
+        let site = *sites.entry(site(map.network, rank.host)).or_insert(count);
+        let domain = map.scale_up[rank.host].map(|keys| rank.node / keys.nodes.unwrap_or(1).max(1));
+        Seat { site, node: rank.node, nic: narrow(rank.host), domain }
+    };
+    ranks.iter().map(seat).collect()
+}
+
     match placement {
         Placement::NodeFirst => {}
         Placement::RailFirst => ranks.sort_by_key(|rank| (rank.gpu, rank.node)),

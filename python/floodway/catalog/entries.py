@@ -178,8 +178,8 @@ def _model(model: Mapping[str, Any]) -> Entry:
         f"{numbers['layers']} layers of {numbers['hidden']}, {_billions(numbers['parameters'])} parameters"
     )
     if "active-parameters" in numbers:
-        active, experts = _billions(numbers["active-parameters"]), numbers["experts-per-token"]
-        summary += f" of which a token passes {active}, {experts} experts for each token"
+        active, experts = _billions(numbers["active-parameters"]), numbers["experts"]
+        summary += f" of which a token passes {active}, {numbers['experts-per-token']} of {experts} experts"
     table = ", ".join(f"{key} = {number}" for key, number in numbers.items())
     sections = [
         Section(title="Source", text=f"{model['source']}."),

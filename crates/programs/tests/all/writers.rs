@@ -125,6 +125,7 @@ fn a_training_iteration_takes_the_same_time() {
         parameters: 40_000,
         active_parameters: 40_000,
         experts_per_token: 0,
+        experts: None,
     };
     let training = Training {
         model,

@@ -193,7 +193,8 @@ fn plain(due: &str) -> String {
 
 /// The suggested spelling, where the given one allows one.
 fn instead(given: Unexpected<'_>, due: &str) -> String {
-    let is_number = matches!(due, "u8" | "u16" | "u32" | "u64" | "usize" | "f64");
+    let is_number =
+        matches!(due, "u8" | "u16" | "u32" | "u64" | "usize" | "f64") || due.starts_with("a whole number");
     match given {
         Unexpected::Str(text) if is_number => share(text)
             .or_else(|| text.trim().parse().ok())

@@ -15,7 +15,7 @@ use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
 
 use super::Builder;
 use super::alike::{Alike, Texts};
-use super::hosts::receivers;
+use super::hosts::{is_receive_buffer, receivers};
 use crate::grammar::forms::FlowControl;
 use crate::profile::Loaded;
 use crate::resolve::{Choice, Origin, Plan};
@@ -51,7 +51,7 @@ impl Builder<'_> {
             let control = &direction.flow_control;
             for of_class in &mut of_classes {
                 let port_class = (port, of_class.class);
-                if let Some(account) = found.account(port_class, control) {
+                if let Some(account) = found.account(port_class, (control, buffer)) {
                     found.port(blueprint, port_class, (control, buffer), &account);
                     found.restarts(blueprint, port_class, &account, &direction.faults.origin);
                     of_class.add(port, &account);
@@ -190,10 +190,19 @@ struct Found<'a> {
 
 impl Found<'_> {
     /// What an ingress port is given for a class; none where a fault says why not.
-    fn account(&mut self, (port, class): (PortId, Class), control: &Choice<FlowControl>) -> Option<Account> {
+    fn account(
+        &mut self,
+        (port, class): (PortId, Class),
+        (control, buffer): (&Choice<FlowControl>, &Choice<BufferParams>),
+    ) -> Option<Account> {
         self.accounts.of(port, class).unwrap_or_else(|error| {
             let key = control_key(&control.value, class, error.key.unwrap_or_default());
-            self.faults.add(&control.origin, &key, error.message, error.place);
+            if is_receive_buffer(&buffer.origin) && self.accounts.fits_without_limit(port, class) {
+                let why = format!("{}.{key}: {}", control.origin.key, error.message);
+                self.faults.add(&buffer.origin, "", why, error.place);
+            } else {
+                self.faults.add(&control.origin, &key, error.message, error.place);
+            }
             None
         })
     }

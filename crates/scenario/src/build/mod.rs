@@ -7,6 +7,7 @@ mod engine;
 mod fit;
 mod hosts;
 mod jobs;
+mod late_faults;
 mod loads;
 mod map;
 mod needs;
@@ -86,9 +87,9 @@ pub struct Built {
     pub recipes: Vec<Recipe>,
     /// Warnings: unusual settings that may be intended.
     pub warnings: Vec<String>,
-}
     /// One of them says that ranks share nodes without a scale-up domain.
     pub warned_of_no_scale_up: bool,
+}
 
 /// Builds a scenario; `tree` is what `document` was read from, `profile` the one that it names.
 ///
@@ -153,9 +154,9 @@ struct Builder<'a> {
     recipes: Vec<Recipe>,
     errors: Vec<ScenarioError>,
     warnings: Vec<String>,
-}
     /// A warning says that ranks share nodes without a scale-up domain.
     warned_of_no_scale_up: bool,
+}
 
 impl Builder<'_> {
     fn fault(&mut self, path: &[&str], message: impl Into<String>) {
@@ -343,6 +344,7 @@ impl Builder<'_> {
         }
         self.loads();
         self.windows(plan, &mut blueprint, &routes);
+        self.warn_of_late_faults(blueprint.end.limit);
         self.refuse_short_times(&blueprint);
         self.fit(network, plan, profile, &blueprint);
         self.give_up_if_faulty()?;

@@ -70,6 +70,7 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
         None => ForJob::default(),
     };
     let settings = Settings::of(job)?;
+    check_options(job)?;
     let work = Work::read(job, &network, to)?;
     let servers = Servers::of(job, &network, work.ranks);
     let topology = if network.topology.is_empty() {
@@ -115,6 +116,29 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
 }
 
 /// What `SimAI`'s configuration sets.
+/// Are the options values, with which the text of the scenario is one of TOML?
+fn check_options(job: &Job<'_>) -> Result<(), ScenarioError> {
+    let is_value = |text: &str| toml::from_str::<toml::Table>(text).is_ok_and(|read| read.len() == 1);
+    let refuse =
+        |option: &str, why| Err(ScenarioError::new(Place { file: option.into(), line: None }, "", why));
+    if let Some(given) = job.gpu_nodes.filter(|given| *given != NONE)
+        && !is_value(&format!("value = {given}"))
+    {
+        return refuse(
+            "--gpu-nodes",
+            format!("{given:?} is neither {NONE} nor a table like {{ gpus-per-node = 8 }}"),
+        );
+    }
+    if let Some(Given::Keys(keys)) = job.network
+        && !is_value(keys)
+    {
+        let why =
+            format!("{keys:?} is not a topology like leaf-spine = {{ spines = 2, leaves = 2, hosts = 4 }}");
+        return refuse("--topology", why);
+    }
+    Ok(())
+}
+
 #[derive(Default)]
 struct Settings {
     head: String,
@@ -337,6 +361,13 @@ fn replace(error: &mut ScenarioError, job: &Job<'_>, of_job: &Place) {
     let of_network = first == Some("topology");
     if of_network && error.place.file != of_job.file {
         return;
+        // It has the name that was given, not the one by which the scenario's folder has it.
+        if let Some(Given::File(file)) = job.network {
+            error.place.file = file.display().to_string().into();
+            if error.place.line.is_some() {
+                error.key.clear();
+            }
+        }
     }
     let option = match (of_network, job.network, error.key.rsplit('.').next()) {
         _ if first == Some("gpu-nodes") => Some("--gpu-nodes"),

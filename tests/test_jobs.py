@@ -835,6 +835,37 @@ def test_a_sweep_prints_the_table_of_nccl_tests(tmp_path: Path) -> None:
 def test_a_log_alone_is_drawn_and_one_of_other_runs_is_warned_of(tmp_path: Path) -> None:
     (tmp_path / "pair.toml").write_text(SWEPT)
     (tmp_path / "measured.log").write_text(LOG)
+def test_a_sweep_prints_what_was_measured_in_its_sizes_and_the_ratio(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(SWEPT)
+    (tmp_path / "measured.log").write_text(LOG)
+    (tmp_path / "other.log").write_text(LOG.replace("all_reduce", "all_gather"))
+    words = ("plot", "busbw", "pair.toml", "measured.log", "other.log", "-b", "1M", "-e", "2M", "--quiet")
+    done = Command(tmp_path)(*words, "--out", "out")
+    assert done.code == 0, done.err
+    told, names = done.out.splitlines()[1:3]
+    assert told == "# last columns: as measured in measured; ratio: simulated busbw over measured"
+    assert names.split()[-3:] == ["time", "busbw", "ratio"]
+    there, missing = [line.split() for line in done.out.splitlines() if not line.startswith("#")]
+    assert there[8:10] == ["60.00", "17.48"]
+    assert float(there[10]) == pytest.approx(float(there[7]) / 17.48, abs=0.006)
+    assert missing[8:] == ["-", "-", "-"]
+
+
+def test_the_sizes_of_a_sweep_are_whole_elements(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(SWEPT)
+    for words, sizes in [
+        (("-b", "1000", "-e", "1003", "-i", "1"), ["1000"]),
+        (("-b", "1000", "-e", "1010", "-i", "5"), ["1000", "1004", "1008"]),
+        (("-b", "8", "-e", "24", "-i", "8"), ["8", "16", "24"]),
+        (("-b", "9", "-e", "40", "-f", "2"), ["8", "16", "36"]),
+    ]:
+        done = Command(tmp_path)("plot", "busbw", "pair.toml", *words, "--quiet", "--out", "out", "--force")
+        assert done.code == 0, done.err
+        rows = [line.split() for line in done.out.splitlines() if not line.startswith("#")]
+        assert [row[0] for row in rows] == sizes
+        assert all(int(row[0]) == 4 * int(row[1]) for row in rows)
+
+
     command = Command(tmp_path)
     done = command("plot", "busbw", "measured.log", "--out", "alone")
     assert (done.code, done.err) == (0, "")

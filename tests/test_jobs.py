@@ -101,7 +101,10 @@ def goal(tmp_path: Path, text: str) -> str:
             "num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\nrecv 5b from -1\nrecv 5b from -1\n}",
             "rank 1 receives 2 messages",
         ),
-        ("num_ranks 3\nrank 0 {\n}\nrank 1 {\n}\nrank 2 {\n}", "the trace has 3 ranks, and there are 2 GPUs"),
+        (
+            "num_ranks 3\nrank 0 {\n}\nrank 1 {\n}\nrank 2 {\n}",
+            "the trace has 3 ranks, and the network has 2 GPUs",
+        ),
     ],
 )
 def test_schedules_with_mistakes_are_refused(tmp_path: Path, text: str, why: str) -> None:
@@ -417,7 +420,7 @@ def test_exposed_communication_adds_up_by_name() -> None:
         ('forward = "1ms", flops = 1e14', 'it and "forward" are given together'),
         ('forward = "1ms", pipeline = 9', "9 stages are more than the model's 8 layers"),
         ('forward = "1ms", expert = 2', "the model has no experts"),
-        ('forward = "1ms", data = 8', "the degrees make 8 ranks, and there are 4 GPUs for them"),
+        ('forward = "1ms", data = 8', "the degrees make 8 ranks, and the network has 4 GPUs for them"),
         ('forward = "1ms", channels = 300', "training.channels: 300 is not a number from 1 to 256"),
         (
             'forward = "100000s", micro-batches = 10',
@@ -710,7 +713,7 @@ def test_a_timeline_shows_a_critical_path_with_its_phases(many: floodway.Result,
     steps = drawing.data.filter(pl.col("kind") == "critical path")
     assert steps["rank"].to_list() == [step.rank for step in path.steps]
     assert panel.get_xlim() == pytest.approx((path.start_ps / 1e6, path.end_ps / 1e6))
-    with pytest.raises(floodway.PlotError, match="1 paths for 2 results: give one for each"):
+    with pytest.raises(floodway.PlotError, match="1 path for 2 results: give one for each"):
         plot.timeline([plot.Source(label=label, results=(many,)) for label in "ab"], paths=[path])
     many.save(tmp_path / "many")
     command = Command(tmp_path)
@@ -832,9 +835,6 @@ def test_a_sweep_prints_the_table_of_nccl_tests(tmp_path: Path) -> None:
     assert drawn["kind"].unique().to_list() == ["all-reduce"]
 
 
-def test_a_log_alone_is_drawn_and_one_of_other_runs_is_warned_of(tmp_path: Path) -> None:
-    (tmp_path / "pair.toml").write_text(SWEPT)
-    (tmp_path / "measured.log").write_text(LOG)
 def test_a_sweep_prints_what_was_measured_in_its_sizes_and_the_ratio(tmp_path: Path) -> None:
     (tmp_path / "pair.toml").write_text(SWEPT)
     (tmp_path / "measured.log").write_text(LOG)
@@ -866,6 +866,9 @@ def test_the_sizes_of_a_sweep_are_whole_elements(tmp_path: Path) -> None:
         assert all(int(row[0]) == 4 * int(row[1]) for row in rows)
 
 
+def test_a_log_alone_is_drawn_and_one_of_other_runs_is_warned_of(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(SWEPT)
+    (tmp_path / "measured.log").write_text(LOG)
     command = Command(tmp_path)
     done = command("plot", "busbw", "measured.log", "--out", "alone")
     assert (done.code, done.err) == (0, "")

@@ -185,7 +185,7 @@ def test_a_folder_is_imported_from_itself(floodway: Command, tmp_path: Path) -> 
         (("goal", "cycle.goal"), "error: cycle.goal: operations of rank 0 wait for each other"),
         (
             ("goal", FILES["goal"], "--topology", 'single-switch={hosts=2,rate="8G",delay="1us"}'),
-            "the trace has 3 ranks, and there are 2 GPUs for them",
+            "the trace has 3 ranks, and the network has 2 GPUs for them",
         ),
         (
             ("goal", FILES["goal"], "--topology", 'single-switch={hosts=3,rate="8G"}', "--rate", "9G"),

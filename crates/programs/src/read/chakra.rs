@@ -29,6 +29,7 @@ mod nodes;
 use std::collections::BTreeMap;
 
 use floodway_units::cast::{narrow, whole};
+use floodway_units::text::counted;
 use floodway_units::{Bytes, Span};
 
 use self::communication::{available, purpose_of};
@@ -64,7 +65,9 @@ pub fn chakra(files: &[(String, Vec<u8>)], options: &Options) -> Result<Imported
     }
     reader.check_groups()?;
     let mut notes = reader.notes();
-    notes.extend(unused.into_iter().map(|(name, count)| format!("{name} is not used ({count} nodes)")));
+    notes.extend(
+        unused.into_iter().map(|(name, count)| format!("{name} is not used ({})", counted(count, "node"))),
+    );
     Ok(Imported { program: reader.program, notes, within: 1 })
 }
 
@@ -113,31 +116,20 @@ struct Counts {
 impl Counts {
     fn notes(&self) -> impl Iterator<Item = String> {
         let Counts { alone, empty, barriers, small, on_cpu, sends } = *self;
-        let unsent = on_cpu > 0 && sends == 0;
+        let on_cpu_note = if sends == 0 {
+            ("all communication has is_cpu_op and takes its duration on the CPU", ": nothing is sent")
+        } else {
+            ("communication with is_cpu_op takes its duration on the CPU, and the kernels send", "")
+        };
         let notes = [
-            (alone > 0, format!("collectives of a group of one rank take no time ({alone} nodes)")),
-            (empty > 0, format!("collectives of 0 bytes take no time, as in NCCL ({empty} nodes)")),
-            (barriers > 0, format!("barriers are all-reduces of the least bytes ({barriers} nodes)")),
-            (
-                small > 0,
-                format!(
-                    "collectives of fewer bytes than ranks have a byte for each rank here ({small} nodes)"
-                ),
-            ),
-            (
-                on_cpu > 0 && !unsent,
-                format!(
-                    "communication with is_cpu_op takes its duration on the CPU, and the kernels send ({on_cpu} nodes)"
-                ),
-            ),
-            (
-                unsent,
-                format!(
-                    "all communication has is_cpu_op and takes its duration on the CPU ({on_cpu} nodes): nothing is sent"
-                ),
-            ),
+            (alone, ("collectives of a group of one rank take no time", "")),
+            (empty, ("collectives of 0 bytes take no time, as in NCCL", "")),
+            (barriers, ("barriers are all-reduces of the least bytes", "")),
+            (small, ("collectives of fewer bytes than ranks have a byte for each rank here", "")),
+            (on_cpu, on_cpu_note),
         ];
-        notes.into_iter().filter(|(applies, _)| *applies).map(|(_, note)| note)
+        let there = notes.into_iter().filter(|(count, _)| *count > 0);
+        there.map(|(count, (note, more))| format!("{note} ({}){more}", counted(count, "node")))
     }
 }
 

@@ -8,6 +8,7 @@ use floodway_programs::Program;
 use floodway_programs::collective::{Purpose, Request, RequestError, Seat};
 
 use floodway_units::cast::narrow;
+use floodway_units::text::counted;
 use floodway_units::{Bytes, NodeId};
 
 use super::map::Map;
@@ -234,7 +235,8 @@ impl Builder<'_> {
         let mut ranks = self.ranks(workload, keys, &gpus, map)?;
         let count = program.ranks.len();
         if ranks.len() < count {
-            let why = format!("{its_source} {count} ranks, and there are {} GPUs for them", ranks.len());
+            let (of_program, there) = (counted(count, "rank"), counted(ranks.len(), "GPU"));
+            let why = format!("{its_source} {of_program}, and the network has {there} for them");
             self.fault(&workload_path(workload, &format!("{}.ranks", keys.table)), why);
             return None;
         }
@@ -340,7 +342,7 @@ impl Builder<'_> {
             };
             let so_far = taken.entry(host).or_default();
             let Some(rank) = gpus.ranks_of(host).nth(*so_far) else {
-                let so_far = if *so_far == 1 { "a rank".to_owned() } else { format!("{so_far} ranks") };
+                let so_far = counted(*so_far, "rank");
                 let why = format!(
                     "{file}, line {line}: {name} has {so_far} already; gpu-nodes.gpus-per-nic is how many it may \
                      have"
@@ -400,8 +402,6 @@ pub(super) fn site(network: &Network, host: usize) -> &str {
     tags.map(String::as_str).find(|tag| tag.starts_with("dc-")).unwrap_or_default()
 }
 
-/// Ranks in the order of a placement.
-fn placed(mut ranks: Vec<RankAt>, placement: Placement, network: &Network) -> Vec<RankAt> {
 /// Where ranks are, for rings and trees through nodes.
 fn seats(ranks: &[RankAt], map: &Map<'_>) -> Vec<Seat> {
     let mut sites: BTreeMap<&str, u32> = BTreeMap::new();
@@ -414,6 +414,8 @@ fn seats(ranks: &[RankAt], map: &Map<'_>) -> Vec<Seat> {
     ranks.iter().map(seat).collect()
 }
 
+/// Ranks in the order of a placement.
+fn placed(mut ranks: Vec<RankAt>, placement: Placement, network: &Network) -> Vec<RankAt> {
     match placement {
         Placement::NodeFirst => {}
         Placement::RailFirst => ranks.sort_by_key(|rank| (rank.gpu, rank.node)),

@@ -10,10 +10,11 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
+use floodway_units::text::counted;
+
 use super::sets::ROOTS;
 use super::tree::{Entry, Node, Value};
 use crate::error::{Place, ScenarioError};
-use crate::shown::counted;
 
 /// Reads a value from `node` at `path`.
 ///

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use floodway_programs::read::{self, Endless, EndlessMatrix, ReadError};
 use floodway_units::Span;
 use floodway_units::cast::narrow;
+use floodway_units::text::counted;
 use serde::Deserialize;
 
 use super::config::Config;
@@ -69,8 +70,8 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
         Some(Given::Keys(keys)) => ForJob { topology: keys.to_owned(), ..ForJob::default() },
         None => ForJob::default(),
     };
-    let settings = Settings::of(job)?;
     check_options(job)?;
+    let settings = Settings::of(job)?;
     let work = Work::read(job, &network, to)?;
     let servers = Servers::of(job, &network, work.ranks);
     let topology = if network.topology.is_empty() {
@@ -115,7 +116,6 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
     Ok(Imported { text, folder: to.to_path_buf(), warnings, idle: Vec::new() })
 }
 
-/// What `SimAI`'s configuration sets.
 /// Are the options values, with which the text of the scenario is one of TOML?
 fn check_options(job: &Job<'_>) -> Result<(), ScenarioError> {
     let is_value = |text: &str| toml::from_str::<toml::Table>(text).is_ok_and(|read| read.len() == 1);
@@ -139,6 +139,7 @@ fn check_options(job: &Job<'_>) -> Result<(), ScenarioError> {
     Ok(())
 }
 
+/// What `SimAI`'s configuration sets.
 #[derive(Default)]
 struct Settings {
     head: String,
@@ -213,8 +214,9 @@ impl Work {
         if let Some(EndlessMatrix { nodes, connections: flows, notes }) = endless_of(job)? {
             let without = flows.iter().filter(|flow| flow.bytes.is_none()).count();
             let title = format!(
-                "A connection matrix of htsim: {nodes} nodes, {} flows, {without} of them without end.",
-                flows.len()
+                "A connection matrix of htsim: {}, {}, {without} of them without end.",
+                counted(nodes, "node"),
+                counted(flows.len(), "flow")
             );
             let head = format!("limit = \"{LIMIT}\"\n");
             return Ok(Work {
@@ -241,8 +243,7 @@ impl Work {
             // The scenario's own reader says what is wrong with a key.
             Err(_) => (1, Vec::new()),
         };
-        let count = if ranks == 1 { "1 rank".to_owned() } else { format!("{ranks} ranks") };
-        let title = format!("{}: {count}.", title(job.format));
+        let title = format!("{}: {}.", title(job.format), counted(ranks, "rank"));
         Ok(Work { title, ranks, head: String::new(), name, notes, kind: WorkKind::Trace(table) })
     }
 
@@ -360,7 +361,6 @@ fn replace(error: &mut ScenarioError, job: &Job<'_>, of_job: &Place) {
     let first = error.key.split('.').next();
     let of_network = first == Some("topology");
     if of_network && error.place.file != of_job.file {
-        return;
         // It has the name that was given, not the one by which the scenario's folder has it.
         if let Some(Given::File(file)) = job.network {
             error.place.file = file.display().to_string().into();
@@ -368,6 +368,7 @@ fn replace(error: &mut ScenarioError, job: &Job<'_>, of_job: &Place) {
                 error.key.clear();
             }
         }
+        return;
     }
     let option = match (of_network, job.network, error.key.rsplit('.').next()) {
         _ if first == Some("gpu-nodes") => Some("--gpu-nodes"),

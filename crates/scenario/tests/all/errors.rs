@@ -593,10 +593,10 @@ fn runs_that_measure_nothing_are_a_warning() {
     };
     let nothing = "a.toml:5: workload: no flow can be measured: none starts in its measuring window before the run ends";
     let late = |count: &str| {
-        format!("a.toml:5: workload.w: {count} flows would start at 5ms, when the run ends, or later")
+        format!("a.toml:5: workload.w: {count} would start at 5ms, when the run ends, or later")
     };
-    assert_eq!(run("limit = \"5ms\"", &["20ms"]), [late("1 of 1"), nothing.to_owned()]);
-    assert_eq!(run("limit = \"5ms\"", &["0us", "5ms", "20ms"]), [late("2 of 3")]);
+    assert_eq!(run("limit = \"5ms\"", &["20ms"]), [late("1 of 1 flow"), nothing.to_owned()]);
+    assert_eq!(run("limit = \"5ms\"", &["0us", "5ms", "20ms"]), [late("2 of 3 flows")]);
     assert_eq!(run("limit = \"5ms\"", &["4999us"]), [""; 0]);
     let window = "limit = \"5ms\"\nmeasure = { from = \"1ms\", to = \"3ms\" }";
     assert_eq!(run(window, &["0us"]), [nothing.replace(":5:", ":6:")]);

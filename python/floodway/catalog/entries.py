@@ -179,8 +179,9 @@ def _model(model: Mapping[str, Any]) -> Entry:
         f"{numbers['layers']} layers of {numbers['hidden']}, {_billions(numbers['parameters'])} parameters"
     )
     if "active-parameters" in numbers:
-        active, experts = _billions(numbers["active-parameters"]), numbers["experts"]
-        summary += f" of which a token passes {active}, {numbers['experts-per-token']} of {experts} experts"
+        active = _billions(numbers["active-parameters"])
+        experts = f"{numbers['experts-per-token']} of {numbers['experts']}"
+        summary += f" of which a token passes {active}, {experts} experts for each token"
     table = ", ".join(f"{key} = {number}" for key, number in numbers.items())
     sections = [
         Section(title="Source", text=f"{model['source']}."),

@@ -295,6 +295,27 @@ def test_strict_fails_where_any_variant_lost_packets(
     assert all(line.startswith("error: size=210KB, seed 1: lossless classes lost ") for line in errors)
 
 
+def test_the_verdict_counts_what_lossy_links_dropped() -> None:
+    sized = (
+        STARVED.replace('.pfc = { xoff = "200KB", headroom = "10KB" }', ' = "pfc"')
+        .replace("50us", "1us")
+        .replace('"210KB"', '"auto"')
+    )
+    one = '[[override]]\nname = "one"\nlinks = "h1-*"\nbuffer.static.size = "300KB"\n'
+    text = sized.replace("[[workload]]", f"{one}[[workload]]")
+    scenarios = [
+        package.Scenario.from_toml(text, name=name, sets=[("one.flow-control", name)])
+        for name in ("pfc", "lossy")
+    ]
+    compared = package.compare(scenarios, jobs=1)
+    dropped = sum(packets for _, packets in compared.results[1][0].outcome.drops)
+    assert dropped > 1
+    assert compared.verdicts[0].startswith("held by sizing")
+    assert "dropped" not in compared.verdicts[0]
+    due = f"{compared.verdicts[0]}, {dropped:,} packets dropped where no flow control is lossless"
+    assert compared.verdicts[1] == due
+
+
 def test_a_deadlock_is_a_failed_run_and_its_results_are_kept(floodway: Command, tmp_path: Path) -> None:
     done = floodway("compare", written(tmp_path, RING), "--vary", "mtu=1000B,900B", "--out", "out")
     assert done.code == 1

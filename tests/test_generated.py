@@ -145,7 +145,9 @@ def test_chips_models_and_papers_are_explained(floodway: Command) -> None:
     page = floodway("explain", "llama-3-70b").out
     assert "{ layers = 80, hidden = 8192, sequence = 8192, parameters = 70000000000 }" in page
     assert "arXiv:2407.21783, table 3" in page
-    assert "a token passes 37 billion, 8 experts for each token" in floodway("explain", "deepseek-v3").out
+    assert (
+        "a token passes 37 billion, 8 of 256 experts for each token" in floodway("explain", "deepseek-v3").out
+    )
     # A paper that has the name of its mechanism is asked for with its kind.
     assert [entry.kind for entry in find("swing")] == ["mechanism"]
     page = floodway("explain", "paper.swing").out

@@ -101,7 +101,10 @@ def goal(tmp_path: Path, text: str) -> str:
             "num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\nrecv 5b from -1\nrecv 5b from -1\n}",
             "rank 1 receives 2 messages",
         ),
-        ("num_ranks 3\nrank 0 {\n}\nrank 1 {\n}\nrank 2 {\n}", "the trace has 3 ranks, and there are 2 GPUs"),
+        (
+            "num_ranks 3\nrank 0 {\n}\nrank 1 {\n}\nrank 2 {\n}",
+            "the trace has 3 ranks, and the network has 2 GPUs",
+        ),
     ],
 )
 def test_schedules_with_mistakes_are_refused(tmp_path: Path, text: str, why: str) -> None:
@@ -417,7 +420,7 @@ def test_exposed_communication_adds_up_by_name() -> None:
         ('forward = "1ms", flops = 1e14', 'it and "forward" are given together'),
         ('forward = "1ms", pipeline = 9', "9 stages are more than the model's 8 layers"),
         ('forward = "1ms", expert = 2', "the model has no experts"),
-        ('forward = "1ms", data = 8', "the degrees make 8 ranks, and there are 4 GPUs for them"),
+        ('forward = "1ms", data = 8', "the degrees make 8 ranks, and the network has 4 GPUs for them"),
         ('forward = "1ms", channels = 300', "training.channels: 300 is not a number from 1 to 256"),
         (
             'forward = "100000s", micro-batches = 10',
@@ -710,7 +713,7 @@ def test_a_timeline_shows_a_critical_path_with_its_phases(many: floodway.Result,
     steps = drawing.data.filter(pl.col("kind") == "critical path")
     assert steps["rank"].to_list() == [step.rank for step in path.steps]
     assert panel.get_xlim() == pytest.approx((path.start_ps / 1e6, path.end_ps / 1e6))
-    with pytest.raises(floodway.PlotError, match="1 paths for 2 results: give one for each"):
+    with pytest.raises(floodway.PlotError, match="1 path for 2 results: give one for each"):
         plot.timeline([plot.Source(label=label, results=(many,)) for label in "ab"], paths=[path])
     many.save(tmp_path / "many")
     command = Command(tmp_path)
@@ -830,6 +833,37 @@ def test_a_sweep_prints_the_table_of_nccl_tests(tmp_path: Path) -> None:
     assert float(rows[2][7]) == pytest.approx(drawn["busbw_gbps"][2] / 8, abs=0.005)
     assert drawn.filter(pl.col("result") == "measured")["busbw_gbps"].to_list() == [17.48 * 8, 20.97 * 8]
     assert drawn["kind"].unique().to_list() == ["all-reduce"]
+
+
+def test_a_sweep_prints_what_was_measured_in_its_sizes_and_the_ratio(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(SWEPT)
+    (tmp_path / "measured.log").write_text(LOG)
+    (tmp_path / "other.log").write_text(LOG.replace("all_reduce", "all_gather"))
+    words = ("plot", "busbw", "pair.toml", "measured.log", "other.log", "-b", "1M", "-e", "2M", "--quiet")
+    done = Command(tmp_path)(*words, "--out", "out")
+    assert done.code == 0, done.err
+    told, names = done.out.splitlines()[1:3]
+    assert told == "# last columns: as measured in measured; ratio: simulated busbw over measured"
+    assert names.split()[-3:] == ["time", "busbw", "ratio"]
+    there, missing = [line.split() for line in done.out.splitlines() if not line.startswith("#")]
+    assert there[8:10] == ["60.00", "17.48"]
+    assert float(there[10]) == pytest.approx(float(there[7]) / 17.48, abs=0.006)
+    assert missing[8:] == ["-", "-", "-"]
+
+
+def test_the_sizes_of_a_sweep_are_whole_elements(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(SWEPT)
+    for words, sizes in [
+        (("-b", "1000", "-e", "1003", "-i", "1"), ["1000"]),
+        (("-b", "1000", "-e", "1010", "-i", "5"), ["1000", "1004", "1008"]),
+        (("-b", "8", "-e", "24", "-i", "8"), ["8", "16", "24"]),
+        (("-b", "9", "-e", "40", "-f", "2"), ["8", "16", "36"]),
+    ]:
+        done = Command(tmp_path)("plot", "busbw", "pair.toml", *words, "--quiet", "--out", "out", "--force")
+        assert done.code == 0, done.err
+        rows = [line.split() for line in done.out.splitlines() if not line.startswith("#")]
+        assert [row[0] for row in rows] == sizes
+        assert all(int(row[0]) == 4 * int(row[1]) for row in rows)
 
 
 def test_a_log_alone_is_drawn_and_one_of_other_runs_is_warned_of(tmp_path: Path) -> None:

@@ -86,7 +86,11 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             "quick = [0.3]",
             '9: axis.load.quick: "0.3" is not a point of the axis load; allowed: 0.2, 0.4; did you mean "0.2"?',
         ),
-        ('name = "little"', 'name = "large"', '11: variant.large: "large": two variants have this name'),
+        (
+            'name = "little"',
+            'name = "large"',
+            '16: variant.large.name: "large": two variants have this name, the first in line 12',
+        ),
         (
             'label = "1 MB"',
             'like = "larg"',
@@ -218,7 +222,11 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             "34: claim.mean.among: takes at least two variants, each once, best first",
         ),
         ('label = "1 MB"', "except = { load = 0.4 }", '34: claim.mean.at: "little" is not run at load = 0.4'),
-        ('name = "flows"', 'name = "mean"', '28: claim.mean.name: "mean": two claims have this name'),
+        (
+            'name = "flows"',
+            'name = "mean"',
+            '38: claim.mean.name: "mean": two claims have this name, the first in line 28',
+        ),
         (
             'metric = "flows"',
             'metric = "flow"',
@@ -259,7 +267,11 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
             'kind = "region"\n',
             "73: plot.5.ports: does not apply to a picture of the kind region; it applies to ports",
         ),
-        ('name = "2"', 'name = "1"', '47: plot.1.name: "1": two pictures have this name'),
+        (
+            'name = "2"',
+            'name = "1"',
+            '52: plot.1.name: "1": two pictures have this name, the first in line 47',
+        ),
         (
             'name = "2"',
             'name = "../2"',
@@ -514,7 +526,11 @@ def test_a_claim_is_judged_in_each_of_its_readings(tmp_path: Path) -> None:
             "the axis load sets it, too",
         ),
         ('of = "large"', 'of = "larg"', 'without.1.of: "larg" is not a variant of this study; '),
-        ('name = "jumbo"', 'name = "low load"', 'reading.low load: "low load": two readings have this name'),
+        (
+            'name = "jumbo"',
+            'name = "low load"',
+            'reading.low load.name: "low load": two readings have this name, the first in line',
+        ),
         (
             'says = "The load',
             'say = "The load',

@@ -100,6 +100,43 @@ def test_faults_of_the_network_are_not_told_as_those_of_the_job(
     assert (done.code, done.err.startswith(f"error: {told}")) == (2, True), done.err
 
 
+CUT = "topology: [ Switch"
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--gpu-nodes", "foo"), '--gpu-nodes: "foo" is neither none nor a table like { gpus-per-node = 8 }'),
+        (("--gpu-nodes", "1\nseed = 2"), "--gpu-nodes: "),
+        (
+            ("--topology", "leaf-spine={ spines = "),
+            '--topology: "leaf-spine = { spines =" is not a topology',
+        ),
+        (("--topology", "sub/../cut.yml"), "sub/../cut.yml:2: it is no YAML: "),
+        (("--topology", "part.yaml"), "part.yaml: the key topology is missing; a network of ASTRA-sim has"),
+        (("--topology", "net.txt"), "net.txt:2: switch 8 is not below 7, "),
+    ],
+)
+def test_options_and_files_of_an_import_have_the_names_that_were_given(
+    floodway: Command, tmp_path: Path, options: tuple[str, str], told: str
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "net.txt").write_text("7 2 1\n4 8\n0 4 100Gbps 1us 0\n", encoding="utf-8")
+    (tmp_path / "cut.yml").write_text(CUT, encoding="utf-8")
+    (tmp_path / "part.yaml").write_text("bandwidth: [ 50.0 ]\n", encoding="utf-8")
+    for out in ((), ("--out", "sub/job.toml")):
+        done = floodway("import", "goal", FILES["goal"], *options, *out)
+        assert (done.code, done.err.startswith(f"error: {told}")) == (2, True), done.err
+
+
+def test_bad_usage_is_told_before_that_a_scenario_is_there(floodway: Command, tmp_path: Path) -> None:
+    (tmp_path / "job.toml").touch()
+    done = floodway("import", "goal", FILES["goal"], "--out", "job.toml", "--trace", "foo=3")
+    assert (done.code, '"foo" is not a key' in done.err) == (2, True), done.err
+    done = floodway("import", "goal", FILES["goal"], "--out", "job.toml")
+    assert (done.code, done.err) == (2, "error: job.toml: is there already; --force replaces it\n")
+
+
 def test_import_takes_a_network_and_keys(floodway: Command) -> None:
     network = 'leaf-spine={ spines = 2, leaves = 2, hosts = 2, rate = "100G", delay = "1us" }'
     keys = ("--trace", "algorithm=halving-doubling", "--trace", "splits=2")
@@ -148,7 +185,7 @@ def test_a_folder_is_imported_from_itself(floodway: Command, tmp_path: Path) -> 
         (("goal", "cycle.goal"), "error: cycle.goal: operations of rank 0 wait for each other"),
         (
             ("goal", FILES["goal"], "--topology", 'single-switch={hosts=2,rate="8G",delay="1us"}'),
-            "the trace has 3 ranks, and there are 2 GPUs for them",
+            "the trace has 3 ranks, and the network has 2 GPUs for them",
         ),
         (
             ("goal", FILES["goal"], "--topology", 'single-switch={hosts=3,rate="8G"}', "--rate", "9G"),

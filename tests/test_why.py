@@ -94,6 +94,20 @@ def test_a_flow_alone_is_its_data_and_the_way(tmp_path: Path) -> None:
     assert why.sentence() == f"{data}. 100 % of the rest: behind other packets, 50 % of that at s1>s2"
 
 
+def test_a_message_waits_at_its_nic_for_those_before_it_on_its_queue_pair(tmp_path: Path) -> None:
+    both = LISTED.replace("100MB", "10MB").replace(
+        "flows = [{", 'flows = [{ from = "h1", to = "h3", size = "30MB", start = "0us" }, {'
+    )
+    shared = both.replace(
+        "[[workload]]", '[[override]]\nname = "shared"\nflows = "*"\nqp = "per-pair"\n[[workload]]'
+    )
+    why = package.run(package.load(written(tmp_path, shared))).why("list:h1:1")
+    (before,) = why.by_cause()["predecessors"]
+    assert (before.port, before.origin) == ("h1-s1: h1>s1", None)
+    expected = f"75 % of {why.fct_us:,.3f} us: behind earlier messages of its queue pair at its NIC, h1>s1"
+    assert why.sentence() == expected
+
+
 def test_a_victim_of_pauses_hears_where_they_began(victim: Path) -> None:
     why = package.read(victim).why("victim:a:0")
     paused = why.by_cause()["paused"]
@@ -210,7 +224,7 @@ def test_a_run_whose_scenario_names_files_is_done_again(tmp_path: Path, floodway
     done = floodway("why", "out/listed", "--quiet")
     assert done.code == 2
     assert "flows.csv" in done.err
-    assert "call it in the same folder" in done.err
+    assert "call this in the same folder" in done.err
 
 
 def test_what_holds_no_run_is_reported(tmp_path: Path, victim: Path, floodway: Command) -> None:

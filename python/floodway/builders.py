@@ -3419,8 +3419,8 @@ class Training(Table):
     data
         Replicas of the model (data parallel). Default: 1.
     expert
-        Ranks over which experts are spread; the product of the four degrees is the number of
-        ranks. Default: 1.
+        Ranks over which experts are spread; it divides the model's experts, where these are
+        known. The product of the four degrees is the number of ranks. Default: 1.
     micro_batch
         Sequences of a micro-batch. Default: 1.
     micro_batches
@@ -3504,6 +3504,9 @@ class ModelTable(Table):
         Parameters that a token passes, at most all. Default: all.
     experts_per_token
         Experts that a token goes to. Default: 0, no experts.
+    experts
+        Experts of a layer, at least `experts-per-token`; `training.expert` divides them.
+        Default: not known, and `training.expert` is any number.
     """
 
     layers: int
@@ -3512,6 +3515,7 @@ class ModelTable(Table):
     parameters: int
     active_parameters: int | None = None
     experts_per_token: int | None = None
+    experts: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

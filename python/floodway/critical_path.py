@@ -20,6 +20,7 @@ from floodway.names import nearest
 from floodway.path_phases import phases_of
 from floodway.results.frames import frame
 from floodway.results.iterations import iterations_of
+from floodway.results.quantities import counted
 from floodway.why import CAUSES, Part, differs, run_again, scenario_of
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ def _collectives(collectives: pl.DataFrame) -> tuple[Target, ...]:
         found.append(
             Target(
                 name=f"{workload}:{number}",
-                title=f"{row['name'] or row['kind']} of {row['ranks']:,} ranks",
+                title=f"{row['name'] or row['kind']} of {counted(row['ranks'], 'rank')}",
                 workload=workload,
                 iteration=row["iteration"],
                 call=(row["group"], row["sequence"]),
@@ -280,7 +281,7 @@ def _iterations(result: Result) -> tuple[Target, ...]:
         found.append(
             Target(
                 name=f"{workload}:iteration-{iteration}",
-                title=f"{row['ranks']:,} ranks",
+                title=counted(row["ranks"], "rank"),
                 workload=workload,
                 iteration=iteration,
                 call=None,

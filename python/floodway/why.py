@@ -61,6 +61,8 @@ CAUSES = {
     "predecessors": "behind earlier messages of its queue pair",
     "link-down": "cut off by its own link",
 }
+#: Causes whose port is the NIC of the sender.
+AT_NIC = ("predecessors", "link-down")
 #: What a flow needs that is alone.
 NEEDED = ("serialisation", "propagation", "switching")
 #: A percentile, such as p99 or p99.9.
@@ -187,15 +189,15 @@ class Why:
     def _most(self, causes: Mapping[str, tuple[Part, ...]], whole_ps: int, whole: str) -> str:
         cause = _largest_of(causes)
         text = f"{_percent(_sum(causes[cause]), whole_ps)} of {whole}: {CAUSES[cause]}"
-        return text + self._where(causes[cause])
+        return text + self._where(causes[cause], "its NIC, " if cause in AT_NIC else "")
 
-    def _where(self, parts: tuple[Part, ...]) -> str:
+    def _where(self, parts: tuple[Part, ...], what: str) -> str:
         whole = _sum(parts)
         port, at_port = _largest((part.port, part.time_ps) for part in parts)
         if port is None:
             return ""
         share = "" if at_port == whole else f", {_percent(at_port, whole)} of that"
-        where = f"{share} at {self.short(port)}"
+        where = f"{share} at {what}{self.short(port)}"
         there = [part for part in parts if part.port == port]
         origin, from_there = _largest((part.origin, part.time_ps) for part in there)
         if origin is None:
@@ -365,7 +367,7 @@ def scenario_of(result: Result) -> Scenario:
         lacks = missing(result.run.code)
         if lacks is not None:
             raise InputError(f"{result.run.name}: {lacks}", key="--python") from error
-        hint = "why looks for files of the scenario as the run did: call it in the same folder"
+        hint = "files of the scenario are looked for as in the run: call this in the same folder"
         last = replace(error.faults[-1], text=f"{error.faults[-1].text}; {hint}")
         raise ScenarioError((*error.faults[:-1], last)) from error
     except (KeyError, TypeError) as error:

@@ -36,6 +36,8 @@ pub struct Model {
     pub active_parameters: u64,
     /// Experts that a token goes to; 0 without experts.
     pub experts_per_token: u64,
+    /// Experts of a layer, where they are known.
+    pub experts: Option<u64>,
 }
 
 /// The largest activations of a micro-batch: 1 PB, as of all sizes of a scenario.
@@ -137,6 +139,22 @@ impl Training {
         }
         if self.expert > 1 && self.model.experts_per_token == 0 {
             return refuse("expert", "the model has no experts".into());
+        }
+        // As in Megatron-LM: each rank has as many of them.
+        if let Some(experts) = self.model.experts
+            && !experts.is_multiple_of(self.expert.into())
+        {
+            let degree = u64::from(self.expert);
+            let divides = |other: &u64| experts.is_multiple_of(*other);
+            let below = (1..degree).rev().find(divides);
+            let above = (degree + 1..=experts).find(divides);
+            let near: Vec<String> = below.into_iter().chain(above).map(|other| other.to_string()).collect();
+            let why = format!(
+                "{degree} does not divide the model's {experts} experts, of which each rank has as many; the nearest \
+                 that do: {}",
+                near.join(" and ")
+            );
+            return refuse("expert", why);
         }
         if !(1..=Message::ITERATIONS).contains(&self.iterations) {
             let why = format!("{} is not a number from 1 to {}", self.iterations, Message::ITERATIONS);

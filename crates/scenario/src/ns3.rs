@@ -5,10 +5,11 @@ use std::iter::Peekable;
 use std::str::FromStr;
 
 use floodway_units::cast::whole;
+use floodway_units::text::counted;
 use floodway_units::{Rate, Span, Time};
 
 use crate::grammar::bounds::MOST_TIME;
-use crate::shown::{counted, glimpse};
+use crate::shown::glimpse;
 
 /// A fault of a text: its line and what is wrong.
 pub type LineError = (u32, String);

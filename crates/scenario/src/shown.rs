@@ -10,11 +10,6 @@ const TAIL: usize = 40;
 /// Number of characters of an arbitrary file that are shown: enough to recognise it, not its content.
 pub(crate) const GLIMPSE: usize = 8;
 
-/// A count with what is counted, a noun whose plural ends in s.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 /// Whether a character breaks a line, is invisible, or changes the display of others: control characters,
 /// direction marks, characters without a width.
 pub(crate) fn hides(c: char) -> bool {
@@ -115,11 +110,6 @@ fn without_middle(piece: &str) -> (String, Option<usize>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_of_a_thing_has_no_plural() {
-        assert_eq!([0, 1, 2].map(|count| counted(count, "word")), ["0 words", "1 word", "2 words"]);
-    }
 
     #[test]
     fn long_values_are_cut_with_their_length_and_other_words_stay() {

@@ -15,6 +15,12 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::{Bytes, Length, Quanta, Rate, Span, Time};
 
+/// A count with what is counted, a noun whose plural ends in s.
+pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let ending = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
 /// The reason why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{given:?} is not a {what}: {why}; write it like {example:?}")]
@@ -307,6 +313,11 @@ impl Visitor<'_> for Text {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_of_a_thing_has_no_plural() {
+        assert_eq!([0_u64, 1, 2].map(|count| counted(count, "word")), ["0 words", "1 word", "2 words"]);
+    }
 
     #[test]
     fn quantities_are_read_exactly() {

@@ -17,6 +17,7 @@ from floodway.glossary import terms
 from floodway.grammar import Grammar, is_table, reference, tagged
 from floodway.names import nearest
 from floodway.own_code import meanings_of
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -158,8 +159,8 @@ def _preset(preset: Mapping[str, Any]) -> Entry:
 
 def _size(size: Mapping[str, Any]) -> str:
     """Return the size of a network in words."""
-    plural = "" if size["switches"] == 1 else "es"
-    return f"{size['hosts']:,} hosts, {size['switches']:,} switch{plural}, {', '.join(size['rates'])}"
+    hosts, switches = counted(size["hosts"], "host"), counted(size["switches"], "switch")
+    return f"{hosts}, {switches}, {', '.join(size['rates'])}"
 
 
 def _sizes(sizes: Mapping[str, Any]) -> Entry:
@@ -178,7 +179,8 @@ def _model(model: Mapping[str, Any]) -> Entry:
         f"{numbers['layers']} layers of {numbers['hidden']}, {_billions(numbers['parameters'])} parameters"
     )
     if "active-parameters" in numbers:
-        active, experts = _billions(numbers["active-parameters"]), numbers["experts-per-token"]
+        active = _billions(numbers["active-parameters"])
+        experts = f"{numbers['experts-per-token']} of {numbers['experts']}"
         summary += f" of which a token passes {active}, {experts} experts for each token"
     table = ", ".join(f"{key} = {number}" for key, number in numbers.items())
     sections = [

@@ -100,6 +100,9 @@ def _written(read: Callable[[Path], tuple[str, list[str]]], *, out: Path | None,
         _warn(warnings)
         echo(text.rstrip("\n"))
     else:
+        if out.exists() and not force:
+            # What is wrong with the files and options is said before that the scenario is there already.
+            read(out.parent)
         # Paths in it begin at its folder, which is there now.
         with new_file(out, force=force) as file:
             text, warnings = read(out.parent)

@@ -10,6 +10,7 @@ import floodway
 from floodway.errors import InputError, ScenarioError
 from floodway.files import parse_toml
 from floodway.ready import resolved
+from floodway.results.quantities import counted
 from floodway.shards import Shard
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def threads_asked(scenario: floodway.Scenario) -> int | None:
 
 def _fewer_threads(asked: int, plan: Plan) -> str:
     """Return why a run has fewer threads than requested."""
-    have = "1 thread" if plan.threads == 1 else f"{plan.threads} threads"
+    have = counted(plan.threads, "thread")
     why = plan.threads_why or "more threads would not help"
     return f"{have} instead of {asked}: {why}"
 

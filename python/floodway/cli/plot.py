@@ -144,6 +144,7 @@ def _found(request: Request) -> _Found:
             sets=request.sets,
             sizes=cast("Sizes", request.sizes),
             workloads=request.workloads,
+            measured=measured,
             quiet=request.quiet,
         )
         sources.append(source)
@@ -289,6 +290,8 @@ def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
 
 def _of_measured(found: _Found) -> Iterator[str]:
     """Print where a log of nccl-tests is cut, or of something else than what is drawn beside it."""
+    from floodway.results.nccl_tests import UNKNOWN  # noqa: PLC0415 (as above)
+
     simulated = [result.collectives for source in found.sources for result in source.results]
     tables = [table for table in simulated if table is not None]
     kinds = {str(kind) for table in tables for kind in table["kind"].unique()}
@@ -296,8 +299,8 @@ def _of_measured(found: _Found) -> Iterator[str]:
     for measured in found.measured:
         if not measured.is_whole:
             yield f"{measured.label}: the log has no average at its end; it may be cut"
-        kind, count = measured.data["kind"][0], measured.data["ranks"][0]
-        if kinds and kind != "measured" and kind not in kinds:
+        kind, count = measured.kind, measured.data["ranks"][0]
+        if kinds and kind not in {UNKNOWN, *kinds}:
             yield f"{measured.label} is of {kind}, and what is drawn beside it of {', '.join(sorted(kinds))}"
         if ranks and count is not None and count not in ranks:
             others = ", ".join(f"{each:,}" for each in sorted(ranks))

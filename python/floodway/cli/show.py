@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table
 
 from floodway.cli.terminal import Terminal
-from floodway.results.lossless import sentence
+from floodway.results.lossless import OF_HARMFUL_FLOWS, sentence
 from floodway.results.percentiles import FEW, MARK, is_few
 from floodway.results.quantities import counted
 
@@ -34,8 +34,6 @@ MOST_LINKS = 24
 #: Blocked ports that are listed.
 NAMED_BLOCKED = 3
 NOT_REACHED = "not reached"
-#: Why packets are dropped that a congestion point may lose, where all others are lossless.
-OF_HARMFUL_FLOWS = ("selective", "isolated_full")
 #: perftest's own headings of bandwidth, and the form of its lines below them.
 BANDWIDTH = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
 BANDWIDTH_FORM = " {:<7}    {:<10}     {:<7.2f}            {:<7.2f}              {:<7.6f}"
@@ -321,10 +319,7 @@ def _exposed(summary: Summary) -> Table:
     """Report on exposed communication by name, as means over the ranks and iterations of a job."""
     columns = ("workload", "communication", "us an iteration", "of the time")
     table = table_of("Exposed communication", columns, text_columns=columns[:2])
-    jobs = {
-        row.workload: [own for own in summary.iterations if own.workload == row.workload]
-        for row in summary.iterations
-    }
+    jobs = {row.workload: summary.iterations_of(row.workload) for row in summary.iterations}
     for workload, iterations in jobs.items():
         total = sum(own.time_us for own in iterations)
         by_name: dict[str, float] = {}

@@ -8,6 +8,7 @@ from floodway.cli.show import table_of
 from floodway.cli.terminal import Terminal
 from floodway.planning.answer import distance
 from floodway.planning.units import number_text
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +66,7 @@ def _headline(found: Lint) -> str:
         if assumed.latency_ps is not None
         else "nothing beside the cable (--latency: gearboxes, retimers, MACsec)"
     )
-    rows = "1 row" if len(found.rows) == 1 else f"{len(found.rows):,} rows"
+    rows = counted(len(found.rows), "row")
     return (
         f"{found.file}, {found.form}: {rows}; held against frames of {sizes} up to {_largest(found)} bytes,"
         f" and {cells}{chip}, with the reaction and the interface's delay that IEEE 802.3 allows, and"

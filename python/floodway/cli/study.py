@@ -23,6 +23,7 @@ from floodway.comparison import cores, folder_names
 from floodway.errors import ScenarioError
 from floodway.files import read_json
 from floodway.ready import resolved
+from floodway.results.quantities import counted
 from floodway.study import (
     asked_for,
     conduct,
@@ -317,7 +318,7 @@ def _status(plans: Sequence[tuple[Plan, Path]], request: Request) -> int:
     for plan, out in plans:
         counts = Counter(states_of(plan, out).values())
         counts_text = ", ".join(f"{counts[state]} {state}" for state in STATES)
-        echo(f"{out}: {len(plan.runs)} runs: {counts_text}")
+        echo(f"{out}: {counted(len(plan.runs), 'run')}: {counts_text}")
         if not request.quiet and counts["done"] < len(plan.runs):
             _show_states([row for row in rows if row["folder"] == str(out)])
     return DONE

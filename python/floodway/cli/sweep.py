@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -14,6 +14,7 @@ from floodway.cli.output import echo
 from floodway.cli.watch import Watch
 from floodway.plot.curves import Source
 from floodway.results.collectives import bandwidths
+from floodway.results.nccl_tests import UNKNOWN
 from floodway.results.quantities import quantity_bytes
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+
+    from floodway.results.nccl_tests import Measured
 
 __all__ = ["Sizes", "sweep"]
 
@@ -39,6 +42,10 @@ HEADER = (
     ("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)"),
 )
 WIDTHS = (12, 13, 7, 6, 5, 12, 8, 8)
+#: The columns behind them for each table that was measured: its time and bus bandwidth, and the simulated
+#: bus bandwidth over that.
+MEASURED = (("time", "busbw", "ratio"), ("(us)", "(GB/s)", "(busbw)"))
+MEASURED_WIDTHS = (12, 8, 8)
 #: Operations that count the elements of one rank's part.
 OF_PARTS = {"all-gather", "reduce-scatter", "all-to-all", "gather", "scatter"}
 
@@ -64,7 +71,7 @@ class Sizes:
     iterations: int = 1
 
     def all(self) -> list[int]:
-        """Return the sizes in bytes.
+        """Return the sizes in bytes: whole elements, each size once.
 
         Raises
         ------
@@ -84,7 +91,8 @@ class Sizes:
         while len(sizes) <= MOST_SIZES:
             following = sizes[-1] + step if step is not None else max(sizes[-1], 1) * factor
             if following > most:
-                return sizes
+                # As nccl-tests run them: sizes that are no whole elements are cut.
+                return list(dict.fromkeys(size // ELEMENT * ELEMENT for size in sizes))
             sizes.append(following)
         message = f"from {self.least} to {self.most} there are more than {MOST_SIZES:,} sizes"
         raise click.BadParameter(message, param_hint="-e")
@@ -102,8 +110,14 @@ def _bytes(option: str, text: str) -> int:
         raise click.BadParameter(message, param_hint=option) from None
 
 
-def sweep(
-    path: Path, *, sets: Sequence[str], sizes: Sizes, workloads: Sequence[str], quiet: bool
+def sweep(  # noqa: PLR0913 (what the command has)
+    path: Path,
+    *,
+    sets: Sequence[str],
+    sizes: Sizes,
+    workloads: Sequence[str],
+    measured: Sequence[Measured],
+    quiet: bool,
 ) -> tuple[Source, list[str]]:
     """Run a scenario's collective in each size, one after another.
 
@@ -117,6 +131,8 @@ def sweep(
         The sizes.
     workloads
         The collective's workload; empty if the scenario has one.
+    measured
+        Tables of nccl-tests; those of the same operation have columns in the table.
     quiet
         Whether progress and warnings are left out.
 
@@ -143,7 +159,7 @@ def sweep(
         result = floodway.run(scenario, on_progress=watch.update)
     source = Source(label=scenario.name, results=(result,))
     rows = None if result.collectives is None else bandwidths(result.collectives)
-    return source, [] if rows is None else list(_table(scenario.name, name, rows))
+    return source, [] if rows is None else list(_table(scenario.name, name, rows, measured))
 
 
 def _workload(scenario: floodway.Scenario, names: Sequence[str]) -> str:
@@ -161,20 +177,39 @@ def _workload(scenario: floodway.Scenario, names: Sequence[str]) -> str:
     return names[0] if names else found[0]
 
 
-def _table(title: str, workload: str, rows: pl.DataFrame) -> Iterator[str]:
-    """Write a line for each size, with nccl-tests' columns."""
+def _table(title: str, workload: str, rows: pl.DataFrame, measured: Sequence[Measured]) -> Iterator[str]:
+    """Write a line for each size, with nccl-tests' columns, and what was measured in that size."""
     rows = rows.filter(rows["workload"].cast(str) == workload)
     if rows.is_empty():
         return
     kind = str(rows["kind"][0])
     yield f"# {kind} of {title}, {rows['ranks'][0]} ranks, simulated; columns as nccl-tests have them"
-    for names in HEADER:
-        yield "# " + " ".join(f"{name:>{width}}" for name, width in zip(names, WIDTHS, strict=True))
+    beside = [each for each in measured if each.kind in {kind, UNKNOWN}]
+    if beside:
+        which = " and ".join(each.label for each in beside)
+        yield f"# last columns: as measured in {which}; ratio: simulated busbw over measured"
+    widths = (*WIDTHS, *MEASURED_WIDTHS * len(beside))
+    for names, behind in zip(HEADER, MEASURED, strict=True):
+        yield "# " + _line((*names, *behind * len(beside)), widths)
     redop, root = ("sum" if kind in REDUCING else "none"), ("0" if kind in ROOTED else "-1")
     for row in rows.sort("bytes").iter_rows(named=True):
         parts = row["ranks"] if kind in OF_PARTS else 1
         algbw, busbw = (row[key] / 8 if row["mean_us"] else 0.0 for key in ("algbw_gbps", "busbw_gbps"))
         numbers = (f"{row['mean_us']:.2f}", f"{algbw:.2f}", f"{busbw:.2f}")
         words = (str(row["bytes"]), str(row["bytes"] // ELEMENT // parts), "float", redop, root, *numbers)
-        yield "  " + " ".join(f"{word:>{width}}" for word, width in zip(words, WIDTHS, strict=True))
+        yield "  " + _line((*words, *(word for each in beside for word in _of_size(each, row))), widths)
     yield f"# Avg bus bandwidth    : {(rows['busbw_gbps'].fill_nan(0.0).mean() or 0.0) / 8:.4f}"  # type: ignore[operator]
+
+
+def _of_size(measured: Measured, row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return what was measured in the size of a row, and by what its bus bandwidth is larger."""
+    found = measured.data.filter(measured.data["bytes"] == row["bytes"])
+    if found.is_empty():
+        return ("-", "-", "-")
+    busbw_gbps = found["busbw_gbps"][0]
+    ratio = f"{row['busbw_gbps'] / busbw_gbps:.2f}" if busbw_gbps else "-"
+    return (f"{found['mean_us'][0]:.2f}", f"{busbw_gbps / 8:.2f}", ratio)
+
+
+def _line(words: Sequence[str], widths: Sequence[int]) -> str:
+    return " ".join(f"{word:>{width}}" for word, width in zip(words, widths, strict=True))

@@ -89,12 +89,7 @@ def extrapolated(labels: Sequence[str], results: Sequence[Sequence[Result]]) -> 
     groups: dict[tuple[str, str], dict[int, tuple[str, float, int]]] = {}
     for label, of_variant in zip(labels, results, strict=True):
         for workload, (layers, whole) in layers_of(of_variant).items():
-            times = [
-                own.time_us
-                for result in of_variant
-                for own in result.summary().iterations
-                if own.workload == workload
-            ]
+            times = [own.time_us for result in of_variant for own in result.summary().iterations_of(workload)]
             if times:
                 same = groups.setdefault((workload, _rest(of_variant[0], workload)), {})
                 same.setdefault(layers, (label, fmean(times), whole))

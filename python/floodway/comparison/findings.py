@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from floodway.comparison.shown_link import link_of
 from floodway.results.interval import LEAST_SEEDS
 from floodway.results.layers import layers_of
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -253,7 +254,7 @@ def _compared(group: Group) -> tuple[Row, Row]:
 def _p99(row: Row, number: int) -> str:
     """Name the percentile, and of how few flows it is."""
     counts = [cell.few for cell in (row.cells[0], row.cells[number]) if cell.few is not None]
-    return f"p99 of {min(counts):,} flows" if counts else "p99"
+    return f"p99 of {counted(min(counts), 'flow')}" if counts else "p99"
 
 
 def _percent(size: float) -> str:

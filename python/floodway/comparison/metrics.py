@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from floodway.comparison.shown_link import link_of, paused_us
 from floodway.results.interval import difference_half_width
-from floodway.results.lossless import brief
+from floodway.results.lossless import OF_HARMFUL_FLOWS, brief
 from floodway.results.percentiles import is_few
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from floodway.comparison.shown_link import ShownLink
-    from floodway.results import LinkSummary, Lossless, Outcome, Result, Summary, WorkloadSummary
+    from floodway.results import LinkSummary, Outcome, Result, Summary, WorkloadSummary
 
 __all__ = ["Cell", "Metric", "Row", "row_of", "rows", "verdict"]
 
@@ -155,14 +156,36 @@ def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired:
 
 def verdict(results: Sequence[Result]) -> str:
     """Say what the simulator found, with how many seeds where they do not agree."""
-    kinds: dict[tuple[str, ...], list[Lossless]] = {}
+    kinds: dict[tuple[str, ...], list[Outcome]] = {}
     for outcome in (result.outcome for result in results):
-        kind = (outcome.lossless.verdict, str(outcome.lossless.failed is not None), *_ends(outcome))
-        kinds.setdefault(kind, []).append(outcome.lossless)
-    texts = [(", ".join([brief(found), *ends]), len(found)) for (_, _, *ends), found in kinds.items()]
+        lossless = outcome.lossless
+        known = (lossless.verdict, str(lossless.failed is not None), str(_lossy_drops(outcome) > 0))
+        kinds.setdefault((*known, *_ends(outcome)), []).append(outcome)
+    texts = [
+        (", ".join([brief([own.lossless for own in found]), *_lossy(found), *ends]), len(found))
+        for (_, _, _, *ends), found in kinds.items()
+    ]
     if len(texts) < 2:  # noqa: PLR2004 (they agree)
         return texts[0][0] if texts else "-"
     return "; ".join(f"{text} ({count} of {len(results)} seeds)" for text, count in texts)
+
+
+def _lossy(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Say what was dropped although the verdict is that lossless classes lost nothing."""
+    low, high = (most(map(_lossy_drops, outcomes)) for most in (min, max))
+    if high:
+        packets = "" if low == high else f"{low:,} to "
+        yield f"{packets}{counted(high, 'packet')} dropped where no flow control is lossless"
+
+
+def _lossy_drops(outcome: Outcome) -> int:
+    """Count packets that no verdict speaks of: those dropped where no flow control promises to lose none."""
+    lossless = outcome.lossless
+    if lossless.verdict == "not-asked" or lossless.loss is not None:
+        return 0
+    meant = (METERED, *OF_HARMFUL_FLOWS)
+    dropped = sum(packets for reason, packets in outcome.drops if reason not in meant)
+    return dropped - (lossless.failed.packets if lossless.failed is not None else 0)
 
 
 def _ends(outcome: Outcome) -> Iterator[str]:
@@ -408,8 +431,7 @@ def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
             own.part
             for of_variant in results
             for result in of_variant
-            for own in result.summary().iterations
-            if own.workload == name
+            for own in result.summary().iterations_of(name)
         }
         # Iterations of different numbers of layers are no finding.
         alike = len(parts) == 1
@@ -421,7 +443,7 @@ def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
         ):
 
             def of(summary: Summary, field: str, name: str = name) -> float | None:
-                values = [getattr(own, field) for own in summary.iterations if own.workload == name]
+                values = [getattr(own, field) for own in summary.iterations_of(name)]
                 return fmean(values) if values else None
 
             key = re.sub(r"\W+", "_", f"{name}_iteration_{field}")

@@ -137,7 +137,8 @@ def timeline(
         If there was no job, or none of that name, or not as many paths as results.
     """
     if paths and len(paths) != len(sources):
-        raise PlotError(f"{len(paths)} paths for {len(sources)} results: give one for each", key="path")
+        given = f"{counted(len(paths), 'path')} for {counted(len(sources), 'result')}"
+        raise PlotError(f"{given}: give one for each", key="path")
     if paths and window == (None, None):
         window = min(path.target.start_us for path in paths), max(path.target.end_us for path in paths)
     limits = limits_of([source.results[0] for source in sources], window)
@@ -191,7 +192,7 @@ def _draw(each: _Shown, panels: Iterator[Axes], colours: dict[str, str], per_tim
     label = shown(each.label)
     if each.shares is not None:
         axes = next(panels)
-        axes.set_title(f"{label}: {each.ranks:,} ranks", loc="left", fontsize="small")
+        axes.set_title(f"{label}: {counted(each.ranks, 'rank')}", loc="left", fontsize="small")
         _share_panel(axes, each.shares, per_time)
         label = f"{len(each.chosen)} of them"
     axes = next(panels)

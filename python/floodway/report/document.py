@@ -164,7 +164,8 @@ def _warnings(result: Result) -> Iterator[str]:
         lost = f"{counted(failed.packets, 'packet')} ({counted(failed.bytes, 'byte')})"
         yield f"Lossless classes lost {lost} by failures."
     if outcome.blocked:
-        yield f"{len(outcome.blocked)} ports were still blocked at the end without need."
+        were = "was" if len(outcome.blocked) == 1 else "were"
+        yield f"{counted(len(outcome.blocked), 'port')} {were} still blocked at the end without need."
     measured = result.flows.filter("measured")
     unfinished = int((~measured["finished"]).sum())
     if unfinished:

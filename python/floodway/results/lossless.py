@@ -10,7 +10,10 @@ from floodway.results.quantities import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Failed", "Loss", "Lossless", "Shortfall", "Unproven", "brief", "sentence"]
+__all__ = ["OF_HARMFUL_FLOWS", "Failed", "Loss", "Lossless", "Shortfall", "Unproven", "brief", "sentence"]
+
+#: Why packets are dropped that a congestion point may lose, where all others are lossless.
+OF_HARMFUL_FLOWS = ("selective", "isolated_full")
 
 LosslessVerdict = Literal["held-by-sizing", "held-in-run", "violated", "not-asked", "held"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Measured", "read_log"]
+__all__ = ["UNKNOWN", "Measured", "read_log"]
 
 #: The columns without which a line is no header of the table.
 HEADER = ("size", "count", "time", "algbw", "busbw")
@@ -32,6 +32,8 @@ OPERATIONS = {
     "scatter_perf": "scatter",
     "sendrecv_perf": "send-receive",
 }
+#: The operation of a log that does not have the program that made it.
+UNKNOWN = "measured"
 #: What the last line of a log begins with.
 AVERAGE = "Avg bus bandwidth"
 #: How much of a file that may be a log is looked at.
@@ -58,6 +60,11 @@ class Measured:
     label: str
     data: pl.DataFrame
     is_whole: bool
+
+    @property
+    def kind(self) -> str:
+        """The operation, or `UNKNOWN`."""
+        return str(self.data["kind"][0])
 
 
 def read_log(file: str | os.PathLike[str]) -> Measured:
@@ -113,7 +120,7 @@ def _operation(lines: Sequence[str]) -> str:
         found = re.search(r"\b([a-z_]+_perf)\b", line)
         if found is not None and found[1] in OPERATIONS:
             return OPERATIONS[found[1]]
-    return "measured"
+    return UNKNOWN
 
 
 def _rows(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, float, float, float]]:

@@ -101,7 +101,9 @@ def _simulated(result: Result) -> str:
 def _verdict(outcome: Outcome) -> str:
     broken = [f"invariant {name} broken" for name, _ in outcome.broken]
     deadlocks = [counted(len(outcome.deadlocks), "deadlock")] if outcome.deadlocks else []
-    blocked = [f"{len(outcome.blocked)} ports blocked needlessly at the end"] if outcome.blocked else []
+    blocked = (
+        [f"{counted(len(outcome.blocked), 'port')} blocked needlessly at the end"] if outcome.blocked else []
+    )
     return "; ".join((f"lossless: {brief([outcome.lossless])}", *deadlocks, *blocked, *broken))
 
 

@@ -19,6 +19,7 @@ from floodway.results.files import TRACE_FILE
 from floodway.results.grid import grid_of
 from floodway.results.metrics import natural
 from floodway.results.protobuf import bytes_field, double_field, fixed64_field, text_field, uint_field
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -118,8 +119,8 @@ def notes(result: Result) -> Iterator[str]:
         yield f"the trace lacks the last {beyond:,} pauses and resumes, for which the table had no room"
     if result.pauses is not None and (outs := ports_that_run_out(pause_spans(result), grid_of(result))):
         yield (
-            f"pauses of {len(outs):,} ports ran out without a resume, such as {min(outs)}: in the trace each "
-            "lasts until the next resume"
+            f"pauses of {counted(len(outs), 'port')} ran out without a resume, such as {min(outs)}: in the "
+            "trace each lasts until the next resume"
         )
     watched, ports = result.series["object"].n_unique(), _ports_of(result)
     if watched < ports:

@@ -271,6 +271,10 @@ class Summary:
     collectives: tuple[CollectiveSummary, ...] = ()
     iterations: tuple[IterationSummary, ...] = ()
 
+    def iterations_of(self, workload: str) -> tuple[IterationSummary, ...]:
+        """Return the iterations of one job, in their order."""
+        return tuple(own for own in self.iterations if own.workload == workload)
+
 
 def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
     flows: pl.DataFrame,

@@ -125,6 +125,12 @@ impl<'a> Accounts<'a> {
         }))
     }
 
+    /// Does the flow control of an ingress port accept its parameters where the buffer has no limit?
+    pub fn fits_without_limit(&self, port: PortId, class: Class) -> bool {
+        let info = LinkInfo { buffer: Bytes::MAX, ..self.link_info(port, class) };
+        self.blueprint.control_into(port, class).is_none_or(|params| params.build(&info).is_ok())
+    }
+
     /// Bytes of a switch's shared pool.
     ///
     /// # Errors

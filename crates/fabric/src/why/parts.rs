@@ -34,7 +34,7 @@ pub enum Cause {
     Window,
     /// Its data is retransmitted, or the sender waits until it may be.
     Retransmission,
-    /// Messages that were posted on its queue pair before it are sent.
+    /// Messages that were posted on its queue pair before it are sent, by the sender's NIC.
     Predecessors,
     /// The link of the sender's NIC is down.
     LinkDown,

@@ -76,7 +76,7 @@ impl Standing {
         if now < self.wire.until {
             (self.wire.label, self.wire.until)
         } else if now < self.turn {
-            (Label::of(Cause::Predecessors), self.turn)
+            (Label::at(Cause::Predecessors, port), self.turn)
         } else if let Some(cause) = self.waits {
             (Label::of(cause), NEVER)
         } else if now < self.pacing {
@@ -108,7 +108,8 @@ impl Sender {
         } else {
             Cause::Serialisation
         };
-        let label = if cause == Cause::Serialisation { Label::at(cause, self.nic) } else { Label::of(cause) };
+        let at_nic = matches!(cause, Cause::Serialisation | Cause::Predecessors);
+        let label = if at_nic { Label::at(cause, self.nic) } else { Label::of(cause) };
         (self.wire, self.starts) = (Wire { label, until }, Some(again));
         if packet.psn + 1 >= message.first {
             self.turn = self.turn.min(until);

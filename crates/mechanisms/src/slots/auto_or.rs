@@ -1,4 +1,4 @@
-//! Quantities, or a keyword instead: `"auto"` or a size, `"off"` or a time.
+//! Quantities or tables, or a keyword instead: `"auto"` or a size, `"off"` or a time.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,8 +6,10 @@ use std::marker::PhantomData;
 
 use floodway_units::{Bytes, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{F64Deserializer, I64Deserializer, StrDeserializer, U64Deserializer};
-use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, Visitor};
+use serde::de::value::{
+    F64Deserializer, I64Deserializer, MapAccessDeserializer, StrDeserializer, U64Deserializer,
+};
+use serde::de::{self, Deserialize, Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 /// A size that is given, or follows from a formula.
@@ -208,25 +210,42 @@ impl JsonSchema for Timeout {
 }
 
 /// Reads `keyword` as `None` and anything else as a quantity, whose error then names the keyword as well.
-pub(crate) fn keyword_or<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+///
+/// # Errors
+/// What is neither.
+pub fn keyword_or<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     keyword: &'static str,
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
-    deserializer.deserialize_any(KeywordOr { keyword, quantity: PhantomData })
+    let due = "a quantity with its unit";
+    deserializer.deserialize_any(KeywordOr { keyword, due, value: PhantomData })
 }
 
-/// The schema of what [`keyword_or`] reads.
-pub(crate) fn keyword_or_schema<T: JsonSchema>(keyword: &str, generator: &mut SchemaGenerator) -> Schema {
+/// Reads `keyword` as `None`, and a table as a value.
+///
+/// # Errors
+/// What is neither, and what the table cannot be.
+pub fn keyword_or_table<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    keyword: &'static str,
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    deserializer.deserialize_any(KeywordOr { keyword, due: "a table", value: PhantomData })
+}
+
+/// The schema of what [`keyword_or`] and [`keyword_or_table`] read.
+pub fn keyword_or_schema<T: JsonSchema>(keyword: &str, generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "anyOf": [{ "const": keyword }, generator.subschema_for::<T>()] })
 }
 
 struct KeywordOr<T> {
     keyword: &'static str,
-    quantity: PhantomData<T>,
+    /// What is allowed beside it.
+    due: &'static str,
+    value: PhantomData<T>,
 }
 
 impl<'de, T: Deserialize<'de>> KeywordOr<T> {
-    fn quantity<E: de::Error>(self, from: impl Deserializer<'de, Error = E>) -> Result<Option<T>, E> {
+    fn value<E: de::Error>(self, from: impl Deserializer<'de, Error = E>) -> Result<Option<T>, E> {
         let refuse = |error: E| E::custom(format_args!("{error}, or {:?}", self.keyword));
         T::deserialize(from).map(Some).map_err(refuse)
     }
@@ -236,7 +255,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for KeywordOr<T> {
     type Value = Option<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a quantity with its unit, or {:?}", self.keyword)
+        write!(f, "{}, or {:?}", self.due, self.keyword)
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Option<T>, E> {
@@ -244,22 +263,26 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for KeywordOr<T> {
             return Ok(None);
         }
         let from: StrDeserializer<'_, E> = text.into_deserializer();
-        self.quantity(from)
+        self.value(from)
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<Option<T>, E> {
         let from: I64Deserializer<E> = number.into_deserializer();
-        self.quantity(from)
+        self.value(from)
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<Option<T>, E> {
         let from: U64Deserializer<E> = number.into_deserializer();
-        self.quantity(from)
+        self.value(from)
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Option<T>, E> {
         let from: F64Deserializer<E> = number.into_deserializer();
-        self.quantity(from)
+        self.value(from)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Option<T>, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(table)).map(Some)
     }
 }
 

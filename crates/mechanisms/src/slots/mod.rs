@@ -23,8 +23,7 @@ mod relay;
 #[macro_use]
 mod switch;
 
-pub use auto_or::{OfPath, OrAuto, Sizing, Timeout};
-pub(crate) use auto_or::{keyword_or, keyword_or_schema};
+pub use auto_or::{OfPath, OrAuto, Sizing, Timeout, keyword_or, keyword_or_schema, keyword_or_table};
 pub use cells::{WorstFrame, cycle_held, in_cells};
 pub use choice::{
     Buffer, Detection, FlowControl, Notification, Reaction, Reliability, Repeats, Routing, Scheduling,

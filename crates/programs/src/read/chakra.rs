@@ -29,9 +29,10 @@ mod nodes;
 use std::collections::BTreeMap;
 
 use floodway_units::cast::{narrow, whole};
+use floodway_units::text::counted;
 use floodway_units::{Bytes, Span};
 
-use self::communication::{Communication, available};
+use self::communication::{available, purpose_of};
 use self::groups::Groups;
 use self::nodes::{Node, NodeKind, nodes};
 use super::{Imported, Options, ReadError, Replaced, hint};
@@ -64,7 +65,9 @@ pub fn chakra(files: &[(String, Vec<u8>)], options: &Options) -> Result<Imported
     }
     reader.check_groups()?;
     let mut notes = reader.notes();
-    notes.extend(unused.into_iter().map(|(name, count)| format!("{name} is not used ({count} nodes)")));
+    notes.extend(
+        unused.into_iter().map(|(name, count)| format!("{name} is not used ({})", counted(count, "node"))),
+    );
     Ok(Imported { program: reader.program, notes, within: 1 })
 }
 
@@ -90,7 +93,7 @@ struct Reader<'a> {
     tags: BTreeMap<(i64, u64), u64>,
     names: BTreeMap<String, u32>,
     /// By group: what each of its ranks calls, in order.
-    calls: Vec<BTreeMap<u32, Vec<(Communication, u64)>>>,
+    calls: Vec<BTreeMap<u32, Vec<(Purpose, u64)>>>,
     replaced: Replaced,
     counts: Counts,
 }
@@ -113,31 +116,20 @@ struct Counts {
 impl Counts {
     fn notes(&self) -> impl Iterator<Item = String> {
         let Counts { alone, empty, barriers, small, on_cpu, sends } = *self;
-        let unsent = on_cpu > 0 && sends == 0;
+        let on_cpu_note = if sends == 0 {
+            ("all communication has is_cpu_op and takes its duration on the CPU", ": nothing is sent")
+        } else {
+            ("communication with is_cpu_op takes its duration on the CPU, and the kernels send", "")
+        };
         let notes = [
-            (alone > 0, format!("collectives of a group of one rank take no time ({alone} nodes)")),
-            (empty > 0, format!("collectives of 0 bytes take no time, as in NCCL ({empty} nodes)")),
-            (barriers > 0, format!("barriers are all-reduces of the least bytes ({barriers} nodes)")),
-            (
-                small > 0,
-                format!(
-                    "collectives of fewer bytes than ranks have a byte for each rank here ({small} nodes)"
-                ),
-            ),
-            (
-                on_cpu > 0 && !unsent,
-                format!(
-                    "communication with is_cpu_op takes its duration on the CPU, and the kernels send ({on_cpu} nodes)"
-                ),
-            ),
-            (
-                unsent,
-                format!(
-                    "all communication has is_cpu_op and takes its duration on the CPU ({on_cpu} nodes): nothing is sent"
-                ),
-            ),
+            (alone, ("collectives of a group of one rank take no time", "")),
+            (empty, ("collectives of 0 bytes take no time, as in NCCL", "")),
+            (barriers, ("barriers are all-reduces of the least bytes", "")),
+            (small, ("collectives of fewer bytes than ranks have a byte for each rank here", "")),
+            (on_cpu, on_cpu_note),
         ];
-        notes.into_iter().filter(|(applies, _)| *applies).map(|(_, note)| note)
+        let there = notes.into_iter().filter(|(count, _)| *count > 0);
+        there.map(|(count, (note, more))| format!("{note} ({}){more}", counted(count, "node")))
     }
 }
 
@@ -245,9 +237,10 @@ impl<'a> Reader<'a> {
                 }
             }
             NodeKind::Collective => {
-                let (group, communication) = self.group_of(rank, node)?;
+                let (group, purpose) = self.group_of(rank, node)?;
                 let ranks = self.groups.all[group as usize].1.len();
-                let is_empty = node.size == Some(0) && !communication.is_barrier();
+                let is_barrier = purpose == Purpose::Barrier;
+                let is_empty = node.size == Some(0) && !is_barrier;
                 if ranks == 1 || is_empty {
                     *(if ranks == 1 { &mut self.counts.alone } else { &mut self.counts.empty }) += 1;
                     add(Kind::Compute { time: Span::ZERO }, None, Vec::new());
@@ -255,9 +248,9 @@ impl<'a> Reader<'a> {
                 }
                 self.counts.sends += 1;
                 let group_slot = of_rank.group(group, &self.groups.all[group as usize].1, rank);
-                let splits = if communication.is_barrier() { 1 } else { self.options.splits.max(1) };
+                let splits = if is_barrier { 1 } else { self.options.splits.max(1) };
                 for split in 0..splits {
-                    let plan = self.plan(rank, node, (group, communication), (split, splits))?;
+                    let plan = self.plan(rank, node, (group, purpose), (split, splits))?;
                     let sequence = of_rank.next_sequence(group);
                     let before = narrow::<u32>(operations.len()).checked_sub(1).filter(|_| split > 0);
                     let kind = Kind::Collective { plan, group: group_slot, sequence };
@@ -362,18 +355,19 @@ impl<'a> Reader<'a> {
     }
 
     /// The group of a collective, whose calls it counts, and what it does.
-    fn group_of(&mut self, rank: u32, node: &Node) -> Result<(u32, Communication), ReadError> {
+    fn group_of(&mut self, rank: u32, node: &Node) -> Result<(u32, Purpose), ReadError> {
         let Some(number) = node.comm_type else {
             let why = format!("comm_type is missing; one of {} is expected", available());
             return Err(self.error(rank, node, why));
         };
-        let communication = Communication::of(number).map_err(|why| self.error(rank, node, why))?;
+        let purpose = purpose_of(number).map_err(|why| self.error(rank, node, why))?;
         let key = self.groups.key(rank, node).map_err(|why| self.error(rank, node, why))?;
         let group = self.groups.all.iter().position(|(known, _)| *known == key).unwrap_or_default();
-        let bytes = if communication.is_barrier() { 0 } else { node.size.unwrap_or_default() };
-        self.calls[group].entry(rank).or_default().push((communication, bytes));
-        self.counts.barriers += u64::from(communication.is_barrier());
-        Ok((narrow(group), communication))
+        let is_barrier = purpose == Purpose::Barrier;
+        let bytes = if is_barrier { 0 } else { node.size.unwrap_or_default() };
+        self.calls[group].entry(rank).or_default().push((purpose, bytes));
+        self.counts.barriers += u64::from(is_barrier);
+        Ok((narrow(group), purpose))
     }
 
     /// The plan of one of the splits of a collective.
@@ -381,11 +375,10 @@ impl<'a> Reader<'a> {
         &mut self,
         rank: u32,
         node: &Node,
-        (group, communication): (u32, Communication),
+        (group, purpose): (u32, Purpose),
         (split, splits): (u32, u32),
     ) -> Result<u32, ReadError> {
         let ranks = narrow::<u32>(self.groups.all[group as usize].1.len());
-        let purpose = communication.purpose;
         let (begin, end) = share((0, node.size.unwrap_or_default()), split, splits);
         let size = match purpose {
             Purpose::Barrier => 0,
@@ -412,8 +405,8 @@ impl<'a> Reader<'a> {
             let Some(other) = ranks.iter().find(|rank| of(rank) != of(first)) else { continue };
             let at = of(first).iter().zip(of(other)).take_while(|(a, b)| a == b).count();
             let call = |rank: &u32| {
-                of(rank).get(at).map_or("no more".to_owned(), |(communication, bytes)| {
-                    format!("{} of {bytes} bytes", communication.name())
+                of(rank).get(at).map_or("no more".to_owned(), |(purpose, bytes)| {
+                    format!("{} of {bytes} bytes", purpose.name())
                 })
             };
             let group = key.shown();

@@ -30,6 +30,7 @@ mod text;
 use std::collections::BTreeMap;
 
 use floodway_units::cast::narrow;
+use floodway_units::text::counted;
 use floodway_units::{Bytes, Span};
 
 use self::text::{Connection, Matrix, Start, Trigger, TriggerKind};
@@ -54,7 +55,9 @@ pub fn connections(text: &str, file: &str) -> Result<Imported, ReadError> {
     builder.add_connections();
     builder.add_triggers()?;
     let (program, mut notes) = builder.program()?;
-    notes.extend(matrix.unused.iter().map(|(what, count)| format!("{what} is not used ({count} times)")));
+    notes.extend(
+        matrix.unused.iter().map(|(what, count)| format!("{what} is not used ({})", counted(*count, "time"))),
+    );
     Ok(Imported { program, notes, within: 1 })
 }
 
@@ -106,7 +109,8 @@ pub fn endless(text: &str, file: &str) -> Result<Option<EndlessMatrix>, ReadErro
         }
     };
     let connections = matrix.connections.iter().map(of).collect::<Result<_, _>>()?;
-    let notes = matrix.unused.iter().map(|(what, count)| format!("{what} is not used ({count} times)"));
+    let notes =
+        matrix.unused.iter().map(|(what, count)| format!("{what} is not used ({})", counted(*count, "time")));
     Ok(Some(EndlessMatrix { nodes: matrix.nodes, connections, notes: notes.collect() }))
 }
 
@@ -347,17 +351,17 @@ impl<'a> Builder<'a> {
             (
                 self.early,
                 format!(
-                    "{} connections start when a send to their node has arrived there; in htsim, when its sender \
-                     has the acknowledgement",
-                    self.early
+                    "after a send to their node, connections start when it has arrived there ({}); in htsim, when its \
+                     sender has the acknowledgement",
+                    counted(self.early, "connection")
                 ),
             ),
             (
                 self.in_file_order,
                 format!(
-                    "{} connections of multishot triggers start after the one that activates them by its place in \
-                     the file; in htsim, by the order in which those are done",
-                    self.in_file_order
+                    "connections of multishot triggers start after the one that activates them by its place in the \
+                     file ({}); in htsim, by the order in which those are done",
+                    counted(self.in_file_order, "connection")
                 ),
             ),
         ];

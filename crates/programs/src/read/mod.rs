@@ -14,6 +14,7 @@ pub use simai::simai;
 
 use std::collections::BTreeMap;
 
+use floodway_units::text::counted;
 use floodway_units::{Rate, Span};
 
 use crate::Program;
@@ -97,8 +98,9 @@ impl Replaced {
         self.0.iter().map(|((op, asked), count)| {
             let default = AlgorithmName::default_of(*op).name();
             format!(
-                "{asked:?} is no algorithm of {}: {default:?} is used there ({count} operations)",
-                op.name()
+                "{asked:?} is no algorithm of {}: {default:?} is used there ({})",
+                op.name(),
+                counted(*count, "operation")
             )
         })
     }

@@ -31,6 +31,7 @@ mod text;
 use std::collections::BTreeMap;
 
 use floodway_units::cast::narrow;
+use floodway_units::text::counted;
 use floodway_units::{Bytes, Span};
 
 use self::text::{Cell, Group, Header, Row, Workload};
@@ -347,13 +348,16 @@ fn notes(workload: &Workload, batches: &Batches, counts: &Counts) -> Vec<String>
     let mut note = |applies: bool, text: String| notes.extend(applies.then_some(text));
     note(
         counts.alone > 0,
-        format!("{} collectives of a rank are over a group of one rank, and take no time", counts.alone),
+        format!(
+            "over a group of one rank, and so without time: {} of a rank",
+            counted(counts.alone, "collective")
+        ),
     );
     note(
         counts.small > 0,
         format!(
-            "{} collectives of a rank have fewer bytes than ranks: they have a byte for each rank here",
-            counts.small
+            "of fewer bytes than ranks, and so with a byte for each rank here: {} of a rank",
+            counted(counts.small, "collective")
         ),
     );
     note(

@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
 use floodway_units::cast::narrow;
+use floodway_units::text::counted;
 use floodway_units::{Bytes, Span};
 
 use super::WriteError;
@@ -275,14 +276,16 @@ impl<'a, W: Write> Writer<'a, W> {
         }
         if self.rounded > 0 {
             let count = self.rounded;
-            notes.push(format!("{count} computations are rounded to whole nanoseconds"));
+            let computations = counted(count, "computation");
+            notes.push(format!("times of computations are rounded to whole nanoseconds ({computations})"));
         }
         let grouped =
             operations().filter(|of| of.unit.is_some() && matches!(of.kind, Kind::Collective { .. }));
         let grouped = grouped.count();
         if grouped > 0 {
             notes.push(format!(
-                "{grouped} collectives occupy a unit here, one at a time; in GOAL they may overlap"
+                "collectives with a unit occupy it here, one at a time ({}); in GOAL they may overlap",
+                counted(grouped, "collective")
             ));
         }
         if program.order == Order::Listed && operations().any(|of| of.unit.is_some()) {

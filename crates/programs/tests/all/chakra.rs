@@ -197,7 +197,7 @@ fn groups_are_named_by_texts_numbers_and_lists() {
     assert_eq!(imported.program.groups, [vec![0, 1], vec![2]]);
     // Of one rank, it takes no time.
     assert_eq!(imported.program.graph_of(2).operations[0].kind, Kind::Compute { time: Span::ZERO });
-    assert_eq!(imported.notes, ["collectives of a group of one rank take no time (1 nodes)"]);
+    assert_eq!(imported.notes, ["collectives of a group of one rank take no time (1 node)"]);
     assert_eq!(imported.program.check(), Ok(()));
 }
 
@@ -214,7 +214,7 @@ fn the_cpu_half_of_a_communication_is_its_duration() {
     let note = "communication with is_cpu_op takes its duration on the CPU, and the kernels send (2 nodes)";
     assert_eq!(imported.notes, [note]);
     let alone = read(&[vec![rank()[0].clone()]], &Options::default()).expect("it is a trace");
-    let note = "all communication has is_cpu_op and takes its duration on the CPU (1 nodes): nothing is sent";
+    let note = "all communication has is_cpu_op and takes its duration on the CPU (1 node): nothing is sent";
     assert_eq!(alone.notes, [note]);
 }
 

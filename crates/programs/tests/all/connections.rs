@@ -42,7 +42,7 @@ fn a_matrix_with_connections_without_end_is_flows() {
         endless(text, "a.cm").expect("it is a matrix").expect("one has no end");
     let of = |ends, ps, bytes: Option<u64>| Endless { ends, start: Span(ps), bytes: bytes.map(Bytes) };
     assert_eq!((nodes, connections), (4, vec![of((0, 1), 5000, None), of((2, 1), 0, Some(7))]));
-    assert_eq!(notes, ["\"prio\" is not used (1 times)"]);
+    assert_eq!(notes, ["\"prio\" is not used (1 time)"]);
     assert_eq!(endless(MATRIX, "a.cm"), Ok(None));
     let trigger = "Nodes 4\nConnections 2\nTriggers 1\n0->1 start 0 size 0\n2->1 start 0 size 7 send_done_trigger 1\n\
         trigger id 1 oneshot\n";
@@ -102,7 +102,7 @@ fn each_trigger_starts_what_it_is_for() {
     assert_eq!(all("barrier count 2"), named(&[one, ("0->1 id 3", 4510), two, ("0->2 id 4", 4520)]));
     let multishot = read(&triggered(lines, "trigger id 1 multishot")).notes;
     assert_eq!(multishot.len(), 1);
-    assert!(multishot[0].starts_with("1 connections of multishot triggers start after the one"));
+    assert!(multishot[0].starts_with("connections of multishot triggers start after the one that activates them by its place in the file (1 connection);"));
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn a_send_that_is_done_starts_its_receiver_when_all_has_arrived() {
         "trigger id 1 oneshot",
     );
     assert_eq!(arrivals(&text), named(&[("0->1", 2000), ("1->2", 4000)]));
-    assert!(
-        read(&text).notes[0].starts_with("1 connections start when a send to their node has arrived there")
-    );
+    assert!(read(&text).notes[0].starts_with(
+        "after a send to their node, connections start when it has arrived there (1 connection);"
+    ));
 }
 
 #[test]

@@ -120,9 +120,9 @@ fn what_is_changed_or_not_used_is_told() {
     assert_eq!(
         notes,
         [
-            "\"halving-doubling\" is no algorithm of all-to-all: \"direct\" is used there (1 operations)",
-            "1 collectives of a rank are over a group of one rank, and take no time",
-            "1 collectives of a rank have fewer bytes than ranks: they have a byte for each rank here",
+            "\"halving-doubling\" is no algorithm of all-to-all: \"direct\" is used there (1 operation)",
+            "over a group of one rank, and so without time: 1 collective of a rank",
+            "of fewer bytes than ranks, and so with a byte for each rank here: 1 collective of a rank",
             "pp is 2, and there is no pp_comm: the stages exchange no messages",
             "vpp is not used: each stage executes its layers of a micro-batch one after another",
             "checkpoints are not used: no forward pass is executed again",

@@ -15,6 +15,7 @@ const MODEL: Model = Model {
     parameters: 800_000,
     active_parameters: 800_000,
     experts_per_token: 0,
+    experts: None,
 };
 
 fn training() -> Training {
@@ -148,4 +149,22 @@ proptest! {
         let least = 2 * u64::from(micro_batches) * u64::from(8_u32.div_ceil(pipeline)) * Span::us(30).0;
         prop_assert!(history.end().is_some_and(|end| end.0 >= least));
     }
+}
+
+/// Megatron-LM refuses others, too: each rank has as many experts.
+#[test]
+fn the_degree_of_experts_divides_their_number() {
+    let model = Model { experts_per_token: 2, experts: Some(8), ..MODEL };
+    for expert in [1, 2, 4, 8] {
+        assert!(Training { model, expert, ..training() }.program().is_ok(), "{expert}");
+    }
+    for (expert, near) in [(3, "2 and 4"), (6, "4 and 8"), (16, "8")] {
+        let error = Training { model, expert, ..training() }.program().expect_err("it is refused");
+        let why = format!(
+            "{expert} does not divide the model's 8 experts, of which each rank has as many; the nearest that do: {near}"
+        );
+        assert_eq!((error.key, error.why), ("expert", why));
+    }
+    let unknown = Model { experts: None, ..model };
+    assert!(Training { model: unknown, expert: 3, ..training() }.program().is_ok());
 }

@@ -125,6 +125,7 @@ fn a_training_iteration_takes_the_same_time() {
         parameters: 40_000,
         active_parameters: 40_000,
         experts_per_token: 0,
+        experts: None,
     };
     let training = Training {
         model,
@@ -195,7 +196,7 @@ fn what_goal_cannot_express_is_told_or_refused() {
     let starts = [
         "in GOAL a send is complete when it is issued",
         "in GOAL the messages of a rank leave one after another",
-        "4 computations are rounded to whole nanoseconds",
+        "times of computations are rounded to whole nanoseconds (4 computations)",
     ];
     assert_eq!(notes.len(), starts.len(), "{notes:?}");
     assert!(notes.iter().zip(starts).all(|(note, start)| note.starts_with(start)), "{notes:?}");

@@ -1,8 +1,6 @@
 //! Fit of buffers and parameters: whether buffers hold what flow control needs, and mechanisms accept their
 //! parameters.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use floodway_fabric::blueprint::{NodeSpec, Role, Turns};
 use floodway_fabric::routing::peer;
 use floodway_fabric::{Account, Accounts, Blueprint};
@@ -16,11 +14,9 @@ use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
 
 use super::Builder;
-use super::hosts::receivers;
-use crate::error::{Place, ScenarioError};
+use super::alike::{Alike, Texts};
+use super::hosts::{is_receive_buffer, receivers};
 use crate::grammar::forms::FlowControl;
-use crate::grammar::read::path_of_key;
-use crate::grammar::tree::{Node, Value};
 use crate::profile::Loaded;
 use crate::resolve::{Choice, Origin, Plan};
 use crate::topology::Network;
@@ -55,7 +51,7 @@ impl Builder<'_> {
             let control = &direction.flow_control;
             for of_class in &mut of_classes {
                 let port_class = (port, of_class.class);
-                if let Some(account) = found.account(port_class, control) {
+                if let Some(account) = found.account(port_class, (control, buffer)) {
                     found.port(blueprint, port_class, (control, buffer), &account);
                     found.restarts(blueprint, port_class, &account, &direction.faults.origin);
                     of_class.add(port, &account);
@@ -81,7 +77,7 @@ impl Builder<'_> {
         faults: &mut Alike,
     ) {
         // A port's fault would be reported again as that of the pool.
-        let ports_are_sound = faults.0.is_empty();
+        let ports_are_sound = faults.is_empty();
         for (i, node) in network.nodes.iter().enumerate().filter(|(_, node)| !node.is_host) {
             let node_id = NodeId(narrow(i));
             if let Err(error) = blueprint.validate_cell(node_id) {
@@ -194,10 +190,19 @@ struct Found<'a> {
 
 impl Found<'_> {
     /// What an ingress port is given for a class; none where a fault says why not.
-    fn account(&mut self, (port, class): (PortId, Class), control: &Choice<FlowControl>) -> Option<Account> {
+    fn account(
+        &mut self,
+        (port, class): (PortId, Class),
+        (control, buffer): (&Choice<FlowControl>, &Choice<BufferParams>),
+    ) -> Option<Account> {
         self.accounts.of(port, class).unwrap_or_else(|error| {
             let key = control_key(&control.value, class, error.key.unwrap_or_default());
-            self.faults.add(&control.origin, &key, error.message, error.place);
+            if is_receive_buffer(&buffer.origin) && self.accounts.fits_without_limit(port, class) {
+                let why = format!("{}.{key}: {}", control.origin.key, error.message);
+                self.faults.add(&buffer.origin, "", why, error.place);
+            } else {
+                self.faults.add(&control.origin, &key, error.message, error.place);
+            }
             None
         })
     }
@@ -520,80 +525,5 @@ fn control_key(control: &FlowControl, class: Class, parameter: &str) -> String {
     match control {
         FlowControl::All(_) => format!("{name}{dot}{parameter}"),
         FlowControl::ByClass(_) => format!("class-{}.{name}{dot}{parameter}", class.0),
-    }
-}
-
-/// Where choices were written.
-#[derive(Clone, Copy)]
-struct Texts<'a> {
-    scenario: &'a Node,
-    profile: Option<&'a Node>,
-}
-
-impl Texts<'_> {
-    fn of(&self, origin: &Origin) -> &Node {
-        self.profile.filter(|_| origin.is_profile()).unwrap_or(self.scenario)
-    }
-
-    /// The place of a key of what `origin` chose; a file without a line, if it was not written.
-    fn place(&self, origin: &Origin, key: &str) -> Place {
-        match origin.place {
-            Some(_) => self.of(origin).place_of(path_of_key(key)),
-            None => Place { line: None, ..self.scenario.place.clone() },
-        }
-    }
-
-    /// A parameter of the i-th choice in a slot of many, below the slot: with its number if it was written
-    /// in a list.
-    fn key_in_list(&self, origin: &Origin, i: usize, name: &str, parameter: &str) -> String {
-        let slot = path_of_key(&origin.key).try_fold(self.of(origin), Node::get);
-        let is_list = matches!(slot, Some(Node { value: Value::List(_), .. }));
-        let named = if is_list { format!("{}.{name}", i + 1) } else { name.to_owned() };
-        if parameter.is_empty() { named } else { format!("{named}.{parameter}") }
-    }
-}
-
-/// Faults that are the same at many ports, reported once.
-#[derive(Default)]
-pub(super) struct Alike(BTreeMap<(String, String), Group>);
-
-/// The setting that chose it, and the objects that have the fault.
-struct Group {
-    origin: Origin,
-    first: String,
-    objects: BTreeSet<String>,
-}
-
-impl Alike {
-    pub(super) fn add(&mut self, origin: &Origin, key: &str, why: String, object: String) {
-        let key = if key.is_empty() { origin.key.to_string() } else { format!("{}.{key}", origin.key) };
-        let group = self.0.entry((key, why)).or_insert_with(|| Group {
-            origin: origin.clone(),
-            first: object.clone(),
-            objects: BTreeSet::new(),
-        });
-        group.objects.insert(object);
-    }
-
-    /// Parameters that a profile copies from another simulator get no warning.
-    fn add_unless_copied(&mut self, origin: &Origin, key: &str, why: String, object: String) {
-        if !origin.is_profile() {
-            self.add(origin, key, why, object);
-        }
-    }
-
-    fn into_errors(self, texts: &Texts<'_>) -> Vec<ScenarioError> {
-        let error = |((key, why), group): ((String, String), Group)| {
-            let others = match group.objects.len() {
-                1 => String::new(),
-                n => format!(" and {} more", n - 1),
-            };
-            ScenarioError::new(
-                texts.place(&group.origin, &key),
-                key,
-                format!("{}{others}: {why}", group.first),
-            )
-        };
-        self.0.into_iter().map(error).collect()
     }
 }

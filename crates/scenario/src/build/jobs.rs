@@ -8,6 +8,7 @@ use floodway_programs::Program;
 use floodway_programs::collective::{Purpose, Request, RequestError, Seat};
 
 use floodway_units::cast::narrow;
+use floodway_units::text::counted;
 use floodway_units::{Bytes, NodeId};
 
 use super::map::Map;
@@ -124,13 +125,10 @@ impl Builder<'_> {
     }
 
     /// GPUs of the largest scale-up domain; 1 without one, and none where errors say why.
-    pub(super) fn gpus_of_domain(&mut self, network: &Network) -> Option<u32> {
-        let keys = self.scale_up_keys(network);
-        let hosts = (0..network.nodes.len()).filter(|&node| network.nodes[node].is_host);
-        let Some(nodes) = hosts.filter_map(keys).map(|keys| keys.nodes.unwrap_or(1)).max() else {
-            return Some(1);
-        };
-        self.gpus(network).map(|gpus| gpus.per_node.saturating_mul(nodes))
+    pub(super) fn gpus_of_domain(&mut self, map: &Map<'_>) -> Option<u32> {
+        let nodes = map.scale_up.iter().flatten().map(|keys| keys.nodes.unwrap_or(1)).max();
+        let Some(nodes) = nodes else { return Some(1) };
+        self.gpus(map.network).map(|gpus| gpus.per_node.saturating_mul(nodes))
     }
 
     /// The arrivals of a collective; none where errors say why.
@@ -237,7 +235,8 @@ impl Builder<'_> {
         let mut ranks = self.ranks(workload, keys, &gpus, map)?;
         let count = program.ranks.len();
         if ranks.len() < count {
-            let why = format!("{its_source} {count} ranks, and there are {} GPUs for them", ranks.len());
+            let (of_program, there) = (counted(count, "rank"), counted(ranks.len(), "GPU"));
+            let why = format!("{its_source} {of_program}, and the network has {there} for them");
             self.fault(&workload_path(workload, &format!("{}.ranks", keys.table)), why);
             return None;
         }
@@ -254,8 +253,8 @@ impl Builder<'_> {
         (ranks, rows): (&[RankAt], Option<bool>),
         map: &Map<'_>,
     ) -> Option<Arrivals> {
-        let seats = self.seats(ranks, map.network);
-        self.warn_of_no_scale_up((workload, table), ranks, map.network);
+        let seats = seats(ranks, map);
+        self.warn_of_no_scale_up((workload, table), ranks, map);
         if let Err(error) = program.seat(&seats) {
             return self.refuse(workload, table, &error);
         }
@@ -268,19 +267,6 @@ impl Builder<'_> {
             self.warn_at(&workload_path(workload, &format!("{table}.algorithm")), why);
         }
         Some(job(workload, program, ranks, rows))
-    }
-
-    /// Where ranks are, for rings and trees through nodes.
-    fn seats(&self, ranks: &[RankAt], network: &Network) -> Vec<Seat> {
-        let keys = self.scale_up_keys(network);
-        let mut sites: BTreeMap<&str, u32> = BTreeMap::new();
-        let seat = |rank: &RankAt| {
-            let count = narrow(sites.len());
-            let site = *sites.entry(site(network, rank.host)).or_insert(count);
-            let domain = keys(rank.host).map(|keys| rank.node / keys.nodes.unwrap_or(1).max(1));
-            Seat { site, node: rank.node, nic: narrow(rank.host), domain }
-        };
-        ranks.iter().map(seat).collect()
     }
 
     /// The ranks of a job, in their order; none where errors say why.
@@ -356,7 +342,7 @@ impl Builder<'_> {
             };
             let so_far = taken.entry(host).or_default();
             let Some(rank) = gpus.ranks_of(host).nth(*so_far) else {
-                let so_far = if *so_far == 1 { "a rank".to_owned() } else { format!("{so_far} ranks") };
+                let so_far = counted(*so_far, "rank");
                 let why = format!(
                     "{file}, line {line}: {name} has {so_far} already; gpu-nodes.gpus-per-nic is how many it may \
                      have"
@@ -414,6 +400,18 @@ fn tagged_together(network: &Network) -> Option<u32> {
 pub(super) fn site(network: &Network, host: usize) -> &str {
     let tags = network.nodes[host].tags.iter();
     tags.map(String::as_str).find(|tag| tag.starts_with("dc-")).unwrap_or_default()
+}
+
+/// Where ranks are, for rings and trees through nodes.
+fn seats(ranks: &[RankAt], map: &Map<'_>) -> Vec<Seat> {
+    let mut sites: BTreeMap<&str, u32> = BTreeMap::new();
+    let seat = |rank: &RankAt| {
+        let count = narrow(sites.len());
+        let site = *sites.entry(site(map.network, rank.host)).or_insert(count);
+        let domain = map.scale_up[rank.host].map(|keys| rank.node / keys.nodes.unwrap_or(1).max(1));
+        Seat { site, node: rank.node, nic: narrow(rank.host), domain }
+    };
+    ranks.iter().map(seat).collect()
 }
 
 /// Ranks in the order of a placement.

@@ -11,6 +11,7 @@ use floodway_units::{Bytes, Class, NodeId, PortId};
 
 use crate::error::nearest;
 use crate::grammar::bounds::MOST_BYTES;
+use crate::grammar::gpu_nodes::ScaleUpKeys;
 use crate::resolve::FlowPlan;
 use crate::topology::Network;
 use crate::workload::csv::FlowRow;
@@ -22,6 +23,8 @@ type Links = BTreeMap<(usize, usize), Vec<Vec<PortId>>>;
 pub struct Map<'a> {
     /// Nodes and links.
     pub network: &'a Network,
+    /// By node, the keys of a host's scale-up domain.
+    pub scale_up: &'a [Option<ScaleUpKeys>],
     routes: &'a Routes,
     /// The links between nodes, once a path is looked up by them.
     links: OnceCell<Links>,
@@ -30,7 +33,7 @@ pub struct Map<'a> {
 }
 
 impl<'a> Map<'a> {
-    pub fn new(network: &'a Network, routes: &'a Routes) -> Self {
+    pub fn new(network: &'a Network, routes: &'a Routes, scale_up: &'a [Option<ScaleUpKeys>]) -> Self {
         let mut far_ends: Vec<Vec<usize>> = vec![Vec::new(); network.nodes.len()];
         for [a, b] in network.links.iter().map(|link| link.ends) {
             far_ends[a].push(b);
@@ -41,7 +44,7 @@ impl<'a> Map<'a> {
             _ => node,
         };
         let edges = far_ends.into_iter().enumerate().map(edge).collect();
-        Map { network, routes, links: OnceCell::new(), edges }
+        Map { network, scale_up, routes, links: OnceCell::new(), edges }
     }
 
     /// The flow that a row describes.

@@ -1,11 +1,13 @@
 //! Construction of a blueprint from a scenario's values.
 
+mod alike;
 mod back_to_back;
 mod destinations;
 mod engine;
 mod fit;
 mod hosts;
 mod jobs;
+mod late_faults;
 mod loads;
 mod map;
 mod needs;
@@ -85,6 +87,8 @@ pub struct Built {
     pub recipes: Vec<Recipe>,
     /// Warnings: unusual settings that may be intended.
     pub warnings: Vec<String>,
+    /// One of them says that ranks share nodes without a scale-up domain.
+    pub warned_of_no_scale_up: bool,
 }
 
 /// Builds a scenario; `tree` is what `document` was read from, `profile` the one that it names.
@@ -103,8 +107,15 @@ pub fn build(
         let place = error.place.unwrap_or_else(|| tree.place_of(path.iter().copied()));
         ScenarioError::new(place, key_path(&path), error.message)
     })?;
-    let mut builder =
-        Builder { tree, document, files, recipes: Vec::new(), errors: Vec::new(), warnings: Vec::new() };
+    let mut builder = Builder {
+        tree,
+        document,
+        files,
+        recipes: Vec::new(),
+        errors: Vec::new(),
+        warnings: Vec::new(),
+        warned_of_no_scale_up: false,
+    };
     builder.check_names();
     builder.tag_nodes(&mut network);
     let (network, plan) = builder.relayed(network, profile.as_ref())?;
@@ -114,9 +125,19 @@ pub fn build(
     let (mut blueprint, routes) = builder.blueprint(&network, &plan, profile.as_ref(), semantics)?;
     builder.check_engine();
     builder.give_up_if_faulty()?;
-    let Builder { recipes, warnings, .. } = builder;
+    let Builder { recipes, warnings, warned_of_no_scale_up, .. } = builder;
     draw(&recipes, document.seed, &mut blueprint);
-    Ok(Built { network, plan, profile, semantics, blueprint, routes, recipes, warnings })
+    Ok(Built {
+        network,
+        plan,
+        profile,
+        semantics,
+        blueprint,
+        routes,
+        recipes,
+        warnings,
+        warned_of_no_scale_up,
+    })
 }
 
 /// An error at a path of the scenario.
@@ -133,6 +154,8 @@ struct Builder<'a> {
     recipes: Vec<Recipe>,
     errors: Vec<ScenarioError>,
     warnings: Vec<String>,
+    /// A warning says that ranks share nodes without a scale-up domain.
+    warned_of_no_scale_up: bool,
 }
 
 impl Builder<'_> {
@@ -307,11 +330,12 @@ impl Builder<'_> {
         self.check_memory(network, classes.len());
         self.give_up_if_faulty()?;
         blueprint.links = skeleton::links(network, plan, &classes);
-        blueprint.scale_up = self.scale_up(network);
+        let scale_up = self.scale_up_keys(network);
+        blueprint.scale_up = self.scale_up(network, &scale_up);
         self.records(network, plan, &mut blueprint);
         self.give_up_if_faulty()?;
         let routes = Routes::new(&blueprint);
-        self.traffic(network, plan, &mut blueprint, &routes);
+        self.traffic(network, plan, &mut blueprint, (&routes, &scale_up));
         self.give_up_if_faulty()?;
         // A list may have brought classes of its own.
         let all_classes = blueprint.classes().split_off(1);
@@ -320,6 +344,7 @@ impl Builder<'_> {
         }
         self.loads();
         self.windows(plan, &mut blueprint, &routes);
+        self.warn_of_late_faults(blueprint.end.limit);
         self.refuse_short_times(&blueprint);
         self.fit(network, plan, profile, &blueprint);
         self.give_up_if_faulty()?;

@@ -4,10 +4,11 @@ use floodway_fabric::blueprint::ScaleUp;
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Rate, Span};
 
-use super::jobs::{RankAt, site};
+use super::jobs::RankAt;
+use super::map::Map;
 use super::{Builder, workload_path};
 use crate::grammar::gpu_nodes::{ScaleUpKeys, ScaleUpOrNone};
-use crate::topology::Network;
+use crate::topology::{Network, Node, cluster_of};
 use crate::workload::Workload;
 
 /// A time of a scale-up domain that is not given.
@@ -19,37 +20,36 @@ impl Builder<'_> {
         self.document.gpu_nodes.and_then(|keys| keys.scale_up) == Some(ScaleUpOrNone::None)
     }
 
-    /// The keys of the scale-up domain of a host: the scenario's, before those of the published cluster that
-    /// the host belongs to, or of the topology's file.
-    pub(super) fn scale_up_keys(&self, network: &Network) -> impl Fn(usize) -> Option<ScaleUpKeys> + use<> {
+    /// By node, the keys of a host's scale-up domain: the scenario's, before those of the published cluster
+    /// that the host belongs to, or of the topology's file.
+    pub(super) fn scale_up_keys(&self, network: &Network) -> Vec<Option<ScaleUpKeys>> {
         let own = self.document.gpu_nodes.and_then(|keys| keys.scale_up);
         let clusters = self.document.topology.clusters();
-        let of_topology = network.scale_up;
-        let tags: Vec<String> = (0..network.nodes.len()).map(|node| site(network, node).to_owned()).collect();
-        move |host| {
-            let here = |of: &Option<String>| of.as_ref().is_none_or(|of| *of == tags[host]);
-            let published = clusters.iter().find(|(of, _)| here(of)).and_then(|(_, preset)| preset.scale_up);
-            let published = published.or(of_topology);
+        let keys = |node: &Node| {
+            if !node.is_host {
+                return None;
+            }
+            let published = cluster_of(&clusters, &node.tags).and_then(|preset| preset.scale_up);
+            let published = published.or(network.scale_up);
             match own {
                 Some(ScaleUpOrNone::None) => None,
                 Some(ScaleUpOrNone::Of(keys)) => Some(keys.or(published.unwrap_or_default())),
                 None => published,
             }
-        }
+        };
+        network.nodes.iter().map(keys).collect()
     }
 
-    /// The scale-up domains of the network, whose GPU nodes are checked in any case.
-    pub(super) fn scale_up(&mut self, network: &Network) -> Vec<ScaleUp> {
-        let keys = self.scale_up_keys(network);
-        let hosts = (0..network.nodes.len()).filter(|&node| network.nodes[node].is_host);
-        let Some(first) = hosts.clone().find_map(&keys) else { return Vec::new() };
+    /// The scale-up domains of the network by the keys of its nodes; GPU nodes are checked in any case.
+    pub(super) fn scale_up(&mut self, network: &Network, keys: &[Option<ScaleUpKeys>]) -> Vec<ScaleUp> {
+        let Some(first) = keys.iter().flatten().next() else { return Vec::new() };
         let Some(gpus) = self.gpus(network) else { return Vec::new() };
         let path = |key| ["gpu-nodes", "scale-up", key];
-        let rates = hosts.clone().filter_map(&keys).map(|keys| keys.rate);
+        let mut rates = keys.iter().flatten().map(|keys| keys.rate);
         let nodes = first.nodes.unwrap_or(1);
         if rates.clone().any(|rate| rate == Some(Rate(0))) {
             self.fault(&path("rate"), "0 is not allowed; write a rate above 0");
-        } else if rates.clone().any(|rate| rate.is_none()) {
+        } else if rates.any(|rate| rate.is_none()) {
             let why = "the key \"rate\" is missing: write the rate of a GPU's port, like \"3600G\"";
             self.fault(&["gpu-nodes", "scale-up"], why);
         } else if nodes == 0 {
@@ -57,8 +57,9 @@ impl Builder<'_> {
         } else {
             let size = nodes.saturating_mul(gpus.hosts_per_node());
             if self.check_nodes(&gpus, size, &path("nodes"), network).is_some() {
-                let hosts: Vec<usize> = hosts.collect();
-                return hosts.chunks(size as usize).filter_map(|hosts| domain(hosts, &keys)).collect();
+                let hosts: Vec<usize> =
+                    (0..network.nodes.len()).filter(|&node| network.nodes[node].is_host).collect();
+                return hosts.chunks(size as usize).filter_map(|hosts| domain(hosts, keys)).collect();
             }
         }
         Vec::new()
@@ -69,11 +70,10 @@ impl Builder<'_> {
         &mut self,
         (workload, table): (&Workload, &str),
         ranks: &[RankAt],
-        network: &Network,
+        map: &Map<'_>,
     ) {
-        let keys = self.scale_up_keys(network);
-        let mut nodes: Vec<u32> =
-            ranks.iter().filter(|rank| keys(rank.host).is_none()).map(|rank| rank.node).collect();
+        let without = ranks.iter().filter(|rank| map.scale_up[rank.host].is_none());
+        let mut nodes: Vec<u32> = without.map(|rank| rank.node).collect();
         nodes.sort_unstable();
         let shared = nodes.windows(2).any(|pair| pair[0] == pair[1]);
         if shared && !self.forgoes_scale_up() {
@@ -81,13 +81,14 @@ impl Builder<'_> {
                        of the network. \"gpu-nodes.scale-up\" gives nodes one, or says with \"none\" that they have \
                        none";
             self.warn_at(&workload_path(workload, table), why);
+            self.warned_of_no_scale_up = true;
         }
     }
 }
 
 /// A domain of these hosts, if they have one.
-fn domain(hosts: &[usize], keys: impl Fn(usize) -> Option<ScaleUpKeys>) -> Option<ScaleUp> {
-    let ScaleUpKeys { rate, latency, .. } = keys(*hosts.first()?)?;
+fn domain(hosts: &[usize], keys: &[Option<ScaleUpKeys>]) -> Option<ScaleUp> {
+    let ScaleUpKeys { rate, latency, .. } = keys[*hosts.first()?]?;
     Some(ScaleUp {
         hosts: hosts.iter().map(|&host| NodeId(narrow(host))).collect(),
         rate: rate?,

@@ -61,7 +61,7 @@ impl Builder<'_> {
         if within <= 1 {
             return None;
         }
-        match self.gpus_of_domain(map.network)? {
+        match self.gpus_of_domain(map)? {
             1 => Some(format!(
                 "groups of {within} tensor-parallel ranks, which SimAI keeps inside a server, exchange packets over the \
                  network: there is no scale-up domain (gpu-nodes.scale-up)"

@@ -13,6 +13,7 @@ use super::{Builder, WORTH_A_LOOK, workload_path};
 use crate::cost::too_much;
 use crate::error::{Place, ScenarioError};
 use crate::grammar::bounds::MOST_TIME;
+use crate::grammar::gpu_nodes::ScaleUpKeys;
 use crate::grammar::selector::Selector;
 use crate::resolve::{Choice, FlowPlan, Plan};
 use crate::topology::Network;
@@ -72,9 +73,9 @@ impl Builder<'_> {
         network: &Network,
         plan: &Plan,
         blueprint: &mut Blueprint,
-        routes: &Routes,
+        (routes, scale_up): (&Routes, &[Option<ScaleUpKeys>]),
     ) {
-        let map = Map::new(network, routes);
+        let map = Map::new(network, routes, scale_up);
         for (i, workload) in self.document.workload.iter().enumerate() {
             if let Err(error) = check_kinds(workload) {
                 self.fault(&workload_path(workload, ""), error);

@@ -85,6 +85,7 @@ impl Builder<'_> {
 /// What of a job's description cannot be, by its key.
 fn fault(model: &Model, training: &Training) -> Option<(&'static str, String)> {
     let sequence = if training.sequence.is_some() { "sequence" } else { "model.sequence" };
+    let experts = model.experts.unwrap_or(1 << 16);
     let numbers = [
         ("model.layers", model.layers.into(), 1..=u64::from(u32::MAX)),
         ("model.hidden", model.hidden, 1..=1 << 24),
@@ -92,6 +93,7 @@ fn fault(model: &Model, training: &Training) -> Option<(&'static str, String)> {
         ("model.parameters", model.parameters, 1..=1 << 50),
         ("model.active-parameters", model.active_parameters, 1..=model.parameters),
         ("model.experts-per-token", model.experts_per_token, 0..=1 << 10),
+        ("model.experts", experts, model.experts_per_token.max(1)..=1 << 16),
         ("micro-batch", training.micro_batch.unwrap_or(1), 1..=1 << 16),
         ("channels", training.channels.unwrap_or(1).into(), 1..=256),
     ];
@@ -99,6 +101,9 @@ fn fault(model: &Model, training: &Training) -> Option<(&'static str, String)> {
         let of = if key == "model.active-parameters" { ", the parameters of the model" } else { "" };
         let why = format!("{given} is not a number from {} to {}{of}", allowed.start(), allowed.end());
         return Some((key, why));
+    }
+    if model.experts.is_some() && model.experts_per_token == 0 {
+        return Some(("model.experts", "it belongs to experts-per-token, which is missing".into()));
     }
     match (training.flops, training.forward) {
         (Some(_), Some(_)) => Some(("flops", "it and \"forward\" are given together: give one".into())),

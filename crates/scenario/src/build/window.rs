@@ -4,6 +4,7 @@ use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, LoopSpec, Next, ProgramSpec, UNBOUNDED, WorkloadSpec};
 use floodway_fabric::dependencies;
 use floodway_fabric::routing::Routes;
+use floodway_units::text::counted;
 use floodway_units::{Span, Time};
 
 use super::pace::{Load, Pace};
@@ -113,8 +114,8 @@ impl Builder<'_> {
                     let late = earliest.iter().filter(|start| **start >= limit).count();
                     if late > 0 {
                         let message = format!(
-                            "{late} of {} flows would start at {limit}, when the run ends, or later",
-                            flows.len()
+                            "{late} of {} would start at {limit}, when the run ends, or later",
+                            counted(flows.len(), "flow")
                         );
                         self.warn_at(&workload_path(workload, ""), message);
                     }

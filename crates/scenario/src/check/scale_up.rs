@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::counted;
 use crate::grammar::gpu_nodes::ScaleUpOrNone;
 use crate::scenario::Scenario;
+use crate::topology::cluster_of;
 
 /// Equal scale-up domains.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,11 +29,8 @@ pub(super) fn groups(scenario: &Scenario) -> Vec<ScaleUpGroup> {
     let clusters = scenario.document().topology.clusters();
     let nodes = &scenario.blueprint().nodes;
     let from = |host: NodeId| {
-        let here = |site: &Option<String>| {
-            site.as_ref().is_none_or(|site| nodes[host.index()].tags.iter().any(|tag| tag == site))
-        };
-        let cluster = clusters.iter().find(|(site, _)| here(site));
-        cluster.filter(|_| own.is_none()).map_or("gpu-nodes", |(_, preset)| &preset.name).to_owned()
+        let cluster = cluster_of(&clusters, &nodes[host.index()].tags).filter(|_| own.is_none());
+        cluster.map_or("gpu-nodes", |preset| &preset.name).to_owned()
     };
     let domains = scenario.blueprint().scale_up.iter();
     let keys = domains.map(|of| (from(of.hosts[0]), of.hosts.len(), of.rate, of.latency));
@@ -49,8 +47,7 @@ pub(super) fn without(scenario: &Scenario) -> Option<String> {
     let own = scenario.document().gpu_nodes.and_then(|keys| keys.scale_up);
     let in_nodes = |tags: &[String]| tags.iter().any(|tag| tag.starts_with("node-"));
     let there = blueprint.nodes.iter().any(|node| in_nodes(&node.tags));
-    let said = scenario.warnings().iter().any(|warning| warning.contains("no scale-up domain"));
-    if !blueprint.scale_up.is_empty() || !there || said {
+    if !blueprint.scale_up.is_empty() || !there || scenario.built().warned_of_no_scale_up {
         return None;
     }
     let why = if own == Some(ScaleUpOrNone::None) { " (gpu-nodes.scale-up = \"none\")" } else { "" };

@@ -325,8 +325,12 @@ fn end(blueprint: &Blueprint, streams: &[Stream], loads: &[Load]) -> Time {
     Time(limit.0.min(whole(end)).max(1))
 }
 
+/// Of a port's link; into a host that drains slower, of its drain.
 fn bytes_per_ps(blueprint: &Blueprint, port: PortId) -> f64 {
-    blueprint.links[port.index() / 2].directions[port.index() % 2].rate.0 as f64 / 8e12
+    let (link, end) = (&blueprint.links[port.index() / 2], port.index() % 2);
+    let rate = link.directions[end].rate;
+    let drain = link.ends[1 - end].receive.as_ref().map_or(rate, |receive| receive.drain);
+    rate.min(drain).0 as f64 / 8e12
 }
 
 fn delay(blueprint: &Blueprint, port: PortId) -> Span {

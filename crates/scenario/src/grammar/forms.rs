@@ -11,7 +11,8 @@ use floodway_units::{Class, Length, Span, Time};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{
-    self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+    self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    Visitor,
 };
 
 /// A list, or one value as a list of one.
@@ -85,6 +86,29 @@ pub fn tags<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D
 /// A name or an id that is not empty, where one is given.
 pub fn named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(Option::<Named>::deserialize(deserializer)?.map(|named| named.0))
+}
+
+/// A whole number of which an error says `due`, what is allowed.
+pub fn whole<'de, D: Deserializer<'de>>(due: &'static str, deserializer: D) -> Result<u32, D::Error> {
+    deserializer.deserialize_any(Whole(due))
+}
+
+struct Whole(&'static str);
+
+impl Visitor<'_> for Whole {
+    type Value = u32;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<u32, E> {
+        u32::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<u32, E> {
+        u32::try_from(number).map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
+    }
 }
 
 /// The reason why an empty text names nothing.

@@ -1,12 +1,11 @@
 //! GPU nodes: which hosts are the GPUs of a node, and how these reach each other.
 
 use std::borrow::Cow;
-use std::fmt;
 
+use floodway_mechanisms::slots::{keyword_or_schema, keyword_or_table};
 use floodway_units::{Rate, Span};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, Unexpected, Visitor};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{Deserialize, Deserializer};
 
 /// GPU nodes. Hosts are GPUs with a NIC each, in the order of the network, so many of them a node. Hosts and
 /// their links are tagged `node-<n>` and `rail-<i>`, their place in the node.
@@ -38,6 +37,7 @@ pub enum ScaleUpOrNone {
 /// It is no part of the network of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(expecting = "a table like { rate = \"3600G\", latency = \"500ns\" }")]
 pub struct ScaleUpKeys {
     /// Rate of a GPU's port, the same in both directions. Default: that of a published AI cluster; it must be
     /// given elsewhere.
@@ -62,7 +62,8 @@ impl ScaleUpKeys {
 
 impl<'de> Deserialize<'de> for ScaleUpOrNone {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ScaleUpVisitor)
+        let keys = keyword_or_table("none", deserializer)?;
+        Ok(keys.map_or(ScaleUpOrNone::None, ScaleUpOrNone::Of))
     }
 }
 
@@ -71,27 +72,6 @@ impl JsonSchema for ScaleUpOrNone {
         "ScaleUpOrNone".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "const": "none" }, generator.subschema_for::<ScaleUpKeys>()] })
-    }
-}
-
-struct ScaleUpVisitor;
-
-impl<'de> Visitor<'de> for ScaleUpVisitor {
-    type Value = ScaleUpOrNone;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a table like { rate = \"3600G\", latency = \"500ns\" }, or \"none\"")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<ScaleUpOrNone, E> {
-        match text {
-            "none" => Ok(ScaleUpOrNone::None),
-            _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
-        }
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<ScaleUpOrNone, A::Error> {
-        ScaleUpKeys::deserialize(MapAccessDeserializer::new(table)).map(ScaleUpOrNone::Of)
+        keyword_or_schema::<ScaleUpKeys>("none", generator)
     }
 }

@@ -1,13 +1,10 @@
 //! NICs of a host: which of them sends, and what becomes of the queue pairs of one whose link is down.
 
-use std::fmt;
-
 use floodway_fabric::blueprint::NicPolicy;
+use floodway_mechanisms::slots::{keyword_or, keyword_or_schema};
 use floodway_units::Span;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::{F64Deserializer, I64Deserializer, StrDeserializer};
-use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Which of a host's NICs sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -63,7 +60,7 @@ impl Serialize for Failover {
 
 impl<'de> Deserialize<'de> for Failover {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FailoverVisitor)
+        Ok(keyword_or("off", deserializer)?.map_or(Failover::Off, Failover::After))
     }
 }
 
@@ -72,41 +69,6 @@ impl JsonSchema for Failover {
         "Failover".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "const": "off" }, generator.subschema_for::<Span>()] })
-    }
-}
-
-struct FailoverVisitor;
-
-impl FailoverVisitor {
-    fn after<'de, E: de::Error>(from: impl Deserializer<'de, Error = E>) -> Result<Failover, E> {
-        let refuse = |error: E| E::custom(format_args!("{error}, or \"off\""));
-        Span::deserialize(from).map(Failover::After).map_err(refuse)
-    }
-}
-
-impl Visitor<'_> for FailoverVisitor {
-    type Value = Failover;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a time with its unit, or \"off\"")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Failover, E> {
-        if text == "off" {
-            return Ok(Failover::Off);
-        }
-        let from: StrDeserializer<'_, E> = text.into_deserializer();
-        Self::after(from)
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Failover, E> {
-        let from: I64Deserializer<E> = number.into_deserializer();
-        Self::after(from)
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Failover, E> {
-        let from: F64Deserializer<E> = number.into_deserializer();
-        Self::after(from)
+        keyword_or_schema::<Span>("off", generator)
     }
 }

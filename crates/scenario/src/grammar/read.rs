@@ -10,10 +10,11 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
+use floodway_units::text::counted;
+
 use super::sets::ROOTS;
 use super::tree::{Entry, Node, Value};
 use crate::error::{Place, ScenarioError};
-use crate::shown::counted;
 
 /// Reads a value from `node` at `path`.
 ///
@@ -193,7 +194,8 @@ fn plain(due: &str) -> String {
 
 /// The suggested spelling, where the given one allows one.
 fn instead(given: Unexpected<'_>, due: &str) -> String {
-    let is_number = matches!(due, "u8" | "u16" | "u32" | "u64" | "usize" | "f64");
+    let is_number =
+        matches!(due, "u8" | "u16" | "u32" | "u64" | "usize" | "f64") || due.starts_with("a whole number");
     match given {
         Unexpected::Str(text) if is_number => share(text)
             .or_else(|| text.trim().parse().ok())

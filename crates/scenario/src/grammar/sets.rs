@@ -4,8 +4,11 @@
 //! level. Setting a choice of a slot that differs from the written one replaces it.
 
 use super::depth::DEEPEST;
+use super::document::Profile;
+use super::read::read;
 use super::tree::{Entry, Node, Value};
 use crate::error::{Place, ScenarioError};
+use crate::profile::{Loaded, load};
 
 /// Keys of the top level.
 pub const ROOTS: &[&str] = &[
@@ -126,6 +129,13 @@ fn root<'a, 'b>(
                 let message = format!("{name:?} is a workload: its keys are workload.{name}.<key>");
                 return Err(ScenarioError::new(place.clone(), "", message));
             }
+            if !is_override && let Some((profile, selector)) = override_of_profile(tree, name) {
+                let message = format!(
+                    "{name:?} is an override of profile {profile}, which a scenario does not change: write an \
+                     [[override]] of its own, by {selector} too; it comes after the profile's"
+                );
+                return Err(ScenarioError::new(place.clone(), "", message));
+            }
             if is_override && let Some(node) = element(tree, "override", name) {
                 return Ok((node, rest));
             }
@@ -135,6 +145,17 @@ fn root<'a, 'b>(
         }
         [] => unknown("", "a path", Vec::new()),
     }
+}
+
+/// The profile of the scenario that has an override of this name, and what the override selects.
+fn override_of_profile(tree: &Node, name: &str) -> Option<(&'static str, String)> {
+    let profile = read::<Profile>(tree.get("profile")?, &["profile"]).ok()?;
+    let Loaded { name: profile, fragment, .. } = load(profile).ok()?;
+    let of = fragment.r#override.into_iter().find(|of| of.name == name)?;
+    let selectors =
+        [("links", of.links), ("switches", of.switches), ("hosts", of.hosts), ("flows", of.flows)];
+    let (key, selector) = selectors.into_iter().find_map(|(key, of)| Some((key, of?)))?;
+    Some((profile, format!("{key} = {selector}")))
 }
 
 /// The element of a list at the top level that has this name.

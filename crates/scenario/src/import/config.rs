@@ -96,6 +96,11 @@ impl Config {
         let Some(&(key, takes, effect)) = keys::find(key) else { return self.skip(key, line, words) };
         self.conweave |= keys::is_conweave(key);
         self.simai |= keys::is_simai(key);
+        if let (Some(earlier), false) = (self.line(key), matches!(effect, Effect::Idle(_))) {
+            let said =
+                format!("is there twice, first in line {earlier}: this value counts, as in that simulator");
+            self.warn(Some(line), key, &said);
+        }
         match takes {
             Takes::Words(count) => {
                 let value = |_| words.next("its value").map(|(_, word)| word.to_owned());

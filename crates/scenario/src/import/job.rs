@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use floodway_programs::read::{self, Endless, EndlessMatrix, ReadError};
 use floodway_units::Span;
 use floodway_units::cast::narrow;
+use floodway_units::text::counted;
 use serde::Deserialize;
 
 use super::config::Config;
@@ -69,6 +70,7 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
         Some(Given::Keys(keys)) => ForJob { topology: keys.to_owned(), ..ForJob::default() },
         None => ForJob::default(),
     };
+    check_options(job)?;
     let settings = Settings::of(job)?;
     let work = Work::read(job, &network, to)?;
     let servers = Servers::of(job, &network, work.ranks);
@@ -112,6 +114,29 @@ pub fn job(job: &Job<'_>, to: &Path) -> Result<Imported, ScenarioErrors> {
     warnings.extend(work.own_notes().map(|note| told(place(), note)));
     warnings.extend(scenario.warnings().iter().map(warning));
     Ok(Imported { text, folder: to.to_path_buf(), warnings, idle: Vec::new() })
+}
+
+/// Are the options values, with which the text of the scenario is one of TOML?
+fn check_options(job: &Job<'_>) -> Result<(), ScenarioError> {
+    let is_value = |text: &str| toml::from_str::<toml::Table>(text).is_ok_and(|read| read.len() == 1);
+    let refuse =
+        |option: &str, why| Err(ScenarioError::new(Place { file: option.into(), line: None }, "", why));
+    if let Some(given) = job.gpu_nodes.filter(|given| *given != NONE)
+        && !is_value(&format!("value = {given}"))
+    {
+        return refuse(
+            "--gpu-nodes",
+            format!("{given:?} is neither {NONE} nor a table like {{ gpus-per-node = 8 }}"),
+        );
+    }
+    if let Some(Given::Keys(keys)) = job.network
+        && !is_value(keys)
+    {
+        let why =
+            format!("{keys:?} is not a topology like leaf-spine = {{ spines = 2, leaves = 2, hosts = 4 }}");
+        return refuse("--topology", why);
+    }
+    Ok(())
 }
 
 /// What `SimAI`'s configuration sets.
@@ -189,8 +214,9 @@ impl Work {
         if let Some(EndlessMatrix { nodes, connections: flows, notes }) = endless_of(job)? {
             let without = flows.iter().filter(|flow| flow.bytes.is_none()).count();
             let title = format!(
-                "A connection matrix of htsim: {nodes} nodes, {} flows, {without} of them without end.",
-                flows.len()
+                "A connection matrix of htsim: {}, {}, {without} of them without end.",
+                counted(nodes, "node"),
+                counted(flows.len(), "flow")
             );
             let head = format!("limit = \"{LIMIT}\"\n");
             return Ok(Work {
@@ -217,8 +243,7 @@ impl Work {
             // The scenario's own reader says what is wrong with a key.
             Err(_) => (1, Vec::new()),
         };
-        let count = if ranks == 1 { "1 rank".to_owned() } else { format!("{ranks} ranks") };
-        let title = format!("{}: {count}.", title(job.format));
+        let title = format!("{}: {}.", title(job.format), counted(ranks, "rank"));
         Ok(Work { title, ranks, head: String::new(), name, notes, kind: WorkKind::Trace(table) })
     }
 
@@ -336,6 +361,13 @@ fn replace(error: &mut ScenarioError, job: &Job<'_>, of_job: &Place) {
     let first = error.key.split('.').next();
     let of_network = first == Some("topology");
     if of_network && error.place.file != of_job.file {
+        // It has the name that was given, not the one by which the scenario's folder has it.
+        if let Some(Given::File(file)) = job.network {
+            error.place.file = file.display().to_string().into();
+            if error.place.line.is_some() {
+                error.key.clear();
+            }
+        }
         return;
     }
     let option = match (of_network, job.network, error.key.rsplit('.').next()) {

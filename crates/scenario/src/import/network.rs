@@ -36,7 +36,10 @@ pub(super) fn of(file: &Path, to: &Path) -> Result<ForJob, ScenarioError> {
         ScenarioError::new(Place { file: name.as_str().into(), line }, "", why)
     };
     let text = read_named(file).map_err(|error| refuse(None, format!("cannot read it: {error}")))?;
+    let is_yaml = file.extension().is_some_and(|ending| ending == "yml" || ending == "yaml");
     match Format::of(text.as_bytes()) {
+        // A part of one may have none of its words.
+        None if is_yaml => astra::read(&text).map_err(|(line, why)| refuse(line, why)),
         Some(Format::Listing) | None => {
             let file = toml::Value::from(reference(file, to));
             Ok(ForJob { topology: format!("hpcc = {{ file = {file} }}"), ..ForJob::default() })

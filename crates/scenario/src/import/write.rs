@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use floodway_units::text::counted;
 use floodway_units::{Span, Time};
 
 use super::config::Config;
@@ -158,7 +159,8 @@ fn times(config: &mut Config, rows: &[(u32, FlowRow)]) -> Result<(Time, Span, bo
     }
     let late = rows.iter().filter(|(_, row)| row.start >= stop).count();
     if late > 0 {
-        let message = format!("{late} flows start at the end, {stop}, or later, and are left out");
+        let flows = counted(late, "flow");
+        let message = format!("flows that start at the end, {stop}, or later are left out: {flows}");
         config.note(key, &message);
     }
     if rows.iter().any(|(_, row)| row.class.is_some_and(|class| class.0 == 0)) {

@@ -104,7 +104,8 @@ impl Given<'_> {
                 claim.statement = self.claim.name.clone().unwrap_or_else(|| usual.clone());
             }
             if claims.iter().any(|other| other.name == claim.name) {
-                return Err(self.fault("name", format!("{:?}: two claims have this name", claim.name)));
+                let name = self.claim.name.as_deref().unwrap_or(&claim.name);
+                return Err(self.text.same_name("claim", "claims", name));
             }
             self.refuse_equal_readings(&claim, claims)?;
             self.hold_together(&claim)?;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::forms::{Toml, plain, toml_text};
 use super::model::{Axis, Coordinates, Sets};
-use crate::error::ScenarioError;
+use crate::error::{Place, ScenarioError};
 use crate::grammar::tree::Node;
 
 /// The text of a study, for the places of its faults.
@@ -15,6 +15,22 @@ impl Text<'_> {
     /// A fault of the value at `path`.
     pub fn fault(self, path: &[&str], message: impl Into<String>) -> ScenarioError {
         ScenarioError::new(self.0.place_of(path.iter().copied()), path.join("."), message)
+    }
+
+    /// The fault of the second element of a list that has this name.
+    pub fn same_name(self, list: &str, what: &str, name: &str) -> ScenarioError {
+        let items = self.0.get(list).map_or(&[][..], Node::items).iter().enumerate();
+        let places: Vec<Place> = items
+            .filter(|(i, item)| item.label(*i) == name)
+            .map(|(_, item)| item.place_of(["name"]))
+            .collect();
+        let first = match &places[..] {
+            [Place { line: Some(line), .. }, _, ..] => format!(", the first in line {line}"),
+            _ => String::new(),
+        };
+        let place = places.get(1).or(places.last()).cloned().unwrap_or_else(|| self.0.place_of([list]));
+        let why = format!("{name:?}: two {what} have this name{first}");
+        ScenarioError::new(place, format!("{list}.{name}.name"), why)
     }
 
     /// A fault of a value that is not one of `allowed`.

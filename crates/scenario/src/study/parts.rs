@@ -149,7 +149,7 @@ pub fn variants(
     for given in &document.variant {
         let path = ["variant", given.name.as_str()];
         if made.iter().any(|other| other.name == given.name) {
-            return Err(text.fault(&path, format!("{:?}: two variants have this name", given.name)));
+            return Err(text.same_name("variant", "variants", &given.name));
         }
         made.push(variant(text, &path, given, base.as_ref(), &made, (axes, folder))?);
     }

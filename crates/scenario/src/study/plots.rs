@@ -64,7 +64,7 @@ pub fn plots(
         let one = Given { text, path: ["plot", &given.name], plot: given, axes, metrics, variants };
         match one.read() {
             Ok(plot) if plots.iter().any(|other| other.name == plot.name) => {
-                errors.push(one.fault("name", format!("{:?}: two pictures have this name", plot.name)));
+                errors.push(text.same_name("plot", "pictures", &plot.name));
             }
             Ok(plot) => plots.push(plot),
             Err(error) => errors.push(error),

@@ -65,7 +65,7 @@ pub fn readings(
         let at = |key| [&path[..], &[key]].concat();
         text.some(&at("name"), &given.name)?;
         if made.iter().any(|other| other.name == given.name) {
-            return Err(text.fault(&path, format!("{:?}: two readings have this name", given.name)));
+            return Err(text.same_name("reading", "readings", &given.name));
         }
         let mut reading = Reading::default();
         for like in &given.like.0 {

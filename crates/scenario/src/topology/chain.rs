@@ -4,9 +4,10 @@ use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use floodway_units::text::counted;
+
 use super::fabric::{Fabric, Generator, Names};
 use super::network::{Hop, Network, TopologyError, count};
-use crate::shown::counted;
 
 /// Parameters of a chain.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]

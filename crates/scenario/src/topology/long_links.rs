@@ -8,13 +8,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use floodway_units::text::counted;
+
 use super::explicit::two;
 use super::matrix::{Blank, Matrix, cell, matrix};
 use super::network::{Hop, TopologyError, count};
 use super::sites::Long;
 use crate::error::nearest;
 use crate::grammar::forms::{Many, tags};
-use crate::shown::counted;
 
 /// Links between sites: a list of them, or a table of the distances between sites.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,8 +8,9 @@ use floodway_units::{Length, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer};
 
+use floodway_units::text::counted;
+
 use super::network::TopologyError;
-use crate::shown::counted;
 
 /// A quantity; none where the text is empty or the quantity is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -132,3 +132,12 @@ impl Topology {
         all.into_iter().filter(|(_, preset)| preset.is_cluster()).collect()
     }
 }
+
+/// Of the published AI clusters of a topology, the one that a node with these tags belongs to.
+pub fn cluster_of(
+    clusters: &[(Option<String>, &'static Preset)],
+    tags: &[String],
+) -> Option<&'static Preset> {
+    let here = |site: &Option<String>| site.as_ref().is_none_or(|site| tags.contains(site));
+    clusters.iter().find(|(site, _)| here(site)).map(|(_, preset)| *preset)
+}

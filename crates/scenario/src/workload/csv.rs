@@ -1,9 +1,10 @@
 //! Lists of flows in text: with floodway's columns, or with those of SWING's authors, unchanged.
 
+use floodway_units::text::counted;
 use floodway_units::{Bytes, Class, Span, Time};
 
 use crate::error::nearest;
-use crate::shown::{counted, glimpse};
+use crate::shown::glimpse;
 
 /// A flow of a list, as it was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

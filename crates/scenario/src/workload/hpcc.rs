@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use floodway_units::text::counted;
 use floodway_units::{Bytes, Class};
 
 use super::csv::{FlowRow, RowError};
 use super::flows::ListFormat;
 use crate::ns3::{self, Words, number};
-use crate::shown::{counted, glimpse};
+use crate::shown::glimpse;
 use crate::topology::Network;
 use crate::topology::hpcc::node_name;
 

@@ -57,6 +57,10 @@ pub struct ModelTable {
     /// Experts that a token goes to. Default: 0, no experts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experts_per_token: Option<u64>,
+    /// Experts of a layer, at least `experts-per-token`; `training.expert` divides them. Default: not known,
+    /// and `training.expert` is any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experts: Option<u64>,
 }
 
 impl<'de> Deserialize<'de> for ModelKeys {
@@ -111,6 +115,7 @@ impl ModelName {
             parameters,
             active_parameters: None,
             experts_per_token: None,
+            experts: None,
         };
         let (numbers, source, notes) = match self {
             ModelName::Gpt3 => (
@@ -132,21 +137,22 @@ impl ModelName {
                 ModelTable {
                     active_parameters: Some(13_000_000_000),
                     experts_per_token: Some(2),
+                    experts: Some(8),
                     ..dense(32, 4_096, 32_768, 47_000_000_000)
                 },
                 "Jiang et al. 2024, arXiv:2401.04088, table 1 and section 1",
-                "Eight experts a layer. The sequence is the length of its context; that of its training is not \
-                 published.",
+                "The sequence is the length of its context; that of its training is not published.",
             ),
             ModelName::DeepSeekV3 => (
                 ModelTable {
                     active_parameters: Some(37_000_000_000),
                     experts_per_token: Some(8),
+                    experts: Some(256),
                     ..dense(61, 7_168, 4_096, 671_000_000_000)
                 },
                 "DeepSeek-AI 2024, arXiv:2412.19437, section 4.2",
-                "A layer has 256 routed experts and a shared one. Its first three layers have no experts; in a \
-                 job all layers are alike.",
+                "A layer has a shared expert besides. Its first three layers have no experts; in a job all layers \
+                 are alike.",
             ),
         };
         Published { name: self, numbers, source, notes }
@@ -167,6 +173,7 @@ impl ModelKeys {
             parameters: table.parameters,
             active_parameters: table.active_parameters.unwrap_or(table.parameters),
             experts_per_token: table.experts_per_token.unwrap_or(0),
+            experts: table.experts,
         }
     }
 }

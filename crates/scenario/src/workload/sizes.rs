@@ -8,10 +8,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use floodway_units::text::counted;
+
 use super::files::Files;
 use crate::error::nearest;
 use crate::grammar::tree::{Entry, Node, Value};
-use crate::shown::counted;
 
 /// The published distributions, with their sources.
 const PUBLISHED: &str = include_str!("../../data/distributions.toml");

@@ -12,10 +12,11 @@
 use floodway_programs::collective::{AlgorithmName, CrossNic};
 use floodway_units::{Bytes, Span};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::collective::Placement;
 use super::models::ModelKeys;
+use crate::grammar::forms::whole;
 use crate::grammar::selector::Selector;
 
 /// Iterations of a training job.
@@ -27,27 +28,27 @@ pub struct Training {
     /// Layers that are simulated, as many in each stage of the pipeline; each has the time and the bytes of a
     /// layer of the whole model. An iteration is that of these layers alone, and results say so. Default: all
     /// layers of the model.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "layers")]
     pub layers: Option<u32>,
     /// Ranks over which each layer is split (tensor parallel). Default: 1.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "degree")]
     pub tensor: Option<u32>,
     /// Stages of the pipeline; where they do not divide the layers, the first ones have one more. Default:
     /// 1.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "degree")]
     pub pipeline: Option<u32>,
     /// Replicas of the model (data parallel). Default: 1.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "degree")]
     pub data: Option<u32>,
-    /// Ranks over which experts are spread; the product of the four degrees is the number of ranks. Default:
-    /// 1.
-    #[serde(default)]
+    /// Ranks over which experts are spread; it divides the model's experts, where these are known. The
+    /// product of the four degrees is the number of ranks. Default: 1.
+    #[serde(default, deserialize_with = "degree")]
     pub expert: Option<u32>,
     /// Sequences of a micro-batch. Default: 1.
     #[serde(default)]
     pub micro_batch: Option<u64>,
     /// Micro-batches of an iteration, for each replica. Default: 1.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "degree")]
     pub micro_batches: Option<u32>,
     /// Tokens of a sequence. Default: the model's.
     #[serde(default)]
@@ -96,6 +97,14 @@ pub struct Training {
     /// Whether each message has a row in the table of flows. Default: if there are at most a million.
     #[serde(default)]
     pub flows: Option<bool>,
+}
+
+fn layers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    whole("a whole number from 1 to the model's layers", deserializer).map(Some)
+}
+
+fn degree<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    whole("a whole number of at least 1", deserializer).map(Some)
 }
 
 /// How gradients are reduced.

@@ -593,10 +593,10 @@ fn runs_that_measure_nothing_are_a_warning() {
     };
     let nothing = "a.toml:5: workload: no flow can be measured: none starts in its measuring window before the run ends";
     let late = |count: &str| {
-        format!("a.toml:5: workload.w: {count} flows would start at 5ms, when the run ends, or later")
+        format!("a.toml:5: workload.w: {count} would start at 5ms, when the run ends, or later")
     };
-    assert_eq!(run("limit = \"5ms\"", &["20ms"]), [late("1 of 1"), nothing.to_owned()]);
-    assert_eq!(run("limit = \"5ms\"", &["0us", "5ms", "20ms"]), [late("2 of 3")]);
+    assert_eq!(run("limit = \"5ms\"", &["20ms"]), [late("1 of 1 flow"), nothing.to_owned()]);
+    assert_eq!(run("limit = \"5ms\"", &["0us", "5ms", "20ms"]), [late("2 of 3 flows")]);
     assert_eq!(run("limit = \"5ms\"", &["4999us"]), [""; 0]);
     let window = "limit = \"5ms\"\nmeasure = { from = \"1ms\", to = \"3ms\" }";
     assert_eq!(run(window, &["0us"]), [nothing.replace(":5:", ":6:")]);
@@ -787,4 +787,53 @@ fn more_ports_than_a_node_can_have_are_refused_with_their_number() {
         error,
         "a.toml:1: topology: switch s1: it has 65536 ports, but the maximum of a node is 65535"
     );
+}
+
+/// The errors of a training job with these keys.
+fn with_training(keys: &str) -> String {
+    let network = "topology.single-switch = { hosts = 8, rate = \"100G\", delay = \"1us\" }";
+    errors_of(&format!("{network}\n[[workload]]\nname = \"job\"\ntraining = {{ flops = 4e14, {keys} }}\n"))
+}
+
+#[test]
+fn keys_of_training_say_what_is_allowed() {
+    let of_layers = |given: &str| with_training(&format!("model = \"mixtral-8x7b\", layers = {given}"));
+    let due = "where a whole number from 1 to the model's layers is required";
+    for given in ["-1", "4.5", "5000000000"] {
+        assert_eq!(
+            of_layers(given),
+            format!("a.toml:4: workload.job.training.layers: the number {given} {due}")
+        );
+    }
+    let text = of_layers("\"4\"");
+    assert!(text.ends_with(&format!("the string \"4\" {due}: write 4, without quotation marks")), "{text}");
+    let tensor = with_training("model = \"mixtral-8x7b\", tensor = -1");
+    assert!(
+        tensor.ends_with("training.tensor: the number -1 where a whole number of at least 1 is required")
+    );
+    let expert = with_training("model = \"mixtral-8x7b\", expert = 3");
+    assert!(expert.contains("training.expert: 3 does not divide the model's 8 experts"), "{expert}");
+    let table = "model = { layers = 2, hidden = 64, sequence = 64, parameters = 1000, experts = 8 }";
+    let alone = with_training(table);
+    assert!(
+        alone.ends_with("training.model.experts: it belongs to experts-per-token, which is missing"),
+        "{alone}"
+    );
+    let few = with_training(&table.replace("experts = 8", "experts = 1, experts-per-token = 2"));
+    assert!(few.ends_with("training.model.experts: 1 is not a number from 2 to 65536"), "{few}");
+}
+
+#[test]
+fn overrides_of_a_profile_are_not_set() {
+    let text = format!("profile = \"swing-ns3\"\n{RIGHT}");
+    let error = |path: &str| {
+        Scenario::from_text("a.toml", &text, &[(String::from(path), "1MB".into())])
+            .expect_err("it is refused")
+            .to_string()
+    };
+    let due = "--set dci-from-afar.flow-control.pfc.xoff=1MB: \"dci-from-afar\" is an override of profile swing-ns3, which \
+               a scenario does not change: write an [[override]] of its own, by links = { tag = \"long-haul\" } too; it \
+               comes after the profile's";
+    assert_eq!(error("dci-from-afar.flow-control.pfc.xoff"), due);
+    assert!(error("dci-from-near.delay").contains("is not a key or the name of an override"));
 }

@@ -106,7 +106,7 @@ fn servers_of_a_topology_of_simai_hold_the_ranks() {
     assert_eq!(imported.every_warning(), [""; 0]);
     let broken = file("broken.txt", SERVERS.replace("3 5 2400", "3 9 2400"));
     let error = refused(TraceFormat::Simai, &workload, in_network(&broken));
-    assert!(error.starts_with("broken.txt:6: topology.hpcc: node 9 is not one of 0 to 6"), "{error}");
+    assert!(error.starts_with("broken.txt:6: node 9 is not one of 0 to 6"), "{error}");
 }
 
 #[test]

@@ -100,3 +100,55 @@ fn a_receive_buffer_has_the_size_that_it_is_given_and_what_is_wrong_is_refused()
     let switch = refused(&PAIR.replace("hosts = \"h2\"", "switches = \"s1\""));
     assert!(switch.contains("it is a key of hosts, not of switches"), "{switch}");
 }
+
+#[test]
+fn a_drain_that_slows_nothing_or_nearly_stops_the_host_gets_a_warning() {
+    let warnings = |drain: &str| {
+        let text = format!("limit = \"1ms\"\n{}{}", PAIR.replace("234G", drain), flow("1MB"));
+        scenario(&text).warnings().join("\n")
+    };
+    assert_eq!(warnings("234G"), "");
+    for drain in ["400G", "800G"] {
+        let text = warnings(drain);
+        let due = format!(
+            ":6: phb.drain: h2 (h2-s1): the host drains {drain}, which is not below the 400G of its link: its receive \
+             buffer holds one packet at a time"
+        );
+        assert!(text.contains(&due), "{text}");
+    }
+    let slow = warnings("1Kbps");
+    assert!(slow.contains("the host drains 1K, so that a full packet of 1KB takes 8s"), "{slow}");
+    // A default that slows some of the hosts has its effect.
+    let some = "defaults.drain = \"234G\"\ntopology.explicit = { hosts = [\"h1\", \"h2\"], switches = [\"s1\"], rate = \"400G\", \
+                delay = \"100ns\", links = [{ between = [\"h1\", \"s1\"], rate = \"100G\" }, { between = [\"h2\", \"s1\"] }] }\n";
+    assert_eq!(scenario(&format!("{some}{}", flow("1MB"))).warnings().join("\n"), "");
+}
+
+#[test]
+fn the_estimated_cost_counts_with_the_drain() {
+    let simulated = |drain: &str| {
+        let text = format!("limit = \"100s\"\n{}{}", PAIR.replace("234G", drain), flow("1MB"));
+        floodway_scenario::check(&scenario(&text), false).cost.simulated_us
+    };
+    assert!((30.0..60.0).contains(&simulated("234G")), "{}", simulated("234G"));
+    // 1 MB at 1 Mbit/s.
+    assert!((8e6..9e6).contains(&simulated("1Mbps")), "{}", simulated("1Mbps"));
+}
+
+#[test]
+fn a_receive_buffer_that_is_too_small_is_the_fault_of_its_own_key() {
+    let refused = |text: &str| {
+        Scenario::from_text("a.toml", &format!("{text}{}", flow("1MB")), &[])
+            .expect_err("it is wrong")
+            .to_string()
+    };
+    let small = refused(&PAIR.replace("drain", "receive-buffer = \"3KB\"\ndrain"));
+    let due = "a.toml:5: phb.receive-buffer: h2 (h2-s1): defaults.flow-control.pfc.xoff: \"auto\" does not fit: the buffer has 3KB, ";
+    assert!(small.starts_with(due), "{small}");
+    // What no buffer holds is the fault of the flow control.
+    let never = refused(&format!(
+        "defaults.flow-control.pfc.pause-quanta = 0\n{}",
+        PAIR.replace("drain", "receive-buffer = \"3KB\"\ndrain")
+    ));
+    assert!(never.contains("a.toml:1: defaults.flow-control.pfc"), "{never}");
+}

@@ -320,3 +320,20 @@ fn the_warning_for_a_flow_control_without_a_key_headroom_does_not_name_it() {
     let enough = own("flow-control.own-pauses.sets-aside = \"60KB\"\nbuffer.shared.pool = \"4MB\"");
     assert!(!enough.iter().any(|warning| warning.contains("aside")), "{enough:#?}");
 }
+
+#[test]
+fn faults_after_the_end_of_the_run_have_no_effect() {
+    let down = |from: &str| {
+        format!("faults.down = [{{ from = \"1ms\", to = \"2ms\" }}, {{ from = \"{from}\", to = \"99ms\" }}]")
+    };
+    let late = down("10ms");
+    let warnings = Line { trunk: &late, ..PLAIN }.warnings();
+    let due = "line.toml:9: trunk.faults.down: 10ms is after the end of the run, at 10ms at the latest: it has no effect";
+    assert!(warnings.iter().any(|warning| warning == due), "{warnings:#?}");
+    let in_time = down("9ms");
+    assert!(
+        !Line { trunk: &in_time, ..PLAIN }.warnings().iter().any(|warning| warning.contains("after the end"))
+    );
+    let other = "faults.switchover = { at = \"11ms\", length = \"2km\" }";
+    Line { trunk: other, ..PLAIN }.warns_of(&["trunk.faults.switchover: 11ms is after the end of the run"]);
+}

@@ -24,6 +24,7 @@ from floodway.planning.sonic.pools import COMPUTED
 from floodway.planning.sonic.queues import COLOURS
 from floodway.planning.sonic.row import Row, Sheet
 from floodway.planning.sonic.switches import chip_of
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -259,7 +260,7 @@ def _of_chip(hwsku: str, own: str, asic: str) -> Iterator[str]:
 def _left_out(config: Config, groups: Sequence[Group], rows: Sequence[Row]) -> Iterator[str]:
     computed = sum(row.is_computed and not row.unknown for row in rows)
     if computed:
-        of = "1 row" if computed == 1 else f"{computed} rows"
+        of = counted(computed, "row")
         yield f"the headroom of {of} is computed as the switch does it: {config.computing.text}"
     profiles = config.tables.get("BUFFER_PROFILE", {})
     lossless = [name for name, fields in profiles.items() if "xoff" in fields]

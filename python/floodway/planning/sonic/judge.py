@@ -19,6 +19,7 @@ from floodway.planning.sonic.fits import fits
 from floodway.planning.sonic.physics import Assumptions, bounds, question_of_row
 from floodway.planning.sonic.verdict import Level, verdict
 from floodway.planning.units import span_of
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,8 +130,8 @@ class Lint:
             rest = f"; not judged: {', '.join(self.not_judged)}" if self.not_judged else ""
             return f"there is no lossless class{rest}"
         kind = "lossless class" if self.form == "CONFIG_DB" else "row"
-        warned = f"; {_count(self.warned, 'row')} with a warning" if self.warned else ""
-        warned += f"; {_count(len(self.warnings), 'warning')} of the file" if self.warnings else ""
+        warned = f"; {counted(self.warned, 'row')} with a warning" if self.warned else ""
+        warned += f"; {counted(len(self.warnings), 'warning')} of the file" if self.warnings else ""
         conditions = f" if {' and '.join(self.conditions)}" if self.conditions else ""
         if not self.holds:
             levels = [each.verdict.level for each in self.rows]
@@ -141,7 +142,7 @@ class Lint:
                 (unknown, "cannot be judged"),
             )
             told = " and ".join(f"{count:,} {what}" for count, what in counts if count)
-            return f"fails: of {_count(len(levels), 'row')} {told}{warned}"
+            return f"fails: of {counted(len(levels), 'row')} {told}{warned}"
         if self.not_judged:
             judged = f"{conditions}, as far as it is judged" if conditions else " as far as it is judged"
             return f"holds{judged}{warned}; not judged: {', '.join(self.not_judged)}"
@@ -400,7 +401,3 @@ def _lists(row: Row) -> dict[str, list[int] | list[str]]:
         "faults": list(row.faults),
         "warnings": list(row.warnings),
     }
-
-
-def _count(number: int, what: str) -> str:
-    return f"1 {what}" if number == 1 else f"{number:,} {what}s"

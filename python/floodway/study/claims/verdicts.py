@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from floodway.results.interval import LEAST_SEEDS
+from floodway.results.quantities import counted
 from floodway.study.claims.judgement import HOLDS, VERDICTS, Ablation, Judged
 from floodway.study.claims.rule import band_of, change, level_of, mean_of
 from floodway.study.claims.single import (
@@ -338,7 +339,7 @@ def _with_faults(study: Study, found: Judged, numbers: Numbers) -> Judged:
 
 def _packets(cell: Cell) -> str:
     """Say how many packets were lost, and in how many runs."""
-    count = "1 packet" if cell.lost == 1 else f"{cell.lost:,} packets"
+    count = counted(cell.lost, "packet")
     runs = sum(each.lost > 0 for each in cell.facts)
     return f"{count} in {runs} runs" if runs > 1 else count
 

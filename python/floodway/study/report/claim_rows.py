@@ -164,7 +164,7 @@ def _spread(found: Judged) -> str:
     if found.exact:
         return f" (exact, {found.seeds} seeds)"
     if found.low is None or found.high is None:
-        return " (1 seed)" if found.seeds == 1 else f" ({found.seeds} seeds)"
+        return f" ({counted(found.seeds, 'seed')})"
     if found.low == found.high:
         return f" (equal with {found.seeds} seeds)"
     low, high = (_number(each, relative=found.claim.relative) for each in (found.low, found.high))

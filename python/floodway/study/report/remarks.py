@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from floodway.comparison.variant_warnings import merged_warnings
 from floodway.results.lossless import brief, sentence
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,7 +47,8 @@ def run_faults(result: Result) -> Iterator[str]:
         )
     unfinished = len(result.flows.filter(result.flows["measured"] & ~result.flows["finished"]))
     if unfinished:
-        yield f"{unfinished:,} measured flows did not finish within {outcome.simulated_us / 1000:,.2f} ms"
+        flows = counted(unfinished, "measured flow")
+        yield f"{flows} did not finish within {outcome.simulated_us / 1000:,.2f} ms"
 
 
 def warnings_of(part: Part) -> tuple[str, ...]:
@@ -58,5 +60,5 @@ def warnings_of(part: Part) -> tuple[str, ...]:
 
 def _verdict(part: Part, found: Sequence[tuple[Run, Lossless]]) -> str:
     labels = dict.fromkeys(part.study.variant(run.variant).label for run, _ in found)
-    runs = "1 run" if len(found) == 1 else f"{len(found)} runs"
+    runs = counted(len(found), "run")
     return f"{brief([lossless for _, lossless in found])} in {runs} ({', '.join(labels)})"

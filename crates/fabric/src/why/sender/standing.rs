@@ -73,7 +73,7 @@ impl AtNode<'_, '_> {
         let half = &self.run.pairs.senders[slot as usize];
         let nic = self.id(half.nic);
         let turn = if half.transport.next_psn() >= first { self.now.max(off) } else { NEVER };
-        let wire = Wire { label: Label::of(Cause::Predecessors), until: self.now };
+        let wire = Wire { label: Label::at(Cause::Predecessors, nic), until: self.now };
         // The state is known after this event; no time passes until then.
         let (waits, paused) = (None, None);
         Sender {

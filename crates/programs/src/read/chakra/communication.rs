@@ -16,55 +16,37 @@ const NAMES: [&str; 10] = [
     "BARRIER",
 ];
 
-/// What a collective does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Communication {
-    pub purpose: Purpose,
+/// What a collective does, by the number in a trace.
+///
+/// # Errors
+/// What is available instead.
+pub(super) fn purpose_of(number: i128) -> Result<Purpose, String> {
+    let name = usize::try_from(number).ok().and_then(|at| NAMES.get(at)).copied();
+    if let Some(known) = name.and_then(purpose_by_name) {
+        return Ok(known);
+    }
+    let given = name.map_or_else(|| number.to_string(), |name| format!("{number} ({name})"));
+    Err(format!("comm_type {given} is not available; available are {}", available()))
 }
 
-impl Communication {
-    /// By the number in a trace.
-    ///
-    /// # Errors
-    /// What is available instead.
-    pub fn of(number: i128) -> Result<Self, String> {
-        let name = usize::try_from(number).ok().and_then(|at| NAMES.get(at)).copied();
-        if let Some(known) = name.and_then(Self::by_name) {
-            return Ok(known);
-        }
-        let given = name.map_or_else(|| number.to_string(), |name| format!("{number} ({name})"));
-        Err(format!("comm_type {given} is not available; available are {}", available()))
-    }
-
-    /// The one place that says which collective of floodway each of them is.
-    fn by_name(name: &str) -> Option<Self> {
-        let purpose = match name {
-            "ALL_REDUCE" => Purpose::AllReduce,
-            "REDUCE" => Purpose::Reduce,
-            "GATHER" => Purpose::Gather,
-            "SCATTER" => Purpose::Scatter,
-            "BARRIER" => Purpose::Barrier,
-            "ALL_GATHER" => Purpose::AllGather,
-            "BROADCAST" => Purpose::Broadcast,
-            "ALL_TO_ALL" => Purpose::AllToAll,
-            "REDUCE_SCATTER" | "REDUCE_SCATTER_BLOCK" => Purpose::ReduceScatter,
-            _ => return None,
-        };
-        Some(Communication { purpose })
-    }
-
-    pub fn name(self) -> &'static str {
-        self.purpose.name()
-    }
-
-    /// Has it no size?
-    pub fn is_barrier(self) -> bool {
-        self.purpose == Purpose::Barrier
-    }
+/// The one place that says which collective of floodway each of them is.
+fn purpose_by_name(name: &str) -> Option<Purpose> {
+    Some(match name {
+        "ALL_REDUCE" => Purpose::AllReduce,
+        "REDUCE" => Purpose::Reduce,
+        "GATHER" => Purpose::Gather,
+        "SCATTER" => Purpose::Scatter,
+        "BARRIER" => Purpose::Barrier,
+        "ALL_GATHER" => Purpose::AllGather,
+        "BROADCAST" => Purpose::Broadcast,
+        "ALL_TO_ALL" => Purpose::AllToAll,
+        "REDUCE_SCATTER" | "REDUCE_SCATTER_BLOCK" => Purpose::ReduceScatter,
+        _ => return None,
+    })
 }
 
 /// The names that are available.
 pub(super) fn available() -> String {
-    let names: Vec<&str> = NAMES.into_iter().filter(|name| Communication::by_name(name).is_some()).collect();
+    let names: Vec<&str> = NAMES.into_iter().filter(|name| purpose_by_name(name).is_some()).collect();
     names.join(", ")
 }

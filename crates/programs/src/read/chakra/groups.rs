@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use floodway_units::cast::narrow;
+use floodway_units::text::counted;
 use serde::Deserialize;
 
 use super::nodes::{Node, NodeKind};
@@ -162,14 +163,15 @@ impl Groups {
         let unknown = self.unknown.iter().map(|(name, count)| {
             let hint = hint(name, known.iter().copied());
             format!(
-                "pg_name {name:?} is none of the process groups in METADATA ({count} nodes){hint}: its ranks are those \
-                 whose traces name it"
+                "pg_name {name:?} is none of the process groups in METADATA ({}){hint}: its ranks are those whose \
+                 traces name it",
+                counted(*count, "node")
             )
         });
         let replaced = (self.replaced > 0).then(|| {
             format!(
-                "involved_dim is not used where pg_name is given, as in ASTRA-sim ({} nodes)",
-                self.replaced
+                "involved_dim is not used where pg_name is given, as in ASTRA-sim ({})",
+                counted(self.replaced, "node")
             )
         });
         unknown.chain(replaced).collect()

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use prost::Message as _;
 
 use super::super::ReadError;
-use super::communication::Communication;
+use super::communication::purpose_of;
+use crate::collective::Purpose;
 
 /// A node.
 #[derive(Clone, Debug, Default)]
@@ -285,7 +286,7 @@ impl Node {
     /// Why a message or a collective cannot have its size.
     fn check_size(&self) -> Option<String> {
         let is_message = matches!(self.kind, NodeKind::Send | NodeKind::Recv);
-        let has_size = |number| Communication::of(number).map_or(true, |known| !known.is_barrier());
+        let has_size = |number| purpose_of(number) != Ok(Purpose::Barrier);
         let needs = is_message || self.kind == NodeKind::Collective && self.comm_type.is_none_or(has_size);
         match self.size {
             None if needs => Some("comm_size is missing".to_owned()),

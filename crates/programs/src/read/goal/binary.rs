@@ -11,6 +11,7 @@
 //! | 4 each | the numbers of operations that wait |
 
 use floodway_units::cast::narrow;
+use floodway_units::text::counted;
 use floodway_units::{Bytes, Span};
 
 use super::{MOST_RANKS, Schedule, imported};
@@ -185,7 +186,8 @@ impl Reader<'_> {
                 let from = listed as u64 + u64::from(first) * 4;
                 if from + u64::from(count) * 4 > end as u64 {
                     let why = format!(
-                        "{count} operations wait for operation {before}, and are listed beyond the part"
+                        "what waits for operation {before}, {}, is listed beyond the part",
+                        counted(count, "operation")
                     );
                     return Err(self.error(listed, why));
                 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use floodway_units::text::counted;
 use floodway_units::{Rate, Span};
 
 use super::ForJob;
@@ -174,8 +175,8 @@ impl Tree<'_> {
     fn check_down(&self, tier: u64, links: u64, notes: &mut Vec<String>) {
         if let Some((radix, line)) = self.tiers[&tier].get("radix_down").filter(|radix| radix.0 != links) {
             notes.push(format!(
-                "line {line}: radix_down of tier {tier} is {radix}, and the radix_up of the tier below {}: it is not used",
-                if links == 1 { "gives 1 link".to_owned() } else { format!("gives {links} links") }
+                "line {line}: radix_down of tier {tier} is {radix}, and the radix_up of the tier below gives {}: it is not used",
+                counted(links, "link")
             ));
         }
     }

@@ -247,13 +247,13 @@ fn a_file_of_another_format_is_told_as_what_it_is() {
         Goal,
         "x7",
         "{\n \"scheduling-policy\": \"LIFO\",\n \"endpoint-delay\": 10\n}\n",
-        "a system of ASTRA-sim: write all-",
+        "a system of ASTRA-sim: import the traces (NAME.<rank>.et) that it belongs to",
     );
     is(
         Goal,
         "x8",
         "{ \"logical-dims\": [\"8\",\"2\"] }\n",
-        "a logical topology of ASTRA-sim: write logical-dims as dims",
+        "a logical topology of ASTRA-sim: import the traces (NAME.<rank>.et) that it belongs to",
     );
     is(
         Goal,

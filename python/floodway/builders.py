@@ -577,6 +577,12 @@ class FatTree(Table):
         Links between `ToR` and aggregation switches. Default: rate and delay of the topology.
     agg_core
         Links between aggregation switches and cores. Default: rate and delay of the topology.
+    parallel_tor_agg
+        Number of parallel links between each `ToR` and each aggregation switch of its pod, at
+        least 1. Default: 1.
+    parallel_agg_core
+        Number of parallel links between each aggregation switch and each of its cores, at least
+        1. Default: 1.
     """
 
     _tag: ClassVar[str | None] = "fat-tree"
@@ -593,6 +599,8 @@ class FatTree(Table):
     host_tor: Hop | None = None
     tor_agg: Hop | None = None
     agg_core: Hop | None = None
+    parallel_tor_agg: int | None = None
+    parallel_agg_core: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

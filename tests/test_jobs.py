@@ -796,6 +796,56 @@ def test_trees_take_all_nics() -> None:
     assert four > 3 * one
 
 
+def two_nodes_on_rails(op: str, **keys: str) -> str:
+    """Return two nodes of eight GPUs: rail switches with two NICs of 400G each, and 200G to the spine."""
+    more = "".join(f", {key} = {value}" for key, value in keys.items())
+    return f"""
+mtu = "4096B"
+gpu-nodes.scale-up = {{ rate = "3600G", latency = "500ns" }}
+[topology.rail-optimised]
+nodes = 2
+spines = 1
+rate = "400G"
+delay = "500ns"
+rail-spine = {{ rate = "200G" }}
+[defaults]
+flow-control = "lossy"
+buffer.static = {{ size = "256MB" }}
+[[workload]]
+name = "nccl"
+collective = {{ op = "{op}", size = "64MB", flows = false{more} }}
+"""
+
+
+def spine_bytes(result: floodway.Result) -> int:
+    """Return the bytes that the spine sends."""
+    return int(result.counters.filter(pl.col("node") == "c1")["tx_bytes"].sum())
+
+
+def test_an_all_to_all_with_pxn_takes_the_nics_and_no_spine() -> None:
+    # Eight of sixteen parts of a rank leave its node, each by a NIC: busbw = 15/16 S / (8/16 S / B).
+    payload = 4096 / (4096 + 78)
+    result = floodway.run(floodway.Scenario.from_toml(two_nodes_on_rails("all-to-all")))
+    assert result.collectives is not None
+    assert 0.97 < bandwidths(result.collectives)["busbw_gbps"][0] / (15 / 8 * 400 * payload) < 1
+    assert spine_bytes(result) == 0
+    # Without it seven of these eight cross the spine: those of two GPUs over 200G of their rail switch.
+    result = floodway.run(floodway.Scenario.from_toml(two_nodes_on_rails("all-to-all", pxn="false")))
+    assert result.collectives is not None
+    assert 0.97 < bandwidths(result.collectives)["busbw_gbps"][0] / (15 / 14 * 200 * payload) < 1
+    assert spine_bytes(result) > 7 / 8 * 16 * 32e6
+
+
+@pytest.mark.parametrize("op", ["gather", "scatter", "send-receive"])
+def test_messages_from_rank_to_rank_take_no_spine(op: str) -> None:
+    scenario = floodway.Scenario.from_toml(two_nodes_on_rails(op))
+    checked: Any = scenario.check()
+    assert checked["workloads"][0]["pxn"] is True
+    assert spine_bytes(floodway.run(scenario)) == 0
+    without = floodway.Scenario.from_toml(two_nodes_on_rails(op, pxn="false"))
+    assert spine_bytes(floodway.run(without)) > 0
+
+
 SWEPT = nodes_of_gpus(2, 2, "all-reduce", size='"1MB"')
 LOG = """\
 # nThread 1 nGpus 1 minBytes 1048576 maxBytes 4194304 step: 4(factor) warmup iters: 5 iters: 20

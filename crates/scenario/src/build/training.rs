@@ -49,6 +49,7 @@ impl Builder<'_> {
             algorithm: training.algorithm,
             channels: training.channels.unwrap_or(1),
             cross_nic: training.cross_nic,
+            pxn: training.pxn.unwrap_or(true),
             iterations: training.iterations.unwrap_or(1),
         };
         let made = match program.program() {

@@ -80,6 +80,10 @@ pub struct Training {
     /// since 2.20), or the next one in each node (`next`), through the spine. Default: `alternate`.
     #[serde(default)]
     pub cross_nic: CrossNic,
+    /// Of the experts' all-to-alls: whether messages leave a GPU node by the NIC of the receiver's rail
+    /// (NCCL's PXN), as `pxn` of `collective` says. Default: `true`.
+    #[serde(default)]
+    pub pxn: Option<bool>,
     /// Number of iterations, from 1 to 4096. Default: 1.
     #[serde(default)]
     pub iterations: Option<u32>,

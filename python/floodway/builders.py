@@ -3440,6 +3440,10 @@ class Training(Table):
         Sequences of a micro-batch. Default: 1.
     micro_batches
         Micro-batches of an iteration, for each replica. Default: 1.
+    simulated_micro_batches
+        Micro-batches that are simulated, at least as many as the pipeline has stages; the last
+        of them is followed by the reduction of gradients. An iteration is that of these alone,
+        and results say so. Default: all of `micro-batches`.
     sequence
         Tokens of a sequence. Default: the model's.
     flops
@@ -3488,6 +3492,7 @@ class Training(Table):
     expert: int | None = None
     micro_batch: int | None = None
     micro_batches: int | None = None
+    simulated_micro_batches: int | None = None
     sequence: int | None = None
     flops: float | None = None
     forward: Time | None = None

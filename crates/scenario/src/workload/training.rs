@@ -49,6 +49,11 @@ pub struct Training {
     /// Micro-batches of an iteration, for each replica. Default: 1.
     #[serde(default)]
     pub micro_batches: Option<u32>,
+    /// Micro-batches that are simulated, at least as many as the pipeline has stages; the last of them is
+    /// followed by the reduction of gradients. An iteration is that of these alone, and results say so.
+    /// Default: all of `micro-batches`.
+    #[serde(default)]
+    pub simulated_micro_batches: Option<u32>,
     /// Tokens of a sequence. Default: the model's.
     #[serde(default)]
     pub sequence: Option<u64>,

@@ -82,7 +82,16 @@ def test_connections_without_end_run_to_the_limit(floodway: Command, tmp_path: P
             "topology: [ Ring ]\nnpus_count: [ 8 ]\n",
             "a network of ASTRA-sim: give it by --topology",
         ),
-        ("sys.json", '{ "endpoint-delay": 10 }', "a system of ASTRA-sim: write all-reduce-implementation as"),
+        (
+            "sys.json",
+            '{ "endpoint-delay": 10 }',
+            "a system of ASTRA-sim: import the traces (NAME.<rank>.et) that it belongs to, with `--topology`",
+        ),
+        (
+            "logical.json",
+            '{ "logical-dims": ["8"] }',
+            "a logical topology of ASTRA-sim: import the traces (NAME.<rank>.et) that it belongs to",
+        ),
         ("w.txt", WORKLOAD, "a workload of SimAI: `floodway import simai FILE` reads it"),
     ],
 )

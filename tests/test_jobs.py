@@ -16,7 +16,8 @@ from command import Command
 from floodway import plot
 from floodway import read as reading
 from floodway.cli.show import show
-from floodway.comparison.extrapolation import Extrapolated
+from floodway.comparison.document import document
+from floodway.comparison.extrapolation import Extrapolated, Line
 from floodway.plot.compared import pictures
 from floodway.results.collectives import bandwidths, collectives_of
 from floodway.results.iterations import exposed_of, iterations_of
@@ -428,6 +429,14 @@ def test_exposed_communication_adds_up_by_name() -> None:
         ),
         ('forward = "1ms", layers = 9', "training.layers: 9 is not a number from 1 to 8, the model's"),
         (
+            'forward = "1ms", micro-batches = 8, simulated-micro-batches = 9',
+            "training.simulated-micro-batches: 9 is not a number from 1 to 8, micro-batches of an iteration",
+        ),
+        (
+            'forward = "1ms", pipeline = 4, micro-batches = 8, simulated-micro-batches = 3',
+            "training.simulated-micro-batches: 3 are fewer than the 4 stages of the pipeline",
+        ),
+        (
             'forward = "1ms", layers = 6, pipeline = 4',
             "training.layers: 6 of 8 layers do not divide evenly into 4 stages",
         ),
@@ -487,11 +496,12 @@ def test_the_first_stages_have_the_layers_that_are_left() -> None:
     assert parts["compute_us"].to_list() == pytest.approx([6000, 3000, 3000, 3000])
 
 
-def deep(layers: int | None) -> floodway.Scenario:
-    """Return an iteration of some of 32 layers in four stages; a layer takes 3 ms."""
+def deep(layers: int | None, micro_batches: int | None = None, *, of: int = 4) -> floodway.Scenario:
+    """Return an iteration of some of 32 layers and micro-batches in four stages; a layer takes 3 ms."""
     model = MODEL.replace("layers = 8", "layers = 32")
-    keys = 'pipeline = 4, micro-batches = 4, forward = "1ms", backward = "2ms"'
+    keys = f'pipeline = 4, micro-batches = {of}, forward = "1ms", backward = "2ms"'
     some = "" if layers is None else f", layers = {layers}"
+    some += "" if micro_batches is None else f", simulated-micro-batches = {micro_batches}"
     workload = f"training = {{ model = {model}, {keys}{some} }}"
     return scenario_of(star(4, rate="400G", delay="100ns"), workload, reliability="none")
 
@@ -507,7 +517,7 @@ def test_an_iteration_of_some_layers_says_so() -> None:
     shown = io.StringIO()
     show(result, shown)
     assert re.search(r"job +0 +8 of 32 +42,", shown.getvalue())
-    assert "shorter than the model's" in shown.getvalue()
+    assert "shorter than the whole one" in shown.getvalue()
     (whole,) = floodway.run(deep(None)).summary().iterations
     assert (whole.layers, whole.part) == (None, "")
 
@@ -519,14 +529,14 @@ def test_iterations_of_some_layers_are_extrapolated_to_all(tmp_path: Path) -> No
     (found,) = comparison.extrapolated
     (whole,) = floodway.run(deep(None)).summary().iterations
     # Layers that take the same time each are extrapolated exactly.
-    assert found.layers == 32
+    assert found.wholes == {"layers": 32}
     assert found.time_us == pytest.approx(whole.time_us, rel=1e-9)
     assert found.error_us == pytest.approx(0, abs=1e-3)
-    assert [layers for layers, _ in found.points] == numbers
+    assert [run.layers for run in found.simulated] == numbers
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert "extrapolated, not simulated: an iteration of " in page
-    assert "iteration, different numbers of layers: time, mean, us" in page
-    assert all("simulates other layers of a model than of 4" in found for found in comparison.findings[:2])
+    assert "iteration, different parts: time, mean, us" in page
+    assert all("simulates another part of an iteration than of 4" in line for line in comparison.findings[:2])
     two = floodway.compare(variants[:2]).extrapolated[0]
     assert two.error_us is None
     assert two.sentence().endswith("its error is not known, a third number of layers gives it")
@@ -543,12 +553,58 @@ def test_only_runs_that_are_alike_but_for_layers_are_extrapolated() -> None:
 
 def test_the_error_of_an_extrapolation_is_that_of_a_slope_that_changes_again() -> None:
     points = ((4, 40.0), (8, 80.0), (16, 168.0))
-    found = Extrapolated(workload="job", variants=("a", "b", "c"), points=points, layers=32)
+    line = Line(of="layers", points=points, whole=32, errors=(0.0, 0.0, 0.0))
+    found = Extrapolated(workload="job", line=line, simulated=())
     # 10 us a layer, then 11.
-    assert (found.layer_us, found.time_us, found.error_us) == (11.0, 168.0 + 16 * 11.0, 16.0)
+    assert (line.step_us, found.time_us, found.error_us) == (11.0, 168.0 + 16 * 11.0, 16.0)
     assert "takes 344.0 us, by a line" in found.sentence()
-    assert "give or take 16.0 (4.65 %) if a layer's time" in found.sentence()
+    assert "11.0 us a layer; give or take 16.0 (4.65 %) if the time that a layer adds" in found.sentence()
+    # The error of a point that is extrapolated itself is added, with what it tilts the line by.
+    tilted = Line(of="micro_batches", points=points, whole=32, errors=(None, 1.0, 2.0))
+    assert tilted.error_us == 16.0 + 2.0 + 3.0 * 16 / 8
     assert found.sentence().startswith("extrapolated, not simulated: ")
+
+
+def test_an_iteration_of_some_micro_batches_says_so() -> None:
+    scenario = deep(None, 8, of=64)
+    assert any("8 of 64 micro-batches are simulated" in warning for warning in scenario.warnings)
+    (iteration,) = floodway.run(scenario).summary().iterations
+    assert (iteration.layers, iteration.micro_batches) == (None, (8, 64))
+    assert iteration.part == "8 of 64 micro-batches"
+    # (m + p - 1)(f + b), with eight layers a stage.
+    assert iteration.time_us == pytest.approx(11 * 24_000, rel=1e-3)
+
+
+def test_iterations_of_some_micro_batches_are_extrapolated_to_all() -> None:
+    numbers = [4, 8, 16]
+    variants = [floodway.Variant(label=f"of {some}", scenario=deep(8, some, of=64)) for some in numbers]
+    (found,) = floodway.compare(variants).extrapolated
+    (whole,) = floodway.run(deep(8, of=64)).summary().iterations
+    # The pipeline fills and drains once, however many micro-batches there are.
+    assert found.time_us == pytest.approx(whole.time_us, rel=1e-9)
+    assert found.error_us == pytest.approx(0, abs=1e-3)
+    assert found.part == "8 of 32 layers"
+    assert "with all 64 micro-batches, of 8 of 32 layers, takes" in found.sentence()
+
+
+def test_some_layers_and_some_micro_batches_are_extrapolated_together() -> None:
+    variants = [
+        floodway.Variant(label=f"{layers}, {some}", scenario=deep(layers, some, of=64))
+        for layers in (4, 8, 16)
+        for some in (4, 8, 16)
+    ]
+    comparison = floodway.compare(variants)
+    (found,) = comparison.extrapolated
+    (whole,) = floodway.run(deep(None, of=64)).summary().iterations
+    assert found.wholes == {"layers": 32, "micro_batches": 64}
+    assert found.time_us == pytest.approx(whole.time_us, rel=1e-9)
+    assert found.error_us == pytest.approx(0, abs=1e-3)
+    by = "lines through the last two of those of 4, 8 and 16 layers for each of 4, 8 and 16 micro-batches"
+    takes = f"with all 32 layers and 64 micro-batches takes {found.time_us:,.1f} us"
+    assert f"{takes}, by {by}" in found.sentence()
+    assert document(comparison)["extrapolated"][0]["micro_batches"] == 64
+    # One number of layers for each of micro-batches says nothing of either.
+    assert floodway.compare([variants[0], variants[4]]).extrapolated == ()
 
 
 def test_an_algorithm_that_no_collective_of_a_job_has_is_a_warning() -> None:
@@ -797,6 +853,56 @@ def test_trees_take_all_nics() -> None:
         for gpus in (1, 4)
     )
     assert four > 3 * one
+
+
+def two_nodes_on_rails(op: str, **keys: str) -> str:
+    """Return two nodes of eight GPUs: rail switches with two NICs of 400G each, and 200G to the spine."""
+    more = "".join(f", {key} = {value}" for key, value in keys.items())
+    return f"""
+mtu = "4096B"
+gpu-nodes.scale-up = {{ rate = "3600G", latency = "500ns" }}
+[topology.rail-optimised]
+nodes = 2
+spines = 1
+rate = "400G"
+delay = "500ns"
+rail-spine = {{ rate = "200G" }}
+[defaults]
+flow-control = "lossy"
+buffer.static = {{ size = "256MB" }}
+[[workload]]
+name = "nccl"
+collective = {{ op = "{op}", size = "64MB", flows = false{more} }}
+"""
+
+
+def spine_bytes(result: floodway.Result) -> int:
+    """Return the bytes that the spine sends."""
+    return int(result.counters.filter(pl.col("node") == "c1")["tx_bytes"].sum())
+
+
+def test_an_all_to_all_with_pxn_takes_the_nics_and_no_spine() -> None:
+    # Eight of sixteen parts of a rank leave its node, each by a NIC: busbw = 15/16 S / (8/16 S / B).
+    payload = 4096 / (4096 + 78)
+    result = floodway.run(floodway.Scenario.from_toml(two_nodes_on_rails("all-to-all")))
+    assert result.collectives is not None
+    assert 0.97 < bandwidths(result.collectives)["busbw_gbps"][0] / (15 / 8 * 400 * payload) < 1
+    assert spine_bytes(result) == 0
+    # Without it seven of these eight cross the spine: those of two GPUs over 200G of their rail switch.
+    result = floodway.run(floodway.Scenario.from_toml(two_nodes_on_rails("all-to-all", pxn="false")))
+    assert result.collectives is not None
+    assert 0.97 < bandwidths(result.collectives)["busbw_gbps"][0] / (15 / 14 * 200 * payload) < 1
+    assert spine_bytes(result) > 7 / 8 * 16 * 32e6
+
+
+@pytest.mark.parametrize("op", ["gather", "scatter", "send-receive"])
+def test_messages_from_rank_to_rank_take_no_spine(op: str) -> None:
+    scenario = floodway.Scenario.from_toml(two_nodes_on_rails(op))
+    checked: Any = scenario.check()
+    assert checked["workloads"][0]["pxn"] is True
+    assert spine_bytes(floodway.run(scenario)) == 0
+    without = floodway.Scenario.from_toml(two_nodes_on_rails(op, pxn="false"))
+    assert spine_bytes(floodway.run(without)) > 0
 
 
 SWEPT = nodes_of_gpus(2, 2, "all-reduce", size='"1MB"')

@@ -577,6 +577,12 @@ class FatTree(Table):
         Links between `ToR` and aggregation switches. Default: rate and delay of the topology.
     agg_core
         Links between aggregation switches and cores. Default: rate and delay of the topology.
+    parallel_tor_agg
+        Number of parallel links between each `ToR` and each aggregation switch of its pod, at
+        least 1. Default: 1.
+    parallel_agg_core
+        Number of parallel links between each aggregation switch and each of its cores, at least
+        1. Default: 1.
     """
 
     _tag: ClassVar[str | None] = "fat-tree"
@@ -593,6 +599,8 @@ class FatTree(Table):
     host_tor: Hop | None = None
     tor_agg: Hop | None = None
     agg_core: Hop | None = None
+    parallel_tor_agg: int | None = None
+    parallel_agg_core: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3352,6 +3360,12 @@ class Collective(Table):
         it came (`same`, `NCCL_CROSS_NIC=0` with PXN), the next one and back in the node behind
         (`alternate`, as NCCL since 2.20), or the next one in each node (`next`), through the
         spine. Default: `alternate`.
+    pxn
+        Of `direct` and `pairwise` all-to-alls, `gather`, `scatter` and `send-receive` between
+        GPU nodes that have a scale-up domain and several NICs: whether a GPU hands a message to
+        the GPU of its node whose NIC has the receiver's place, which sends it on, so that it
+        stays on its rail (NCCL's PXN, unless `NCCL_PXN_DISABLE=1`). Without, each GPU sends by
+        its own NIC, and messages change rails through the spine. Default: `true`.
     chunk
         Largest message; larger ones are cut, and their pieces are sent one after another.
         Default: 128 KiB, or a 4096th if that is more, of what goes along a ring to or from a
@@ -3389,6 +3403,7 @@ class Collective(Table):
     groups: Groups | None = None
     channels: int | None = None
     cross_nic: CrossNic | None = None
+    pxn: bool | None = None
     chunk: Size | None = None
     window: int | None = None
     root: int | None = None
@@ -3425,6 +3440,10 @@ class Training(Table):
         Sequences of a micro-batch. Default: 1.
     micro_batches
         Micro-batches of an iteration, for each replica. Default: 1.
+    simulated_micro_batches
+        Micro-batches that are simulated, at least as many as the pipeline has stages; the last
+        of them is followed by the reduction of gradients. An iteration is that of these alone,
+        and results say so. Default: all of `micro-batches`.
     sequence
         Tokens of a sequence. Default: the model's.
     flops
@@ -3448,6 +3467,9 @@ class Training(Table):
         it came (`same`, `NCCL_CROSS_NIC=0` with PXN), the next one and back in the node behind
         (`alternate`, as NCCL since 2.20), or the next one in each node (`next`), through the
         spine. Default: `alternate`.
+    pxn
+        Of the experts' all-to-alls: whether messages leave a GPU node by the NIC of the
+        receiver's rail (NCCL's PXN), as `pxn` of `collective` says. Default: `true`.
     iterations
         Number of iterations, from 1 to 4096. Default: 1.
     ranks
@@ -3470,6 +3492,7 @@ class Training(Table):
     expert: int | None = None
     micro_batch: int | None = None
     micro_batches: int | None = None
+    simulated_micro_batches: int | None = None
     sequence: int | None = None
     flops: float | None = None
     forward: Time | None = None
@@ -3479,6 +3502,7 @@ class Training(Table):
     algorithm: AlgorithmName | None = None
     channels: int | None = None
     cross_nic: CrossNic | None = None
+    pxn: bool | None = None
     iterations: int | None = None
     ranks: Selector | None = None
     rank_file: str | None = None
@@ -3551,6 +3575,11 @@ class Trace(Table):
         node, the one by which it came (`same`, `NCCL_CROSS_NIC=0` with PXN), the next one and
         back in the node behind (`alternate`, as NCCL since 2.20), or the next one in each node
         (`next`), through the spine. Default: `alternate`.
+    pxn
+        Of Chakra and `SimAI`, of collectives that send messages from rank to rank: whether
+        these leave a GPU node by the NIC of the receiver's rail (NCCL's PXN), as `pxn` of
+        `collective` says. Default: `true` of Chakra; `false` of `SimAI`, as its
+        `AS_PXN_ENABLE`.
     flops
         Of Chakra: operations a second of a GPU, for computations that state a number of
         operations and no duration. No default: such a computation without it is an error.
@@ -3581,6 +3610,7 @@ class Trace(Table):
     splits: int | None = None
     channels: int | None = None
     cross_nic: CrossNic | None = None
+    pxn: bool | None = None
     flops: float | None = None
     dims: Sequence[int] | None = None
     memory_rate: Rate | None = None

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::collective::{AlgorithmName, CrossNic, Nodes, Plan, Request, RequestError, Seat};
+use crate::collective::{AlgorithmName, CrossNic, Places, Plan, Request, RequestError, Seat};
 use crate::{Graph, Kind, Message, Operation, Program, Rank};
 use floodway_units::cast::narrow;
 
-/// The nodes of a group, its levels, and the plans that it executes.
-type Where = (Option<Nodes>, Option<Vec<u32>>, Vec<u32>);
+/// Where a group is, and the plans that it executes.
+type Where = (Places, Vec<u32>);
 
 /// Plans by where the ranks of groups are, as [`Program::seat`] makes them.
 #[derive(Clone, Debug, Default)]
@@ -32,29 +32,28 @@ impl Seated {
 }
 
 impl Program {
-    /// Says where each rank is: rings and trees go through the nodes of their groups then, and a hierarchical
-    /// algorithm whose levels are not given has those of the ranks: GPUs of a node, nodes of a site, sites.
+    /// Says where each rank is: rings and trees go through the nodes of their groups then, messages from rank
+    /// to rank leave a node by the NIC of the receiver's rail, and a hierarchical algorithm whose levels are
+    /// not given has those of the ranks: GPUs of a node, nodes of a site, sites.
     ///
     /// # Errors
     /// The ranks of a group of such an algorithm are not equally many of each node and nodes of each site,
     /// one after another; or a ring for each NIC makes too many messages or channels.
     pub fn seat(&mut self, seats: &[Seat]) -> Result<(), RequestError> {
-        let changes = |plan: &Plan| plan.goes_through_nodes() || plan.has_levels_by_seats();
-        if !self.plans.iter().any(changes) {
+        if !self.plans.iter().any(Plan::differs_by_seats) {
             return Ok(());
         }
         let mut known: BTreeMap<Where, u32> = BTreeMap::new();
         let mut seated = Seated::default();
         for (group, used) in self.groups.iter().zip(self.plans_of_groups()) {
             let seats: Vec<Seat> = group.iter().map(|&rank| seats[rank as usize]).collect();
-            let key = (Nodes::new(&seats), Seat::levels(&seats), used.into_iter().collect());
+            let key: Where = (Places::new(&seats), used.into_iter().collect());
             let of = if let Some(&of) = known.get(&key) {
                 of
             } else {
                 let mut plans: Vec<u32> = (0..narrow(self.plans.len())).collect();
-                for &plan in &key.2 {
-                    let in_place = self.plans[plan as usize].seated(key.0.as_ref(), key.1.as_deref())?;
-                    if let Some(in_place) = in_place {
+                for &plan in &key.1 {
+                    if let Some(in_place) = self.plans[plan as usize].seated(&key.0)? {
                         plans[plan as usize] = narrow(self.plans.len());
                         self.plans.push(in_place);
                     }
@@ -81,6 +80,11 @@ impl Program {
     pub fn rings(&self) -> Option<(u32, CrossNic)> {
         let rings = self.executed().filter_map(|plan| Some((plan.rings()?, plan.request.cross_nic)));
         rings.max_by_key(|(count, _)| *count)
+    }
+
+    /// Do messages of any group leave nodes by the NICs of other GPUs ([`Request::pxn`])?
+    pub fn has_relays(&self) -> bool {
+        self.executed().any(Plan::has_relays)
     }
 
     /// The plans that groups execute.

@@ -78,6 +78,8 @@ pub struct Training {
     pub channels: u32,
     /// By which NIC rings leave a node.
     pub cross_nic: CrossNic,
+    /// Do all-to-alls leave a node by the NIC of the receiver's rail?
+    pub pxn: bool,
     /// Iterations.
     pub iterations: u32,
 }
@@ -428,6 +430,7 @@ impl<'a> Stage<'a> {
             algorithm: self.of.algorithm.filter(|name| AlgorithmName::of(purpose).contains(name)),
             channels: self.of.channels,
             cross_nic: self.of.cross_nic,
+            pxn: self.of.pxn,
             ..Request::new(purpose, Bytes(bytes))
         };
         let plan = self.program.plan_for(&request, ranks)?;

@@ -97,11 +97,15 @@ impl Format {
             ),
             Format::AstraSystem => (
                 "a system of ASTRA-sim",
-                "write all-reduce-implementation as algorithm, and preferred-dataset-splits as splits, of a trace",
+                "import the traces (NAME.<rank>.et) that it belongs to, with `--topology` and the network's file, \
+                 `--trace algorithm=` for its all-reduce-implementation and `--trace splits=` for its \
+                 preferred-dataset-splits",
             ),
-            Format::AstraLogical => {
-                ("a logical topology of ASTRA-sim", "write logical-dims as dims of a trace of Chakra")
-            }
+            Format::AstraLogical => (
+                "a logical topology of ASTRA-sim",
+                "import the traces (NAME.<rank>.et) that it belongs to, with `--topology` and the network's file, and \
+                 `--trace dims=` for its logical-dims",
+            ),
             Format::AstraMemory => (
                 "a remote memory of ASTRA-sim",
                 "write remote-mem-bw as memory-rate, and remote-mem-latency as memory-latency, of a trace of Chakra",

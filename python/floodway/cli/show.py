@@ -10,6 +10,7 @@ from rich.table import Table
 
 from floodway.cli.terminal import Terminal
 from floodway.results.lossless import OF_HARMFUL_FLOWS, sentence
+from floodway.results.parts import KEYS
 from floodway.results.percentiles import FEW, MARK, is_few
 from floodway.results.quantities import counted
 
@@ -284,19 +285,30 @@ def _bandwidths(summary: Summary) -> Table:
     return table
 
 
+def _part(of: tuple[int, int] | None) -> str:
+    return "all" if of is None else f"{of[0]:,} of {of[1]:,}"
+
+
 def _iterations(summary: Summary) -> Table:
     """Report on iterations: parts as shares of their time, means over the ranks."""
     parts = ("computing", "exposed", "idle")
-    some = any(row.layers for row in summary.iterations)
-    of_layers = ("layers",) if some else ()
-    columns = ("workload", "iteration", *of_layers, "time us", *parts, "last rank", "after median us")
+    some = [of for of in KEYS if any(getattr(row, of) for row in summary.iterations)]
+    columns = (
+        "workload",
+        "iteration",
+        *(of.replace("_", "-") for of in some),
+        "time us",
+        *parts,
+        "last rank",
+        "after median us",
+    )
     table = table_of("Iterations", columns, text_columns=("workload",))
     for row in summary.iterations[:NAMED_ITERATIONS]:
         shares = (part / row.time_us if row.time_us else 0.0 for part in _parts(row))
         table.add_row(
             row.workload,
             str(row.iteration),
-            *((row.part.removesuffix(" layers") or "all",) if some else ()),
+            *(_part(getattr(row, of)) for of in some),
             f"{row.time_us:,.1f}",
             *(f"{share:z.1%}" for share in shares),
             str(row.straggler),
@@ -305,7 +317,7 @@ def _iterations(summary: Summary) -> Table:
     left = len(summary.iterations) - NAMED_ITERATIONS
     table.caption = "exposed: communication without computation; idle: neither, means over the ranks"
     if some:
-        table.caption += "\nan iteration of some of a model's layers is shorter than the model's"
+        table.caption += "\nan iteration of some layers or micro-batches is shorter than the whole one"
     if left > 0:
         table.caption += f"; {left:,} more in `floodway.results.iterations`"
     return table

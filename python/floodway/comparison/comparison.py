@@ -100,7 +100,7 @@ class Comparison:
 
     @cached_property
     def extrapolated(self) -> tuple[Extrapolated, ...]:
-        """Iterations of all layers of a model, by variants that simulate different numbers of them."""
+        """Whole iterations, by variants that simulate different numbers of layers or micro-batches."""
         return extrapolated(self.labels, self.results)
 
     @cached_property

@@ -33,8 +33,11 @@ def document(comparison: Comparison) -> dict[str, Any]:
             {
                 "workload": own.workload,
                 "variants": list(own.variants),
-                "simulated": [{"layers": layers, "time_us": time_us} for layers, time_us in own.points],
-                "layers": own.layers,
+                "simulated": [
+                    {**{of: getattr(run, of) for of in own.wholes}, "time_us": run.time_us}
+                    for run in own.simulated
+                ],
+                **own.wholes,
                 "time_us": own.time_us,
                 "error_us": own.error_us,
             }

@@ -1,4 +1,4 @@
-"""Iterations of all layers of a model, extrapolated from runs of some of them."""
+"""Whole iterations, extrapolated from runs of some of their layers and micro-batches."""
 
 from __future__ import annotations
 
@@ -7,110 +7,248 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from floodway.results.layers import layers_of
+from floodway.results.parts import KEYS, part_in_words, parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from floodway.results import Result
 
-__all__ = ["Extrapolated", "extrapolated"]
+__all__ = ["Extrapolated", "Line", "Simulated", "extrapolated"]
 
-#: Numbers of layers from which the error of a line is known.
+#: Numbers of layers or micro-batches from which the error of a line is known.
 LEAST_FOR_ERROR = 3
 
 
 @dataclass(frozen=True, kw_only=True)
+class Simulated:
+    """Runs of some of an iteration.
+
+    Attributes
+    ----------
+    variant
+        Their variant.
+    layers, micro_batches
+        How many are simulated; 0 for all.
+    time_us
+        The mean time of an iteration, in microseconds.
+    """
+
+    variant: str
+    layers: int
+    micro_batches: int
+    time_us: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """The line through the last two of some times, and how far it may be off.
+
+    Attributes
+    ----------
+    of
+        What the numbers count, `layers` or `micro_batches`.
+    points
+        Numbers, the least first, and the time of an iteration of so many, in microseconds.
+    whole
+        The number of a whole iteration.
+    errors
+        How far each time may be off, 0 if it is that of a run; none where that is not known.
+    """
+
+    of: str
+    points: tuple[tuple[int, float], ...]
+    whole: int
+    errors: tuple[float | None, ...]
+
+    @property
+    def step_us(self) -> float:
+        """By what a layer or micro-batch lengthens an iteration, by the last two points."""
+        return _slope(*self.points[-2:])
+
+    @property
+    def time_us(self) -> float:
+        """The time of a whole iteration."""
+        number, time_us = self.points[-1]
+        return time_us + self.step_us * (self.whole - number)
+
+    @property
+    def error_us(self) -> float | None:
+        """How far it is off if the step changes as much again as between the points; none with two."""
+        last = self.errors[-2:]
+        if len(self.points) < LEAST_FOR_ERROR or None in last:
+            return None
+        (first, _), (second, _) = self.points[-2:]
+        beyond = self.whole - second
+        before, after = (error or 0.0 for error in last)
+        of_points = after + (before + after) * beyond / (second - first)
+        return abs(self.step_us - _slope(*self.points[-3:-1])) * beyond + of_points
+
+    def numbers(self) -> str:
+        """Return the numbers of the points in words."""
+        *first, last = (f"{number:,}" for number, _ in self.points)
+        return f"{', '.join(first)} and {last} {_plural(self.of)}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Extrapolated:
-    """The time of an iteration that was not simulated, by a line through those of the most layers.
+    """The time of an iteration that was not simulated.
 
     Attributes
     ----------
     workload
         The job.
-    variants
-        The variants that the line is from, those of the fewest layers first.
-    points
-        Their simulated layers, and the mean time of an iteration, in microseconds.
-    layers
-        All layers of the model.
+    line
+        The line at whose end it is: of the kind that the runs vary, or of micro-batches where they vary both.
+    simulated
+        The runs.
+    by_layers
+        Where they vary both: for each number of micro-batches the line over layers, at whose ends the times
+        of `line` are.
+    part
+        What of the iteration is not extrapolated, in words; empty if nothing.
     """
 
     workload: str
-    variants: tuple[str, ...]
-    points: tuple[tuple[int, float], ...]
-    layers: int
+    line: Line
+    simulated: tuple[Simulated, ...]
+    by_layers: tuple[Line, ...] = ()
+    part: str = ""
 
     @property
-    def layer_us(self) -> float:
-        """By what a layer lengthens an iteration, by the last two points."""
-        return _slope(*self.points[-2:])
+    def variants(self) -> tuple[str, ...]:
+        """The variants that it is from."""
+        return tuple(own.variant for own in self.simulated)
+
+    @property
+    def wholes(self) -> dict[str, int]:
+        """All layers and micro-batches of the iteration, of what is extrapolated."""
+        return {line.of: line.whole for line in (*self.by_layers[:1], self.line)}
 
     @property
     def time_us(self) -> float:
-        """The time of an iteration of all layers."""
-        layers, time_us = self.points[-1]
-        return time_us + self.layer_us * (self.layers - layers)
+        """The time of the iteration."""
+        return self.line.time_us
 
     @property
     def error_us(self) -> float | None:
-        """How far it is off if a layer's time changes as much again as between the points; none with two."""
-        if len(self.points) < LEAST_FOR_ERROR:
-            return None
-        before = _slope(*self.points[-3:-1])
-        return abs(self.layer_us - before) * (self.layers - self.points[-1][0])
+        """How far it is off if what a layer or micro-batch adds changes as much again; none if not known."""
+        return self.line.error_us
 
     def sentence(self) -> str:
         """Say what it is, that it was not simulated, and how good it is."""
-        *first, last = (f"{layers:,}" for layers, _ in self.points)
-        simulated = f"{', '.join(first)} and {last}"
-        whole = f"an iteration of {self.workload} with all {self.layers:,} layers"
-        line = (
-            f"a line through those of {simulated} layers"
-            if self.error_us is None
-            else (
-                f"a line through the last two of those of {simulated} layers, {self.layer_us:,.1f} us a layer"
-            )
+        whole = " and ".join(f"{count:,} {_plural(of)}" for of, count in self.wholes.items())
+        part = f", of {self.part}," if self.part else ""
+        text = (
+            f"extrapolated, not simulated: an iteration of {self.workload} with all {whole}{part} takes "
+            f"{self.time_us:,.1f} us"
         )
-        text = f"extrapolated, not simulated: {whole} takes {self.time_us:,.1f} us"
+        points = self.line.numbers()
+        if self.by_layers:
+            layers = " and of ".join(dict.fromkeys(line.numbers() for line in self.by_layers))
+            points = f"{layers} for each of {points}"
+        line = "lines" if self.by_layers else "a line"
         if self.error_us is None:
-            return f"{text}, by {line}; its error is not known, a third number of layers gives it"
+            more = " and of ".join(_plural(of) for of in self.wholes)
+            return (
+                f"{text}, by {line} through those of {points}; its error is not known, a third number of "
+                f"{more} gives it"
+            )
+        steps = " and ".join(_SINGULAR[of] for of in self.wholes)
         share = self.error_us * 100 / self.time_us
-        error = f"give or take {self.error_us:,.1f} ({share:.2f} %) if a layer's time changes as much again"
-        return f"{text}, by {line}; {error}, which is an estimate"
+        step = f"{self.line.step_us:,.1f} us a {_SINGULAR[self.line.of]}"
+        error = f"give or take {self.error_us:,.1f} ({share:.2f} %)"
+        return (
+            f"{text}, by {line} through the last two of those of {points}, {step}; {error} if the time "
+            f"that a {steps} adds changes as much again, which is an estimate"
+        )
 
 
-def _slope(one: tuple[int, float], other: tuple[int, float]) -> float:
-    return (other[1] - one[1]) / (other[0] - one[0])
+#: One of what iterations are simulated in part by.
+_SINGULAR = {"layers": "layer", "micro_batches": "micro-batch"}
+
+
+def _plural(of: str) -> str:
+    return of.replace("_", "-")
 
 
 def extrapolated(labels: Sequence[str], results: Sequence[Sequence[Result]]) -> tuple[Extrapolated, ...]:
-    """Extrapolate each job of which variants simulate different numbers of layers, all else being equal."""
-    groups: dict[tuple[str, str], dict[int, tuple[str, float, int]]] = {}
+    """Extrapolate each job of which variants simulate different parts, all else being equal."""
+    groups: dict[tuple[str, str], dict[tuple[int, int], Simulated]] = {}
+    wholes: dict[tuple[str, str], dict[str, int]] = {}
     for label, of_variant in zip(labels, results, strict=True):
-        for workload, (layers, whole) in layers_of(of_variant).items():
+        for workload, parts in parts_of(of_variant).items():
             times = [own.time_us for result in of_variant for own in result.summary().iterations_of(workload)]
             if times:
-                same = groups.setdefault((workload, _rest(of_variant[0], workload)), {})
-                same.setdefault(layers, (label, fmean(times), whole))
-    return tuple(_of(workload, found) for (workload, _), found in groups.items() if len(found) > 1)
+                layers, micro_batches = (parts.get(of, (0, 0))[0] for of in KEYS)
+                key = (workload, _rest(of_variant[0], workload))
+                run = Simulated(
+                    variant=label, layers=layers, micro_batches=micro_batches, time_us=fmean(times)
+                )
+                groups.setdefault(key, {}).setdefault((layers, micro_batches), run)
+                wholes.setdefault(key, {}).update({of: whole for of, (_, whole) in parts.items()})
+    return tuple(
+        own for key, found in groups.items() for own in _of(key[0], list(found.values()), wholes[key])
+    )
 
 
 def _rest(result: Result, workload: str) -> str:
-    """Return the scenario without the layers that a job simulates."""
+    """Return the scenario without what a job simulates of an iteration."""
     scenario: Mapping[str, Any] = json.loads(json.dumps(result.run.scenario["scenario"]))
     for own in scenario["workload"]:
         if own.get("name") == workload:
-            own["training"].pop("layers")
+            for key in KEYS.values():
+                own["training"].pop(key, None)
     # The seeds are those of the variant, and the same job in all of them.
     return json.dumps({key: value for key, value in scenario.items() if key != "seed"}, sort_keys=True)
 
 
-def _of(workload: str, found: Mapping[int, tuple[str, float, int]]) -> Extrapolated:
-    ordered = sorted(found.items())
-    return Extrapolated(
-        workload=workload,
-        variants=tuple(label for _, (label, _, _) in ordered),
-        points=tuple((layers, time_us) for layers, (_, time_us, _) in ordered),
-        layers=ordered[0][1][2],
+def _of(workload: str, runs: Sequence[Simulated], wholes: Mapping[str, int]) -> Iterator[Extrapolated]:
+    """Extrapolate layers for each number of micro-batches, and these where there are several lines."""
+    if len({run.layers for run in runs}) == 1:
+        yield from _alone(workload, runs, "micro_batches", wholes)
+        return
+    rows: dict[int, list[Simulated]] = {}
+    for run in sorted(runs, key=lambda run: run.micro_batches):
+        rows.setdefault(run.micro_batches, []).append(run)
+    own = [found for row in rows.values() for found in _alone(workload, row, "layers", wholes)]
+    some = [found for found in own if found.simulated[0].micro_batches]
+    if len(some) < 2:  # noqa: PLR2004 (a line has two ends)
+        yield from own
+        return
+    points = tuple((found.simulated[0].micro_batches, found.time_us) for found in some)
+    line = Line(
+        of="micro_batches",
+        points=points,
+        whole=wholes["micro_batches"],
+        errors=tuple(found.error_us for found in some),
     )
+    yield Extrapolated(
+        workload=workload,
+        line=line,
+        simulated=tuple(run for found in some for run in found.simulated),
+        by_layers=tuple(found.line for found in some),
+    )
+
+
+def _alone(
+    workload: str, runs: Sequence[Simulated], of: str, wholes: Mapping[str, int]
+) -> Iterator[Extrapolated]:
+    """Extrapolate runs that differ in one number."""
+    points = sorted((getattr(run, of), run.time_us, run) for run in runs if getattr(run, of))
+    if len(points) < 2:  # noqa: PLR2004 (as above)
+        return
+    line = Line(
+        of=of,
+        points=tuple((number, time_us) for number, time_us, _ in points),
+        whole=wholes[of],
+        errors=(0.0,) * len(points),
+    )
+    (other,) = KEYS.keys() - {of}
+    simulated = getattr(runs[0], other)
+    part = part_in_words({other: (simulated, wholes[other])}) if simulated else ""
+    yield Extrapolated(workload=workload, line=line, simulated=tuple(run for *_, run in points), part=part)
+
+
+def _slope(one: tuple[int, float], other: tuple[int, float]) -> float:
+    return (other[1] - one[1]) / (other[0] - one[0])

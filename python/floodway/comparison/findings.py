@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from floodway.comparison.shown_link import link_of
 from floodway.results.interval import LEAST_SEEDS
-from floodway.results.layers import layers_of
+from floodway.results.parts import parts_of
 from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ def findings(  # noqa: PLR0913, PLR0917 (what a comparison has)
     for number in range(1, len(labels)):
         pair = _Pair(labels[0], labels[number], number, by_key)
         parts = [*pair.unfinished()]
-        if layers_of(results[0]) != layers_of(results[number]):
+        if parts_of(results[0]) != parts_of(results[number]):
             parts.append(
-                f"{labels[number]} simulates other layers of a model than {labels[0]}: their times are not "
-                "compared"
+                f"{labels[number]} simulates another part of an iteration than {labels[0]}: their times are "
+                "not compared"
             )
         elif _workloads(results[0]) == _workloads(results[number]):
             # Flows of a job are messages of different sizes, each of which waits for others.

@@ -433,9 +433,9 @@ def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
             for result in of_variant
             for own in result.summary().iterations_of(name)
         }
-        # Iterations of different numbers of layers are no finding.
+        # Iterations of different parts are no finding.
         alike = len(parts) == 1
-        part = next(iter(parts)) if alike else "different numbers of layers"
+        part = next(iter(parts)) if alike else "different parts"
         whole = f"{label}iteration{f', {part}' if part else ''}"
         for field, what, job in (
             ("time_us", f"{whole}: time", whole if alike else ""),

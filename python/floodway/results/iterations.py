@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from floodway.results.parts import part_in_words
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -47,8 +49,9 @@ class IterationSummary:
         The second of these by the name of what communicated.
     straggler, lag_us
         The rank that was last, and how long after the median of all ranks.
-    layers
-        Those that were simulated, and all of the model, where only some were: the times are of these alone.
+    layers, micro_batches
+        Those that were simulated, and all of the model and of the iteration, where only some were: the times
+        are of these alone.
     """
 
     workload: str
@@ -61,11 +64,12 @@ class IterationSummary:
     straggler: int
     lag_us: float
     layers: tuple[int, int] | None = None
+    micro_batches: tuple[int, int] | None = None
 
     @property
     def part(self) -> str:
-        """Say that it is of some layers; empty if of all."""
-        return "" if self.layers is None else f"{self.layers[0]:,} of {self.layers[1]:,} layers"
+        """Say that it is of some layers or micro-batches; empty if of all."""
+        return part_in_words({"layers": self.layers, "micro_batches": self.micro_batches})
 
 
 def iterations_of(operations: pl.DataFrame) -> pl.DataFrame:

@@ -317,11 +317,12 @@ def _collectives(collectives: pl.DataFrame) -> Iterator[CollectiveSummary]:
 
 def _iterations(operations: pl.DataFrame, run: RunInfo) -> Iterator[IterationSummary]:
     from floodway.results.iterations import iteration_summaries  # noqa: PLC0415 (where there are jobs)
-    from floodway.results.layers import some_layers  # noqa: PLC0415 (as above)
+    from floodway.results.parts import some_parts  # noqa: PLC0415 (as above)
 
-    parts = some_layers(run.scenario.get("scenario", {}))
+    parts = some_parts(run.scenario.get("scenario", {}))
     for row in iteration_summaries(operations):
-        yield replace(row, layers=parts.get(row.workload))
+        own = parts.get(row.workload, {})
+        yield replace(row, layers=own.get("layers"), micro_batches=own.get("micro_batches"))
 
 
 def percentile(

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use floodway_units::Bytes;
 
 use super::pieces::{Pieces, share, share_of};
+use super::relayed::{Exchange, Targets};
 use super::{Algorithm, Step, Transfer};
 
 /// Messages to all others.
@@ -66,22 +67,36 @@ impl Direct {
         }
     }
 
-    /// Of an all-to-all: messages and bytes to each other rank. Where a message has fewer bytes than there
-    /// are slices, as many slices have a byte.
-    pub fn each_message(&self, rank: u32, each: &mut impl FnMut(u32, u64, u64)) {
-        let Content::Pairs(pairs) = &self.content else { return };
-        for to in (0..self.ranks).filter(|&to| to != rank) {
-            let (begin, end) = pairs.message(self.ranks, (rank, to));
-            let bytes = end - begin;
-            if bytes > 0 {
-                each(to, bytes.min(u64::from(pairs.slices)), bytes);
-            }
-        }
-    }
-
     /// Steps of a phase.
     fn phase(&self) -> u32 {
         self.ranks - 1
+    }
+}
+
+/// An all-to-all: other contents are no messages from one rank to another.
+impl Exchange for Direct {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn targets(&self, from: u32) -> Targets {
+        match &self.content {
+            Content::Parts { .. } => Targets::Nobody,
+            Content::Pairs(_) => Targets::All { first: from + 1 },
+        }
+    }
+
+    fn message(&self, from: u32, to: u32, slice: u32) -> Option<Transfer> {
+        let Content::Pairs(pairs) = &self.content else { return None };
+        let bytes = pairs.piece(self.ranks, (from, to), slice);
+        let step = (to + self.ranks - from - 1) % self.ranks;
+        (bytes > 0).then(|| Transfer::of(to, (slice, step), (u64::from(to), u64::from(from)), bytes))
+    }
+
+    fn bytes(&self, from: u32, to: u32) -> u64 {
+        let Content::Pairs(pairs) = &self.content else { return 0 };
+        let (begin, end) = pairs.message(self.ranks, (from, to));
+        end - begin
     }
 }
 
@@ -112,7 +127,7 @@ impl Algorithm for Direct {
         first.max((step + 1).saturating_sub(self.window))
     }
 
-    fn waits_for_sends(&self) -> bool {
+    fn waits_for_sends(&self, _: u32) -> bool {
         self.window < self.phase()
     }
 
@@ -133,10 +148,7 @@ impl Algorithm for Direct {
                 }
             }
             Content::Pairs(pairs) => {
-                let bytes = pairs.piece(self.ranks, (rank, to), slice);
-                if bytes > 0 {
-                    out.sends.push(Transfer::of(to, (slice, step), (u64::from(to), u64::from(rank)), bytes));
-                }
+                out.sends.extend(self.message(rank, to, slice));
                 out.receives = u32::from(pairs.piece(self.ranks, (from, rank), slice) > 0);
             }
         }

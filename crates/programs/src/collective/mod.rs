@@ -11,6 +11,7 @@ mod handed;
 mod nested;
 mod one_step;
 mod pieces;
+mod relayed;
 mod request;
 mod seats;
 mod tree;
@@ -24,8 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use pieces::Pieces;
 pub(crate) use pieces::share;
+use relayed::{Exchange, Relayed};
 pub use request::{AlgorithmName, Request, RequestError, Sizes};
-pub(crate) use seats::Nodes;
+pub(crate) use seats::Places;
 pub use seats::{CrossNic, Seat};
 
 /// A collective of a group of ranks, as steps by formula. Ranks are places in the group here.
@@ -115,6 +117,8 @@ pub(crate) enum Steps {
     Direct(direct::Direct),
     Handed(handed::Handed),
     OneStep(one_step::OneStep),
+    RelayedDirect(Relayed<direct::Direct>),
+    RelayedOneStep(Relayed<one_step::OneStep>),
     Binomial(tree::Binomial),
     DoubleTree(tree::DoubleTree),
     /// Of no bytes: nothing is sent.
@@ -165,8 +169,8 @@ pub(crate) trait Algorithm {
     fn opens_after(&self, rank: u32, slice: u32, step: u32) -> u32;
     /// The step, into `out`, which is empty.
     fn step(&self, rank: u32, slice: u32, step: u32, out: &mut Step);
-    /// Is a step done only when its sends are complete, too?
-    fn waits_for_sends(&self) -> bool {
+    /// Is a step of a slice done only when its sends are complete, too?
+    fn waits_for_sends(&self, _slice: u32) -> bool {
         false
     }
     /// The most transfers that any step of any rank sends.
@@ -248,6 +252,8 @@ macro_rules! of_algorithm {
             Steps::Direct($steps) => $value,
             Steps::Handed($steps) => $value,
             Steps::OneStep($steps) => $value,
+            Steps::RelayedDirect($steps) => $value,
+            Steps::RelayedOneStep($steps) => $value,
             Steps::Binomial($steps) => $value,
             Steps::DoubleTree($steps) => $value,
             Steps::Nothing($steps) => $value,
@@ -309,9 +315,9 @@ impl Plan {
         of_algorithm!(&self.steps, steps => steps.opens_after(rank, slice, step))
     }
 
-    /// Is a step done only when its sends are complete, too?
-    pub fn waits_for_sends(&self) -> bool {
-        of_algorithm!(&self.steps, steps => steps.waits_for_sends())
+    /// Is a step of a slice done only when its sends are complete, too?
+    pub fn waits_for_sends(&self, slice: u32) -> bool {
+        of_algorithm!(&self.steps, steps => steps.waits_for_sends(slice))
     }
 
     /// Writes a step into `out`.
@@ -333,7 +339,9 @@ impl Plan {
             (Steps::Nested(nested), _) => nested.each_peer(rank, &mut add),
             (Steps::Handed(handed), _) => handed.each_peer(rank, &mut add),
             (Steps::OneStep(one), _) => one.each_peer(rank, &mut add),
-            (Steps::Direct(direct), None) => direct.each_message(rank, &mut add),
+            (Steps::RelayedDirect(relayed), _) => relayed.each_peer(rank, &mut add),
+            (Steps::RelayedOneStep(relayed), _) => relayed.each_peer(rank, &mut add),
+            (Steps::Direct(direct), None) => direct.each_peer(rank, &mut add),
             (_, Some(pieces)) => self.each_of_kinds(pieces, rank, &mut add),
             (_, None) => self.each_of_slices(rank, &mut add),
         }
@@ -400,7 +408,12 @@ impl Plan {
             Steps::Nested(nested) => nested.owner(byte),
             Steps::Direct(direct) => direct.owner(byte),
             Steps::OneStep(one) => one.owner(byte),
-            Steps::Handed(_) | Steps::Binomial(_) | Steps::DoubleTree(_) | Steps::Nothing(_) => 0,
+            Steps::RelayedOneStep(relayed) => relayed.of.owner(byte),
+            Steps::Handed(_)
+            | Steps::RelayedDirect(_)
+            | Steps::Binomial(_)
+            | Steps::DoubleTree(_)
+            | Steps::Nothing(_) => 0,
         }
     }
 

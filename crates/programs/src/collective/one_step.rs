@@ -1,12 +1,15 @@
 //! One step: gather to a root, scatter from it, and send and receive round all ranks, as nccl-tests have
 //! them: all messages of a rank at once.
 
+use floodway_units::cast::narrow;
+
 use super::pieces::{Pieces, share_of};
+use super::relayed::{Exchange, Targets};
 use super::{Algorithm, Step, Transfer};
 
 /// Which messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exchange {
+pub(crate) enum Direction {
     /// The part of each rank to the root.
     To(u32),
     /// The part of each rank from the root.
@@ -20,7 +23,7 @@ pub(crate) enum Exchange {
 pub(crate) struct OneStep {
     pub ranks: u32,
     pub pieces: Pieces,
-    pub exchange: Exchange,
+    pub direction: Direction,
 }
 
 impl OneStep {
@@ -29,30 +32,45 @@ impl OneStep {
         share_of((0, self.pieces.size()), byte, self.ranks)
     }
 
-    fn part(&self, rank: u32, slice: u32) -> (u64, u64) {
-        self.pieces.of_part((rank, self.ranks), slice)
+    /// The piece of the message of two ranks that is in a slice: where it begins, and ends.
+    fn piece(&self, from: u32, to: u32, slice: u32) -> (u64, u64) {
+        match self.direction {
+            Direction::To(_) => self.pieces.of_part((from, self.ranks), slice),
+            Direction::From(_) => self.pieces.of_part((to, self.ranks), slice),
+            Direction::Next => self.pieces.range(slice),
+        }
+    }
+}
+
+impl Exchange for OneStep {
+    fn ranks(&self) -> u32 {
+        self.ranks
     }
 
-    /// For each rank that a rank sends to: messages and bytes.
-    pub fn each_peer(&self, rank: u32, each: &mut impl FnMut(u32, u64, u64)) {
-        let slices = u64::from(self.pieces.slices);
-        let part = |of: u32| {
-            let bytes = self.pieces.part((of, self.ranks));
-            (bytes.min(slices), bytes)
+    fn targets(&self, from: u32) -> Targets {
+        match self.direction {
+            Direction::To(root) if from != root => Targets::One(root),
+            Direction::From(root) if from == root => Targets::All { first: 0 },
+            Direction::To(_) | Direction::From(_) => Targets::Nobody,
+            Direction::Next => Targets::One((from + 1) % self.ranks),
+        }
+    }
+
+    fn message(&self, from: u32, to: u32, slice: u32) -> Option<Transfer> {
+        let (begin, end) = self.piece(from, to, slice);
+        let from_to = match self.direction {
+            Direction::To(_) | Direction::From(_) => (begin, begin),
+            Direction::Next => (u64::from(to), u64::from(from)),
         };
-        match self.exchange {
-            Exchange::To(root) if rank != root => {
-                let (messages, bytes) = part(rank);
-                each(root, messages, bytes);
-            }
-            Exchange::From(root) if rank == root => {
-                for to in (0..self.ranks).filter(|&to| to != root) {
-                    let (messages, bytes) = part(to);
-                    each(to, messages, bytes);
-                }
-            }
-            Exchange::To(_) | Exchange::From(_) => {}
-            Exchange::Next => each((rank + 1) % self.ranks, slices, self.pieces.size()),
+        // A part of fewer bytes than there are slices has none in some of them.
+        (end > begin).then(|| Transfer::of(to, (slice, 0), from_to, end - begin))
+    }
+
+    fn bytes(&self, from: u32, to: u32) -> u64 {
+        match self.direction {
+            Direction::To(_) => self.pieces.part((from, self.ranks)),
+            Direction::From(_) => self.pieces.part((to, self.ranks)),
+            Direction::Next => self.pieces.size(),
         }
     }
 }
@@ -74,40 +92,29 @@ impl Algorithm for OneStep {
         0
     }
 
-    fn step(&self, rank: u32, slice: u32, step: u32, out: &mut Step) {
-        let (n, at) = (self.ranks, (slice, step));
-        // A part of fewer bytes than there are slices has none in some of them.
-        let has_bytes = |rank| {
-            let (begin, end) = self.part(rank, slice);
-            end > begin
-        };
-        let to = |to, of| {
-            let (begin, end) = self.part(of, slice);
-            Transfer::of(to, at, (begin, begin), end - begin)
-        };
-        match self.exchange {
-            Exchange::To(root) if rank == root => {
-                let from = (0..n).filter(|&from| from != root && has_bytes(from));
-                out.receives = floodway_units::cast::narrow(from.count());
-            }
-            Exchange::To(root) => out.sends.extend(Some(to(root, rank)).filter(|_| has_bytes(rank))),
-            Exchange::From(root) if rank == root => {
-                let others = (0..n).filter(|&other| other != root && has_bytes(other));
-                out.sends.extend(others.map(|other| to(other, other)));
-            }
-            Exchange::From(_) => out.receives = u32::from(has_bytes(rank)),
-            Exchange::Next => {
-                let (next, (begin, end)) = ((rank + 1) % n, self.pieces.range(slice));
-                out.sends.push(Transfer::of(next, at, (u64::from(next), u64::from(rank)), end - begin));
-                out.receives = 1;
-            }
+    fn step(&self, rank: u32, slice: u32, _: u32, out: &mut Step) {
+        let n = self.ranks;
+        let others = (0..n).filter(|&other| other != rank);
+        let message = |from, to| self.message(from, to, slice);
+        match self.targets(rank) {
+            Targets::Nobody => {}
+            Targets::One(to) => out.sends.extend(message(rank, to)),
+            Targets::All { .. } => out.sends.extend(others.clone().filter_map(|to| message(rank, to))),
         }
+        out.receives = match self.direction {
+            Direction::To(root) if rank == root => {
+                narrow(others.filter(|&from| message(from, rank).is_some()).count())
+            }
+            Direction::From(root) if rank != root => u32::from(message(root, rank).is_some()),
+            Direction::To(_) | Direction::From(_) => 0,
+            Direction::Next => u32::from(message((rank + n - 1) % n, rank).is_some()),
+        };
     }
 
     fn most_sends(&self) -> u32 {
-        match self.exchange {
-            Exchange::From(_) => self.ranks - 1,
-            Exchange::To(_) | Exchange::Next => 1,
+        match self.direction {
+            Direction::From(_) => self.ranks - 1,
+            Direction::To(_) | Direction::Next => 1,
         }
     }
 }

@@ -10,9 +10,10 @@ use super::around::{Around, Round};
 use super::direct::{Content, Direct, Pairs};
 use super::handed::Handed;
 use super::nested::Nested;
-use super::one_step::{Exchange, OneStep};
+use super::one_step::{Direction, OneStep};
 use super::pieces::Pieces;
-use super::seats::{CrossNic, Nodes, Rings};
+use super::relayed::{Relayed, Relays};
+use super::seats::{CrossNic, Nodes, Places, Rings};
 use super::tree::{Binomial, DoubleTree, Through};
 use super::{Nothing, Plan, Purpose, Steps};
 use crate::Message;
@@ -47,6 +48,8 @@ pub struct Request {
     pub sizes: Option<Sizes>,
     /// By which NIC rings leave a node.
     pub cross_nic: CrossNic,
+    /// Do messages from rank to rank leave a node by the NIC of the receiver's rail (NCCL's PXN)?
+    pub pxn: bool,
 }
 
 /// Sizes of the messages of an all-to-all: by sender, by receiver.
@@ -146,6 +149,10 @@ impl Request {
     pub const CHUNK: Bytes = Bytes(128 << 10);
     /// The most pieces of a channel by default.
     pub const MOST_CHUNKS: u64 = 4096;
+    /// The most pieces by default of a message that another GPU passes on. NCCL passes on each piece of
+    /// 128 KiB (`NCCL_P2P_NET_CHUNKSIZE`) when it has arrived; that the last one comes late then is a 64th of
+    /// its message at most.
+    pub const MOST_PASSED_ON: u64 = 64;
 
     /// A collective of this size with the defaults of all else.
     pub fn new(op: Purpose, size: Bytes) -> Self {
@@ -161,6 +168,7 @@ impl Request {
             levels: None,
             sizes: None,
             cross_nic: CrossNic::default(),
+            pxn: true,
         }
     }
 
@@ -278,28 +286,49 @@ impl Request {
         })
     }
 
-    fn direct(&self, ranks: u32, window: u32) -> Steps {
-        let content = if self.op == Purpose::AllToAll {
-            Content::Pairs(self.pairs(ranks))
-        } else {
-            Content::Parts {
+    fn direct(&self, ranks: u32) -> Steps {
+        Steps::Direct(Direct {
+            ranks,
+            window: u32::MAX,
+            content: Content::Parts {
                 pieces: self.pieces(ranks, self.channels),
                 scatters: self.op != Purpose::AllGather,
                 gathers: self.op != Purpose::ReduceScatter,
-            }
-        };
-        Steps::Direct(Direct { ranks, window, content })
+            },
+        })
     }
 
-    fn pairs(&self, ranks: u32) -> Pairs {
+    fn all_to_all(&self, ranks: u32, window: u32, relays: Option<&Arc<Relays>>) -> Steps {
+        let direct = |pairs| Direct { ranks, window, content: Content::Pairs(pairs) };
+        match relays {
+            None => Steps::Direct(direct(self.pairs(ranks, self.chunk))),
+            Some(relays) => {
+                let pairs = self.pairs(ranks, Some(self.passed_on(self.largest_message(ranks))));
+                Steps::RelayedDirect(Relayed::new(direct(pairs), Arc::clone(relays)))
+            }
+        }
+    }
+
+    fn pairs(&self, ranks: u32, chunk: Option<Bytes>) -> Pairs {
         let sizes: Option<Arc<[u64]>> =
             self.sizes.as_ref().map(|sizes| sizes.iter().flatten().map(|size| size.0).collect());
-        let size = self.parted(ranks).0;
-        let part = size.div_ceil(u64::from(ranks));
-        let largest = sizes.as_ref().map_or(part, |sizes| sizes.iter().copied().max().unwrap_or_default());
-        let largest = Bytes(largest.max(1));
-        let slices = Pieces::new(largest, (1, 1), self.channels, self.chunk).slices;
-        Pairs { size, sizes, channels: self.channels, slices }
+        let largest = self.largest_message(ranks);
+        let slices = Pieces::new(largest, (1, 1), self.channels, chunk).slices;
+        Pairs { size: self.parted(ranks).0, sizes, channels: self.channels, slices }
+    }
+
+    /// The largest message of an all-to-all.
+    fn largest_message(&self, ranks: u32) -> Bytes {
+        let part = Bytes(self.parted(ranks).0.div_ceil(u64::from(ranks)));
+        let of_matrix = self.sizes.as_ref().map(|sizes| sizes.iter().flatten().max().copied());
+        of_matrix.map_or(part, Option::unwrap_or_default).max(Bytes(1))
+    }
+
+    /// The largest piece of messages of so many bytes that other GPUs pass on.
+    fn passed_on(&self, largest: Bytes) -> Bytes {
+        let of_channel = largest.0 / u64::from(self.channels);
+        let by_default = Self::CHUNK.max(Bytes(of_channel.div_ceil(Self::MOST_PASSED_ON)));
+        self.chunk.unwrap_or(by_default)
     }
 
     fn ring(&self, ranks: u32, nodes: Option<&Nodes>) -> Steps {
@@ -324,23 +353,32 @@ impl Request {
         Steps::DoubleTree(DoubleTree { ranks, pieces, through })
     }
 
-    fn one_step(&self, ranks: u32) -> Steps {
-        let (exchange, pieces) = match self.op {
-            Purpose::SendReceive => {
-                (Exchange::Next, Pieces::new(self.size, (1, 1), self.channels, self.chunk))
-            }
-            Purpose::Gather => (Exchange::To(self.root), self.pieces(ranks, self.channels)),
-            _ => (Exchange::From(self.root), self.pieces(ranks, self.channels)),
+    fn one_step(&self, ranks: u32, relays: Option<&Arc<Relays>>) -> Steps {
+        let (direction, parts) = match self.op {
+            Purpose::SendReceive => (Direction::Next, 1),
+            Purpose::Gather => (Direction::To(self.root), ranks),
+            _ => (Direction::From(self.root), ranks),
         };
-        Steps::OneStep(OneStep { ranks, pieces, exchange })
+        let size = self.parted(parts);
+        let chunk = match relays {
+            None => self.chunk,
+            Some(_) => Some(self.passed_on(Bytes(size.0.div_ceil(u64::from(parts))))),
+        };
+        let pieces = Pieces::new(size, (parts, parts), self.channels, chunk);
+        let one_step = OneStep { ranks, pieces, direction };
+        match relays {
+            None => Steps::OneStep(one_step),
+            Some(relays) => Steps::RelayedOneStep(Relayed::new(one_step, Arc::clone(relays))),
+        }
     }
 
-    fn steps(&self, ranks: u32, nodes: Option<&Nodes>) -> Steps {
+    fn steps(&self, ranks: u32, places: &Places) -> Steps {
+        let (nodes, relays) = (places.nodes.as_ref(), places.relays.as_ref());
         if self.size == Bytes::ZERO && self.op != Purpose::Barrier {
             return Steps::Nothing(Nothing);
         }
         match (self.algorithm(), self.op) {
-            (_, Purpose::Gather | Purpose::Scatter | Purpose::SendReceive) => self.one_step(ranks),
+            (_, Purpose::Gather | Purpose::Scatter | Purpose::SendReceive) => self.one_step(ranks, relays),
             (AlgorithmName::Ring, Purpose::AllToAll) => {
                 Steps::Handed(Handed { ranks, pieces: self.pieces(ranks, self.channels) })
             }
@@ -349,8 +387,9 @@ impl Request {
             (AlgorithmName::Hierarchical, _) => {
                 self.nested(ranks, self.levels.clone().unwrap_or_else(|| vec![ranks]))
             }
-            (AlgorithmName::Direct, _) => self.direct(ranks, u32::MAX),
-            (AlgorithmName::Pairwise, _) => self.direct(ranks, self.window.unwrap_or(1)),
+            (AlgorithmName::Direct, Purpose::AllToAll) => self.all_to_all(ranks, u32::MAX, relays),
+            (AlgorithmName::Direct, _) => self.direct(ranks),
+            (AlgorithmName::Pairwise, _) => self.all_to_all(ranks, self.window.unwrap_or(1), relays),
             (AlgorithmName::BinomialTree, _) => {
                 let pieces = Pieces::new(self.size, (1, 1), self.channels, self.chunk);
                 Steps::Binomial(Binomial { ranks, root: self.root, pieces })
@@ -366,17 +405,13 @@ impl Plan {
     /// # Errors
     /// The request cannot be met, by its key.
     pub fn new(request: &Request, ranks: u32) -> Result<Self, RequestError> {
-        Self::through(&Arc::new(request.clone()), ranks, None)
+        Self::through(&Arc::new(request.clone()), ranks, &Places::default())
     }
 
     /// The plan of a request for a group of ranks that are in nodes.
-    pub(crate) fn through(
-        request: &Arc<Request>,
-        ranks: u32,
-        nodes: Option<&Nodes>,
-    ) -> Result<Self, RequestError> {
+    fn through(request: &Arc<Request>, ranks: u32, places: &Places) -> Result<Self, RequestError> {
         request.check(ranks)?;
-        let rings = nodes.map_or(1, Nodes::rings);
+        let rings = places.nodes.as_ref().map_or(1, Nodes::rings);
         if u64::from(request.channels) * u64::from(rings) > u64::from(CHANNELS) {
             let why = format!(
                 "{} for each of {rings} NICs of a node are more than {CHANNELS} in all",
@@ -384,7 +419,7 @@ impl Plan {
             );
             return refuse("channels", why);
         }
-        let plan = Plan::of(request, request.algorithm().name(), ranks, request.steps(ranks, nodes));
+        let plan = Plan::of(request, request.algorithm().name(), ranks, request.steps(ranks, places));
         let shape = plan.shape;
         let transfers = u128::from(shape.slices) * u128::from(shape.steps) * u128::from(shape.sends);
         if transfers > u128::from(Message::TRANSFERS) {
@@ -397,9 +432,23 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Does it differ where ranks are in nodes?
-    pub(crate) fn goes_through_nodes(&self) -> bool {
+    fn goes_through_nodes(&self) -> bool {
         matches!(self.steps, Steps::Around(_) | Steps::DoubleTree(_))
+    }
+
+    /// Is it of messages from rank to rank, which relays may pass on?
+    fn may_have_relays(&self) -> bool {
+        let content = |direct: &Direct| matches!(direct.content, Content::Pairs(_));
+        let fits = match &self.steps {
+            Steps::Direct(direct) => content(direct),
+            steps => matches!(steps, Steps::OneStep(_)),
+        };
+        fits && self.request.pxn
+    }
+
+    /// Are messages passed on by the NIC of the receiver's rail?
+    pub(crate) fn has_relays(&self) -> bool {
+        matches!(self.steps, Steps::RelayedDirect(_) | Steps::RelayedOneStep(_))
     }
 
     /// The rings that go through the nodes of its ranks at once, if any do.
@@ -411,30 +460,34 @@ impl Plan {
     }
 
     /// Has it levels by the seats of its ranks?
-    pub(crate) fn has_levels_by_seats(&self) -> bool {
+    fn has_levels_by_seats(&self) -> bool {
         let is_nested = matches!(self.steps, Steps::Nested(_));
         is_nested && self.algorithm == AlgorithmName::Hierarchical.name() && self.request.levels.is_none()
     }
 
-    /// The plan in its place for a group whose ranks are in these nodes, and of these levels, if they are;
-    /// none, if it is the same.
-    pub(crate) fn seated(
-        &self,
-        nodes: Option<&Nodes>,
-        levels: Option<&[u32]>,
-    ) -> Result<Option<Plan>, RequestError> {
+    /// May it differ by where its ranks are?
+    pub(crate) fn differs_by_seats(&self) -> bool {
+        self.goes_through_nodes() || self.may_have_relays() || self.has_levels_by_seats()
+    }
+
+    /// The plan in its place for a group whose ranks are there; none, if it is the same.
+    pub(crate) fn seated(&self, places: &Places) -> Result<Option<Plan>, RequestError> {
         if self.has_levels_by_seats() {
-            let Some(levels) = levels else {
+            let Some(levels) = &places.levels else {
                 let why = "the ranks of a group are not equally many of each node, and nodes of each site, one \
                            node and one site after another: give it, like [8, 16]";
                 return refuse("levels", why);
             };
-            let request = Request { levels: Some(levels.to_vec()), ..(*self.request).clone() };
-            return Self::through(&Arc::new(request), self.ranks, None).map(Some);
+            let request = Request { levels: Some(levels.clone()), ..(*self.request).clone() };
+            return Self::through(&Arc::new(request), self.ranks, &Places::default()).map(Some);
         }
-        match nodes.filter(|_| self.goes_through_nodes()) {
-            Some(nodes) => Self::through(&self.request, self.ranks, Some(nodes)).map(Some),
-            None => Ok(None),
-        }
+        let places = if self.goes_through_nodes() && places.nodes.is_some() {
+            Places { nodes: places.nodes.clone(), ..Places::default() }
+        } else if self.may_have_relays() && places.relays.is_some() {
+            Places { relays: places.relays.clone(), ..Places::default() }
+        } else {
+            return Ok(None);
+        };
+        Self::through(&self.request, self.ranks, &places).map(Some)
     }
 }

@@ -5,10 +5,13 @@
 //! both directions (NVIDIA/nccl #412, #530).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use floodway_units::cast::narrow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::relayed::Relays;
 
 /// Where a rank is. Equal numbers are the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,8 +22,29 @@ pub struct Seat {
     pub node: u32,
     /// Its NIC, which it may share.
     pub nic: u32,
+    /// Its number among the GPUs of its node, by which NCCL finds the NIC of the same rail in another one.
+    pub gpu: u32,
     /// Its scale-up domain, if it has one.
     pub domain: Option<u32>,
+}
+
+/// What plans need of where the ranks of a group are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Places {
+    /// Its nodes, where rings and trees go through them.
+    pub nodes: Option<Nodes>,
+    /// GPUs of a node, nodes of a site, sites; none if they are not in this order, in equal numbers.
+    pub levels: Option<Vec<u32>>,
+    /// The GPUs that pass on messages of others, where there are any.
+    pub relays: Option<Arc<Relays>>,
+}
+
+impl Places {
+    /// Of ranks with these seats.
+    pub fn new(seats: &[Seat]) -> Self {
+        let relays = Relays::new(seats).map(Arc::new);
+        Places { nodes: Nodes::new(seats), levels: Seat::levels(seats), relays }
+    }
 }
 
 /// By which NIC a ring leaves a node.

@@ -70,7 +70,7 @@ impl Algorithm for Binomial {
         }));
     }
 
-    fn waits_for_sends(&self) -> bool {
+    fn waits_for_sends(&self, _: u32) -> bool {
         true
     }
 }

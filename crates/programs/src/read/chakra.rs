@@ -389,6 +389,7 @@ impl<'a> Reader<'a> {
             algorithm: self.replaced.algorithm(self.options.algorithm, purpose),
             channels: self.options.channels.max(1),
             cross_nic: self.options.cross_nic,
+            pxn: self.options.pxn.unwrap_or(true),
             ..Request::new(purpose, Bytes(size))
         };
         let plan = self.program.plan_for(&request, ranks);

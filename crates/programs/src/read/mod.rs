@@ -41,6 +41,9 @@ pub struct Options {
     pub channels: u32,
     /// By which NIC rings leave a node.
     pub cross_nic: CrossNic,
+    /// Do messages from rank to rank of collectives leave a node by the NIC of the receiver's rail? By
+    /// default as in what has the format: NCCL's traces in Chakra do, `SimAI` does not.
+    pub pxn: Option<bool>,
     /// Of Chakra: each collective becomes so many, one after another, each with its share of the bytes
     /// (ASTRA-sim's `preferred-dataset-splits`); 0 is one.
     pub splits: u32,

@@ -302,6 +302,8 @@ impl<'a> Stage<'a> {
             algorithm: self.counts.replaced.algorithm(self.options.algorithm, purpose),
             channels: self.options.channels.max(1),
             cross_nic: self.options.cross_nic,
+            // `AS_PXN_ENABLE` is 0 where it is not set.
+            pxn: self.options.pxn.unwrap_or(false),
             ..Request::new(purpose, Bytes(cell.bytes.max(ranks.into())))
         };
         let plan = self.program.plan_for(&request, ranks);

@@ -157,7 +157,7 @@ impl Walker {
         let state = &mut open.slices[slice as usize];
         state.open(Left {
             receives: memory.receives,
-            sends: if plan.waits_for_sends() { sends } else { 0 },
+            sends: if plan.waits_for_sends(slice) { sends } else { 0 },
             reduce: memory.reduce,
         });
         open.sends_left += if program.send_completes == SendCompletes::Acknowledged { sends } else { 0 };
@@ -257,7 +257,7 @@ impl Walker {
         open.sends_left -= u32::from(program.send_completes == SendCompletes::Acknowledged);
         let plan = open.plan_in(program);
         let (slice, step, _) = plan.place(message.transfer);
-        if plan.waits_for_sends() {
+        if plan.waits_for_sends(slice) {
             open.slices[slice as usize].left(step).sends -= 1;
         }
         self.progress_slice(program, now, (at, message.operation, slice), out);
@@ -272,7 +272,9 @@ impl Walker {
         }
         let Some(at) = self.index_of(message.operation) else { return false };
         let open = &mut self.collectives.open[at];
-        if open.plan_in(program).waits_for_sends() {
+        let plan = open.plan_in(program);
+        let (slice, ..) = plan.place(message.transfer);
+        if plan.waits_for_sends(slice) {
             return false;
         }
         match program.send_completes {

@@ -226,16 +226,18 @@ fn requests() -> impl Strategy<Value = (Request, u32)> {
 
 /// Ranks that are alone.
 fn alone(ranks: u32) -> Vec<Seat> {
-    (0..ranks).map(|rank| Seat { site: 0, node: rank, nic: rank, domain: None }).collect()
+    (0..ranks).map(|rank| Seat { site: 0, node: rank, nic: rank, gpu: 0, domain: None }).collect()
 }
 
 /// Ranks in any nodes, on any of their NICs; some of no domain.
 fn seats(ranks: u32) -> impl Strategy<Value = Vec<Seat>> {
-    prop::collection::vec((0..4u32, 0..4u32, prop::bool::weighted(0.9)), ranks as usize).prop_map(|places| {
-        let seat = |(node, nic, inside): (u32, u32, bool)| Seat {
+    let place = (0..4u32, 0..4u32, 0..4u32, prop::bool::weighted(0.9));
+    prop::collection::vec(place, ranks as usize).prop_map(|places| {
+        let seat = |(node, nic, gpu, inside): (u32, u32, u32, bool)| Seat {
             site: 0,
             node,
             nic: 4 * node + nic,
+            gpu,
             domain: inside.then_some(node),
         };
         places.into_iter().map(seat).collect()
@@ -248,8 +250,8 @@ fn cross_nic() -> impl Strategy<Value = CrossNic> {
 
 /// Requests, and where their ranks are.
 fn seated() -> impl Strategy<Value = (Request, Vec<Seat>)> {
-    (requests(), cross_nic()).prop_flat_map(|((request, ranks), cross_nic)| {
-        (Just(Request { cross_nic, ..request }), prop_oneof![Just(alone(ranks)), seats(ranks)])
+    (requests(), cross_nic(), any::<bool>()).prop_flat_map(|((request, ranks), cross_nic, pxn)| {
+        (Just(Request { cross_nic, pxn, ..request }), prop_oneof![Just(alone(ranks)), seats(ranks)])
     })
 }
 
@@ -370,7 +372,7 @@ proptest! {
         let request = Request { channels, cross_nic, ..Request::new(op, Bytes(size)) };
         let mut program =
             Program::of_collectives(&[request], vec![(0..ranks).collect()], 1).expect("it can be met");
-        let seat = |rank: u32| Seat { site: 0, node: rank / gpus, nic: rank, domain: Some(rank / gpus) };
+        let seat = |rank: u32| Seat { site: 0, node: rank / gpus, nic: rank, gpu: rank % gpus, domain: Some(rank / gpus) };
         program.seat(&(0..ranks).map(seat).collect::<Vec<_>>()).expect("it can be met");
         let (mut leave, mut arrive) = (vec![0; ranks as usize], vec![0; ranks as usize]);
         let mut changes = 0;
@@ -403,7 +405,8 @@ fn rings_through_all_nics_take_the_time_of_their_closed_form() {
         let request = Request { cross_nic, ..Request::new(Purpose::AllReduce, Bytes(128_000_000)) };
         let mut program =
             Program::of_collectives(&[request], vec![(0..16).collect()], 1).expect("it can be met");
-        let seat = |rank: u32| Seat { site: 0, node: rank / 8, nic: rank, domain: Some(rank / 8) };
+        let seat =
+            |rank: u32| Seat { site: 0, node: rank / 8, nic: rank, gpu: rank % 8, domain: Some(rank / 8) };
         program.seat(&(0..16).map(seat).collect::<Vec<_>>()).expect("it can be met");
         let network = |from: u32, to: u32| if from / 8 == to / 8 { (100, 1) } else { (1_000, 20) };
         let end = execute(&program, &mut Kinds::new(network)).end().expect("it ends").0;
@@ -437,7 +440,7 @@ fn levels_that_are_not_given_are_those_of_the_seats() {
     let algorithm = Some(AlgorithmName::Hierarchical);
     let request = Request { algorithm, ..Request::new(Purpose::AllReduce, Bytes(9_600)) };
     let mut program = Program::of_collectives(&[request], vec![(0..24).collect()], 1).expect("it can be met");
-    let seat = |rank: u32| Seat { site: rank / 12, node: rank / 4, nic: rank, domain: None };
+    let seat = |rank: u32| Seat { site: rank / 12, node: rank / 4, nic: rank, gpu: rank % 4, domain: None };
     let mut seats: Vec<Seat> = (0..24).map(seat).collect();
     program.seat(&seats).expect("they are in order");
     assert_eq!(program.plan(0, 0).levels(), [4, 3, 2]);

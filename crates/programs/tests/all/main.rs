@@ -8,6 +8,7 @@ mod collectives;
 mod connections;
 mod critical_path;
 mod goal_binary;
+mod pxn;
 mod readers;
 mod simai;
 mod support;

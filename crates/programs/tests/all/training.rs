@@ -36,6 +36,7 @@ fn training() -> Training {
         algorithm: None,
         channels: 1,
         cross_nic: CrossNic::Alternate,
+        pxn: true,
         iterations: 1,
     }
 }

@@ -106,7 +106,13 @@ fn rings_and_trees_through_nodes_send_the_same() {
         for cross_nic in [CrossNic::Same, CrossNic::Next] {
             let request = Request { cross_nic, ..Request::new(op, Bytes(8000)) };
             let mut program = collective(request, 6, 2);
-            let seat = |rank: u32| Seat { site: 0, node: rank / 3, nic: rank, domain: Some(rank / 3) };
+            let seat = |rank: u32| Seat {
+                site: 0,
+                node: rank / 3,
+                nic: rank,
+                gpu: rank % 3,
+                domain: Some(rank / 3),
+            };
             program.seat(&(0..6).map(seat).collect::<Vec<_>>()).expect("it can be met");
             // Slices share a NIC, which a schedule's messages leave in turn: it has no times of theirs.
             let (own, other) = ends(&program);
@@ -144,6 +150,7 @@ fn a_training_iteration_takes_the_same_time() {
         algorithm: None,
         channels: 1,
         cross_nic: CrossNic::Alternate,
+        pxn: true,
         iterations: 2,
     };
     let program = training.program().unwrap_or_else(|error| panic!("{error}"));

@@ -384,6 +384,7 @@ impl Collective {
             levels: self.levels.clone(),
             sizes: self.matrix.clone(),
             cross_nic: self.cross_nic,
+            pxn: self.pxn.unwrap_or(true),
         }
     }
 }
@@ -409,7 +410,7 @@ fn seats(ranks: &[RankAt], map: &Map<'_>) -> Vec<Seat> {
         let count = narrow(sites.len());
         let site = *sites.entry(site(map.network, rank.host)).or_insert(count);
         let domain = map.scale_up[rank.host].map(|keys| rank.node / keys.nodes.unwrap_or(1).max(1));
-        Seat { site, node: rank.node, nic: narrow(rank.host), domain }
+        Seat { site, node: rank.node, nic: narrow(rank.host), gpu: rank.gpu, domain }
     };
     ranks.iter().map(seat).collect()
 }

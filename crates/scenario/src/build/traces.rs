@@ -78,10 +78,11 @@ impl Builder<'_> {
 /// A key that the trace's format does not have, or whose value is not allowed, and why.
 pub(crate) fn key_fault(trace: &Trace) -> Option<(&'static str, String)> {
     use TraceFormat::{Chakra, Simai};
-    let keys: [(&str, bool, &[TraceFormat]); 8] = [
+    let keys: [(&str, bool, &[TraceFormat]); 9] = [
         ("algorithm", trace.algorithm.is_some(), &[Chakra, Simai]),
         ("channels", trace.channels.is_some(), &[Chakra, Simai]),
         ("cross-nic", trace.cross_nic != CrossNic::default(), &[Chakra, Simai]),
+        ("pxn", trace.pxn.is_some(), &[Chakra, Simai]),
         ("splits", trace.splits.is_some(), &[Chakra]),
         ("flops", trace.flops.is_some(), &[Chakra]),
         ("dims", !trace.dims.is_empty(), &[Chakra]),
@@ -139,6 +140,7 @@ pub(crate) fn imported(files: &Files<'_>, trace: &Trace) -> Result<Imported, Tra
         algorithm: trace.algorithm,
         channels: trace.channels.unwrap_or(1),
         cross_nic: trace.cross_nic,
+        pxn: trace.pxn,
         splits: trace.splits.unwrap_or(1),
         flops: trace.flops,
         dims: trace.dims.clone(),

@@ -40,7 +40,7 @@ impl Builder<'_> {
             data: training.data.unwrap_or(1),
             expert: training.expert.unwrap_or(1),
             micro_batch: training.micro_batch.unwrap_or(1),
-            micro_batches: training.micro_batches.unwrap_or(1),
+            micro_batches: training.simulated_micro_batches.unwrap_or(all_micro_batches(training)),
             element: ELEMENT,
             gradient: ELEMENT,
             layer: layer(&model, training),
@@ -49,6 +49,7 @@ impl Builder<'_> {
             algorithm: training.algorithm,
             channels: training.channels.unwrap_or(1),
             cross_nic: training.cross_nic,
+            pxn: training.pxn.unwrap_or(true),
             iterations: training.iterations.unwrap_or(1),
         };
         let made = match program.program() {
@@ -58,12 +59,22 @@ impl Builder<'_> {
                 return None;
             }
         };
-        if let Some(layers) = training.layers.filter(|layers| *layers < model.layers) {
-            let why = format!(
-                "{layers} of {} layers are simulated: an iteration is shorter than the model's",
-                model.layers
-            );
-            self.warn_at(&workload_path(workload, "training.layers"), why);
+        let parts = [
+            ("layers", training.layers, "layers", model.layers),
+            (
+                "simulated-micro-batches",
+                training.simulated_micro_batches,
+                "micro-batches",
+                all_micro_batches(training),
+            ),
+        ];
+        for (key, simulated, what, all) in parts {
+            if let Some(simulated) = simulated.filter(|simulated| *simulated < all) {
+                let why = format!(
+                    "{simulated} of {all} {what} are simulated: an iteration is shorter than the whole one"
+                );
+                self.warn_at(&workload_path(workload, &format!("training.{key}")), why);
+            }
         }
         if let Some(name) = training.algorithm.map(AlgorithmName::name)
             && made.plans.iter().all(|plan| plan.algorithm != name)
@@ -80,6 +91,25 @@ impl Builder<'_> {
         };
         self.place(workload, (made, "the degrees make"), (&keys, training.flows), map)
     }
+}
+
+fn all_micro_batches(training: &Training) -> u32 {
+    training.micro_batches.unwrap_or(1)
+}
+
+/// Why an iteration cannot be simulated by so many of its micro-batches.
+fn micro_batches_fault(training: &Training) -> Option<(&'static str, String)> {
+    let (simulated, all) = (training.simulated_micro_batches?, all_micro_batches(training));
+    let stages = training.pipeline.unwrap_or(1);
+    let why = if !(1..=all).contains(&simulated) {
+        format!("{simulated} is not a number from 1 to {all}, micro-batches of an iteration")
+    } else if simulated < stages.min(all) {
+        // With fewer the pipeline is never full, and another micro-batch adds another time than in the whole.
+        format!("{simulated} are fewer than the {stages} stages of the pipeline, which they do not fill")
+    } else {
+        return None;
+    };
+    Some(("simulated-micro-batches", why))
 }
 
 /// What of a job's description cannot be, by its key.
@@ -104,6 +134,9 @@ fn fault(model: &Model, training: &Training) -> Option<(&'static str, String)> {
     }
     if model.experts.is_some() && model.experts_per_token == 0 {
         return Some(("model.experts", "it belongs to experts-per-token, which is missing".into()));
+    }
+    if let Some(fault) = micro_batches_fault(training) {
+        return Some(fault);
     }
     match (training.flops, training.forward) {
         (Some(_), Some(_)) => Some(("flops", "it and \"forward\" are given together: give one".into())),

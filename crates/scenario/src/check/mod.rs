@@ -189,6 +189,9 @@ pub struct Traffic {
     /// Of rings through several GPU nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rings: Option<Rings>,
+    /// Of messages from rank to rank: do some leave a GPU node by the NIC of another GPU (`pxn`)?
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pxn: bool,
     /// Hosts that a hot spot is at.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hot_hosts: Vec<String>,
@@ -375,6 +378,7 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
         ranks: None,
         levels: Vec::new(),
         rings: None,
+        pxn: false,
         hot_hosts: hot_hosts(blueprint, workload),
         measure_from_us: from.as_us(),
         measure_to_us: (to < Time::NEVER).then(|| to.as_us()),
@@ -397,6 +401,7 @@ fn traffic(blueprint: &Blueprint, workload: &floodway_fabric::blueprint::Workloa
             traffic.offered_bytes = Some(bytes as f64);
             traffic.ranks = Some(job.program.ranks.len());
             traffic.levels = job.program.levels();
+            traffic.pxn = job.program.has_relays();
             traffic.rings = job.program.rings().map(|(count, cross_nic)| Rings { count, cross_nic });
         }
         Arrivals::Poisson(poisson) => {

@@ -40,7 +40,9 @@ pub fn render(report: &Report) -> String {
             levels => format!("; hierarchical, levels from the innermost: {}", levels.join(", ")),
         };
         let rings = traffic.rings.map_or_else(String::new, |rings| format!("; {}", rings.text()));
-        let _ = writeln!(text, "ranks of {}: {ranks}{levels}{rings}", traffic.name);
+        let pxn =
+            if traffic.pxn { "; messages leave nodes by the NIC of the receiver's rail (pxn)" } else { "" };
+        let _ = writeln!(text, "ranks of {}: {ranks}{levels}{rings}{pxn}", traffic.name);
     }
     if let Some(relays) = report.relays.as_ref().and_then(super::Relays::text) {
         let _ = writeln!(text, "{relays}");

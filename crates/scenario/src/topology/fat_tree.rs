@@ -6,6 +6,8 @@
 //! hosts `ToR` by `ToR`, core (i, j) is c(i·`cores-per-agg` + j + 1). The first ports of a switch lead
 //! upward. With `homes` `ToR` for each host, that many consecutive `ToR` of a pod share their hosts.
 
+use std::iter::repeat_n;
+
 use floodway_units::{Length, Rate, Span};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,6 +49,12 @@ pub struct FatTree {
     pub tor_agg: Hop,
     /// Links between aggregation switches and cores. Default: rate and delay of the topology.
     pub agg_core: Hop,
+    /// Number of parallel links between each `ToR` and each aggregation switch of its pod, at least 1.
+    /// Default: 1.
+    pub parallel_tor_agg: Option<usize>,
+    /// Number of parallel links between each aggregation switch and each of its cores, at least 1.
+    /// Default: 1.
+    pub parallel_agg_core: Option<usize>,
 }
 
 /// Numbers of switches and hosts.
@@ -61,8 +69,16 @@ struct Shape {
     /// At a `ToR`.
     hosts: usize,
     homes: usize,
+    /// Parallel links between two switches.
+    parallel: Parallel,
     /// Number of pods in the fabrics before this one.
     before: usize,
+}
+
+/// Links between two switches, by tier.
+struct Parallel {
+    tor_agg: usize,
+    agg_core: usize,
 }
 
 /// Indices of the switches.
@@ -115,6 +131,10 @@ impl FatTree {
             cores: number("cores-per-agg", self.cores_per_agg, half)?,
             hosts,
             homes,
+            parallel: Parallel {
+                tor_agg: number("parallel-tor-agg", self.parallel_tor_agg, 1)?,
+                agg_core: number("parallel-agg-core", self.parallel_agg_core, 1)?,
+            },
             before: names.before("pod", pods),
         })
     }
@@ -150,7 +170,11 @@ impl FatTree {
 
 impl Shape {
     fn links(&self) -> usize {
-        let up = self.tors.saturating_add(self.cores).saturating_mul(self.aggs);
+        let (tors, cores) = (
+            self.tors.saturating_mul(self.parallel.tor_agg),
+            self.cores.saturating_mul(self.parallel.agg_core),
+        );
+        let up = tors.saturating_add(cores).saturating_mul(self.aggs);
         let of_pod = self.tors.saturating_mul(self.hosts).saturating_add(up);
         self.pods.saturating_mul(of_pod)
     }
@@ -187,12 +211,14 @@ impl Shape {
     /// From the top down, so that the first ports of a switch lead upward. Hosts are the first nodes.
     fn add_links(&self, network: &mut Network, switches: &Switches, tiers: &Tiers) {
         for (i, &agg) in switches.aggs.iter().enumerate() {
-            for &core in &switches.cores[i % self.aggs * self.cores..][..self.cores] {
+            let cores = &switches.cores[i % self.aggs * self.cores..][..self.cores];
+            for &core in cores.iter().flat_map(|core| repeat_n(core, self.parallel.agg_core)) {
                 network.link([agg, core], &["agg-core", &self.pod(i / self.aggs)], tiers.agg_core);
             }
         }
         for (i, &tor) in switches.tors.iter().enumerate() {
-            for &agg in &switches.aggs[i / self.tors * self.aggs..][..self.aggs] {
+            let aggs = &switches.aggs[i / self.tors * self.aggs..][..self.aggs];
+            for &agg in aggs.iter().flat_map(|agg| repeat_n(agg, self.parallel.tor_agg)) {
                 network.link([tor, agg], &["tor-agg", &self.pod(i / self.tors)], tiers.tor_agg);
             }
         }
@@ -279,6 +305,17 @@ mod tests {
         assert_eq!(ports(&network, "a4"), ["a4-c1", "t5-a4", "t6-a4", "t7-a4", "t8-a4"]);
         assert_eq!(ports(&network, "c3"), ["a3-c3", "a6-c3"]);
         assert_eq!(network.shortest_paths(0, 15), 3);
+    }
+
+    #[test]
+    fn parallel_links_multiply_the_paths_of_each_tier() {
+        let parallel = FatTree { parallel_tor_agg: Some(2), parallel_agg_core: Some(3), ..general() };
+        let network = parallel.build().expect("it is a fat tree");
+        assert_eq!(network.links.len(), 8 * 2 + 8 * 3 * 2 + 6 * 3);
+        // Two links up, three to and from the core of each of three aggregation switches, two down.
+        assert_eq!(network.shortest_paths(0, 15), 3 * 2 * 3 * 3 * 2);
+        let none = FatTree { parallel_agg_core: Some(0), ..general() };
+        assert_eq!(none.build().unwrap_err().path, ["parallel-agg-core"]);
     }
 
     #[test]

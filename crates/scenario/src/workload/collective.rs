@@ -53,6 +53,13 @@ pub struct Collective {
     /// since 2.20), or the next one in each node (`next`), through the spine. Default: `alternate`.
     #[serde(default)]
     pub cross_nic: CrossNic,
+    /// Of `direct` and `pairwise` all-to-alls, `gather`, `scatter` and `send-receive` between GPU nodes that
+    /// have a scale-up domain and several NICs: whether a GPU hands a message to the GPU of its node whose
+    /// NIC has the receiver's place, which sends it on, so that it stays on its rail (NCCL's PXN, unless
+    /// `NCCL_PXN_DISABLE=1`). Without, each GPU sends by its own NIC, and messages change rails through the
+    /// spine. Default: `true`.
+    #[serde(default)]
+    pub pxn: Option<bool>,
     /// Largest message; larger ones are cut, and their pieces are sent one after another. Default: 128
     /// KiB, or a 4096th if that is more, of what goes along a ring to or from a root and of
     /// `double-binary-tree`; all else is not cut.

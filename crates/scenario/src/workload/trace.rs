@@ -49,6 +49,11 @@ pub struct Trace {
     /// `alternate`.
     #[serde(default)]
     pub cross_nic: CrossNic,
+    /// Of Chakra and `SimAI`, of collectives that send messages from rank to rank: whether these leave a GPU
+    /// node by the NIC of the receiver's rail (NCCL's PXN), as `pxn` of `collective` says. Default: `true` of
+    /// Chakra; `false` of `SimAI`, as its `AS_PXN_ENABLE`.
+    #[serde(default)]
+    pub pxn: Option<bool>,
     /// Of Chakra: operations a second of a GPU, for computations that state a number of operations and no
     /// duration. No default: such a computation without it is an error.
     #[serde(default)]

@@ -50,6 +50,11 @@ pub struct Training {
     /// Micro-batches of an iteration, for each replica. Default: 1.
     #[serde(default, deserialize_with = "degree")]
     pub micro_batches: Option<u32>,
+    /// Micro-batches that are simulated, at least as many as the pipeline has stages; the last of them is
+    /// followed by the reduction of gradients. An iteration is that of these alone, and results say so.
+    /// Default: all of `micro-batches`.
+    #[serde(default)]
+    pub simulated_micro_batches: Option<u32>,
     /// Tokens of a sequence. Default: the model's.
     #[serde(default)]
     pub sequence: Option<u64>,
@@ -81,6 +86,10 @@ pub struct Training {
     /// since 2.20), or the next one in each node (`next`), through the spine. Default: `alternate`.
     #[serde(default)]
     pub cross_nic: CrossNic,
+    /// Of the experts' all-to-alls: whether messages leave a GPU node by the NIC of the receiver's rail
+    /// (NCCL's PXN), as `pxn` of `collective` says. Default: `true`.
+    #[serde(default)]
+    pub pxn: Option<bool>,
     /// Number of iterations, from 1 to 4096. Default: 1.
     #[serde(default)]
     pub iterations: Option<u32>,

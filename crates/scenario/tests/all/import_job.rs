@@ -141,6 +141,11 @@ fn a_topology_of_htsim_is_a_fat_tree() {
          rate = \"400G\", delay = \"1us\" } }\n",
     );
     assert_has(&scenario.text, "switches = { tag = \"agg\" }\npipeline = \"300ns\"\n");
+    // A ToR has both uplinks to one aggregation switch, and that has two links to each of two cores.
+    let bundles = TOPO.replace("Tier 1\n", "Tier 1\nBundle 2\n").replace("Tier 2\n", "Tier 2\nBundle 2\n");
+    let scenario = imported(TraceFormat::Htsim, &matrix, in_network(&file("bundles.topo", bundles)));
+    assert_has(&scenario.text, "tors-per-pod = 2, aggs-per-pod = 1, cores-per-agg = 2, hosts-per-tor = 2, ");
+    assert_has(&scenario.text, "parallel-tor-agg = 2, parallel-agg-core = 2 }\n");
     let two = TOPO
         .replace("Tiers 3", "Tiers 2")
         .replace("Podsize 4", "")
@@ -181,6 +186,15 @@ fn faults_of_a_topology_of_htsim_have_their_lines() {
     assert_eq!(
         with("Tier 2", "Tier 3"),
         "faulty.topo:18: tier 3 is not one of 0 (ToR), 1 (aggregation) and 2 (core)"
+    );
+    assert_eq!(
+        with("Tier 0\n", "Tier 0\nBundle 2\n"),
+        "faulty.topo:6: parallel links (bundle of tier 0) between a host and its ToR are not in the topologies of \
+         floodway: write 1 and the rate of all"
+    );
+    assert_eq!(
+        with("Tier 2\n", "Tier 2\nBundle 3\n"),
+        "faulty.topo:14: radix_up of tier 1, 4, is no multiple of bundle of tier 2, 3"
     );
     let cut = file("cut.topo", &TOPO[..TOPO.find("Tier 2").unwrap_or_default()]);
     let error = refused(TraceFormat::Htsim, &matrix, in_network(&cut));
@@ -247,13 +261,13 @@ fn a_file_of_another_format_is_told_as_what_it_is() {
         Goal,
         "x7",
         "{\n \"scheduling-policy\": \"LIFO\",\n \"endpoint-delay\": 10\n}\n",
-        "a system of ASTRA-sim: write all-",
+        "a system of ASTRA-sim: import the traces (NAME.<rank>.et) that it belongs to",
     );
     is(
         Goal,
         "x8",
         "{ \"logical-dims\": [\"8\",\"2\"] }\n",
-        "a logical topology of ASTRA-sim: write logical-dims as dims",
+        "a logical topology of ASTRA-sim: import the traces (NAME.<rank>.et) that it belongs to",
     );
     is(
         Goal,

@@ -134,6 +134,11 @@ impl Tree<'_> {
     }
 
     fn topology(&self, notes: &mut Vec<String>) -> Result<String, LineError> {
+        if let Some((_, line)) = self.tiers[&0].get("bundle").filter(|bundle| bundle.0 > 1) {
+            let why = "parallel links (bundle of tier 0) between a host and its ToR are not in the topologies of \
+                       floodway: write 1 and the rate of all";
+            return Err((*line, why.to_owned()));
+        }
         let hosts = self.of(0, "radix_down")?;
         let up = self.of(0, "radix_up")?;
         let bundle = self.bundle(1);
@@ -148,24 +153,26 @@ impl Tree<'_> {
                 hosts.0
             ));
         }
-        if bundle > 1 || self.bundle(2) > 1 {
-            let line = (1..3).find_map(|tier| self.tiers[&tier].get("bundle").filter(|bundle| bundle.0 > 1));
-            let why = "parallel links (bundle) of three tiers are not in topology.fat-tree; list them in \
-                       topology.explicit, or write 1 and the rate of all";
-            return Err((line.map_or(1, |bundle| bundle.1), why.to_owned()));
-        }
         let Some(pod) = self.pod.filter(|pod| pod.0 > 0) else {
             return Err((1, "podsize is missing at the top, or 0".to_owned()));
         };
         let pods = parts((self.nodes, "the number of nodes"), pod, "podsize")?;
         let tors = parts((pod.0, "podsize"), hosts, "radix_down of tier 0")?;
-        let cores = self.of(1, "radix_up")?;
-        self.check_down(1, tors, notes);
-        self.check_down(2, pods, notes);
+        let (up, bundle_up) = (self.of(1, "radix_up")?, self.bundle(2));
+        // As htsim links an aggregation switch: to radix_up over bundle cores, by so many links each.
+        let cores = parts((up.0, "radix_up of tier 1"), (bundle_up, up.1), "bundle of tier 2")?;
+        self.check_down(1, tors * bundle, notes);
+        self.check_down(2, pods * bundle_up, notes);
+        let mut parallel = String::new();
+        for (key, links) in [("parallel-tor-agg", bundle), ("parallel-agg-core", bundle_up)] {
+            if links > 1 {
+                _ = write!(parallel, ", {key} = {links}");
+            }
+        }
         Ok(format!(
             "fat-tree = {{ pods = {pods}, tors-per-pod = {tors}, aggs-per-pod = {aggs}, cores-per-agg = {}, \
-             hosts-per-tor = {}, host-tor = {host_hop}, tor-agg = {agg_hop}, agg-core = {} }}",
-            cores.0,
+             hosts-per-tor = {}, host-tor = {host_hop}, tor-agg = {agg_hop}, agg-core = {}{parallel} }}",
+            cores,
             hosts.0,
             self.hop(2)?
         ))

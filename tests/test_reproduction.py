@@ -135,6 +135,7 @@ def test_a_page_has_the_claims_the_pictures_and_the_quick_form_beside_them(tmp_p
     full, few = read_results(tmp_path / "full"), read_results(tmp_path / "quick")
     page = results_page("pools", full, few, MADE)
     assert "`floodway reproduce pools`, 2026-01-01, revision abc, 12 runs" in page
+    assert f"`floodway reproduce pools {study.name}`: 12 runs with 3 seeds, 0 minutes of one core" in page
     assert "| 1 | the larger pool is sooner | at most 1,000 us" in page
     assert "![Means](pools/1.png)" in page
     older = results_page("pools", full, few, replace(MADE, engine="def"))

@@ -98,6 +98,10 @@ def read_results(folder: Path) -> dict[str, Any]:
     store = Runs(folder / "runs")
     document["core_minutes"] = sum(map(store.wall_s, keys)) / 60
     document["run_count"] = len(keys)
+    for study in document["studies"]:
+        own = {run["key"]: run["seed"] for run in study["runs"] if run["error"] is None}
+        study["core_minutes"] = sum(map(store.wall_s, own)) / 60
+        study["run_count"], study["seed_count"] = len(own), len(set(own.values()))
     return document
 
 
@@ -183,7 +187,7 @@ def _overview(paper: str, full: Mapping[str, Any]) -> Iterator[str]:
 def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
     yield f"### {plain(study['title'])}"
     yield plain(study["shows"])
-    yield code(f"floodway reproduce {paper} {study['name']}")
+    yield _cost(code(f"floodway reproduce {paper} {study['name']}"), study)
     yield formatted(study["notes"])
     yield readings_list((each["name"], each["says"]) for each in study["readings"])
     if study["rows"]:
@@ -194,6 +198,12 @@ def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
     for picture in study["pictures"]:
         yield f"![{plain(picture['title'])}]({target(paper + '/' + picture['file'])})"
         yield plain(picture["caption"])
+
+
+def _cost(command: str, study: Mapping[str, Any]) -> str:
+    """Say what a study took, from which follows what more seeds would."""
+    runs, seeds = counted(study["run_count"], "run"), counted(study["seed_count"], "seed")
+    return f"{command}: {runs} with {seeds}, {study['core_minutes']:,.0f} minutes of one core"
 
 
 def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["published_and_ours"]
 
 #: Inches: of the picture, of a row, and of what is above and below the rows.
-WIDE, ROW, AROUND = 7.0, 0.21, 1.0
-#: Letters of a statement beside its row.
-LETTERS = 62
+WIDE, ROW, AROUND = 7.0, 0.25, 1.0
+#: Letters of a line of the statement beside a row, of which there are two at most.
+LETTERS = 48
 OURS: dict[Verdict, str] = {
     "agrees": COLOURS[2],
     "agrees in direction": COLOURS[0],
@@ -86,7 +87,8 @@ def _row(axes: Any, at: int, judged: Judged) -> None:  # noqa: ANN401 (of matplo
 
 
 def _label(part: Part, judged: Judged) -> str:
-    return shown(f"{judged.claim.figure or part.study.name}  {judged.claim.says}", longest=LETTERS)
+    says = shown(f"{judged.claim.figure or part.study.name}: {judged.claim.says}", longest=2 * LETTERS - 8)
+    return "\n".join(wrap(says, LETTERS))
 
 
 def _data(part: Part, judged: Judged) -> dict[str, Any]:

@@ -204,7 +204,7 @@ def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
 def _cost(command: str, study: Mapping[str, Any]) -> str:
     """Say what a study took, from which follows what more seeds would."""
     runs, seeds = counted(study["run_count"], "run"), counted(study["seed_count"], "seed")
-    return f"{command}: {runs} with {seeds}, {study['core_minutes']:,.0f} minutes of one core"
+    return f"{command}: {runs} with {seeds}, {counted(round(study['core_minutes']), 'minute')} of one core"
 
 
 def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str]:

@@ -47,6 +47,7 @@ name = "llama"
 model = { layers = 32, hidden = 64, sequence = 128, parameters = 3200000 }
 forward = "1ms"
 pipeline = 4
+micro-batches = 16
 """
 
 
@@ -99,7 +100,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = Command(made)("plot", "busbw", "cluster.toml", "-b", "1M", "-e", "4M", "--quiet")
     assert table.code == 0, table.err
     (made / "all_reduce.log").write_text(table.out, encoding="utf-8")
-    # An iteration of a model of 32 layers.
+    # An iteration of a model of 32 layers, of 16 micro-batches.
     (made / "llama.toml").write_text(DEEP, encoding="utf-8")
     # The demonstration is in many examples; a tenth of its traffic shows as well that they run.
     demo = made / "scenarios" / "demo.toml"

@@ -49,7 +49,8 @@ ABOVE_OVERVIEW = (
     "This page is generated: `make reproduced` judges a paper and writes its rows. Each row is a published "
     "statement about the mechanism, by the best of its readings; "
     "[the rule](../studies.md#the-rule-of-a-verdict) says what a verdict means, and "
-    "[what we could not reproduce, and why](not-reproduced.md) the causes."
+    "[what we could not reproduce, and why](not-reproduced.md) the causes. "
+    "[Other sentences](not-judged.md) of the papers have no row."
 )
 
 #: Above the tables of mutants.
@@ -203,7 +204,7 @@ def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
 def _cost(command: str, study: Mapping[str, Any]) -> str:
     """Say what a study took, from which follows what more seeds would."""
     runs, seeds = counted(study["run_count"], "run"), counted(study["seed_count"], "seed")
-    return f"{command}: {runs} with {seeds}, {study['core_minutes']:,.0f} minutes of one core"
+    return f"{command}: {runs} with {seeds}, {counted(round(study['core_minutes']), 'minute')} of one core"
 
 
 def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str]:

@@ -948,8 +948,8 @@ def test_a_sweep_prints_what_was_measured_in_its_sizes_and_the_ratio(tmp_path: P
     words = ("plot", "busbw", "pair.toml", "measured.log", "other.log", "-b", "1M", "-e", "2M", "--quiet")
     done = Command(tmp_path)(*words, "--out", "out")
     assert done.code == 0, done.err
-    told, names = done.out.splitlines()[1:3]
-    assert told == "# last columns: as measured in measured; ratio: simulated busbw over measured"
+    shown, names = done.out.splitlines()[1:3]
+    assert shown == "# last columns: as measured in measured; ratio: simulated busbw over measured"
     assert names.split()[-3:] == ["time", "busbw", "ratio"]
     there, missing = [line.split() for line in done.out.splitlines() if not line.startswith("#")]
     assert there[8:10] == ["60.00", "17.48"]

@@ -144,7 +144,7 @@ impl Relays {
     }
 }
 
-/// To whom a rank sends in an exchange.
+/// The ranks to which a rank sends in an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Targets {
     Nobody,
@@ -159,7 +159,7 @@ pub(crate) enum Targets {
 pub(crate) trait Exchange: Algorithm {
     /// The number of ranks.
     fn ranks(&self) -> u32;
-    /// To whom a rank sends.
+    /// The ranks to which a rank sends.
     fn targets(&self, from: u32) -> Targets;
     /// What of the message of two ranks is in a slice; none without a byte.
     fn message(&self, from: u32, to: u32, slice: u32) -> Option<Transfer>;

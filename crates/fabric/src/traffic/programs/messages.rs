@@ -1,7 +1,7 @@
 //! Messages of ranks of jobs, and the events that advance ranks.
 
 use floodway_programs::walker::Ended;
-use floodway_programs::{Message, Posting, SendCompletes};
+use floodway_programs::{Message, Posting, Program, SendCompletes};
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Time};
 
@@ -123,7 +123,9 @@ impl AtNode<'_, '_> {
                 self.run.traffic.programs.ranks[sender as usize].walker.left(Time(at), channel);
                 self.arm_rank(sender);
             }
-            End::Sender if completes == SendCompletes::Acknowledged => self.rank_sent(sender, message, at),
+            End::Sender if completes == SendCompletes::Acknowledged => {
+                self.rank_sent(&spec.program, sender, message, at);
+            }
             End::Receiver => {
                 let mut step = std::mem::take(&mut self.run.traffic.programs.step);
                 let arrival = spec.program.arrival(from, message, &mut step);
@@ -133,16 +135,14 @@ impl AtNode<'_, '_> {
                 state.walker.received(Time(at), from, message, arrival.step);
                 self.arm_rank(receiver);
                 if completes == SendCompletes::Received {
-                    self.rank_sent(sender, message, at);
+                    self.rank_sent(&spec.program, sender, message, at);
                 }
             }
             End::Nic | End::Sender => {}
         }
     }
 
-    pub(super) fn rank_sent(&mut self, sender: u32, message: Message, at: u64) {
-        let (workload, _) = self.run.traffic.programs.in_workload(sender);
-        let program = &job(self.facts.blueprint, workload).program;
+    pub(super) fn rank_sent(&mut self, program: &Program, sender: u32, message: Message, at: u64) {
         let walker = &mut self.run.traffic.programs.ranks[sender as usize].walker;
         // Of most messages of collectives nothing follows but a count.
         if at == self.now && walker.counts_as_sent(program, message) {

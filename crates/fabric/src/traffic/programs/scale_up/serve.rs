@@ -60,7 +60,7 @@ impl AtNode<'_, '_> {
             self.arm_rank(id);
         }
         if spec.program.send_completes == SendCompletes::Acknowledged {
-            self.rank_sent(id, message, left);
+            self.rank_sent(&spec.program, id, message, left);
         }
     }
 
@@ -71,7 +71,7 @@ impl AtNode<'_, '_> {
             return;
         }
         let (workload, _) = programs.in_workload(id);
-        let completes = job(self.facts.blueprint, workload).program.send_completes;
+        let program = &job(self.facts.blueprint, workload).program;
         loop {
             let RankState { walker, port, .. } = &mut self.run.traffic.programs.ranks[id as usize];
             let Some(&Reverse(coming)) = port.incoming.peek() else { break };
@@ -82,9 +82,9 @@ impl AtNode<'_, '_> {
             let end = port.receives_until.max(coming.first) + coming.takes.0;
             port.receives_until = end;
             walker.received(Time(end), coming.from, coming.message, coming.step);
-            if completes == SendCompletes::Received {
+            if program.send_completes == SendCompletes::Received {
                 let sender = self.run.traffic.programs.id(workload, coming.from);
-                self.rank_sent(sender, coming.message, end);
+                self.rank_sent(program, sender, coming.message, end);
             }
         }
         let port = &mut self.run.traffic.programs.ranks[id as usize].port;

@@ -74,7 +74,7 @@ impl AtNode<'_, '_> {
             self.check_accounts(port);
         }
         if self.node.is_host() {
-            if self.facts.blueprint.semantics.turns == Turns::Ring {
+            if self.ctx.facts.blueprint.semantics.turns == Turns::Ring {
                 self.node.nics.iter().for_each(|nic| self.check_turns(nic));
             }
         } else {
@@ -84,17 +84,18 @@ impl AtNode<'_, '_> {
 
     /// The port, and the time, in messages.
     fn here(&self, port: Local) -> Here<'_> {
-        Here { blueprint: self.facts.blueprint, port: self.id(port), now: self.time() }
+        Here { blueprint: self.ctx.facts.blueprint, port: self.id(port), now: self.ctx.time() }
     }
 
     /// Bytes of queues, and whether link control frames are there.
     fn check_queues(&self, port: Local) {
-        let (state, first) = (&self.node.ports[port.index()], self.facts.layout.queue(port));
+        let (state, first) = (&self.node.ports[port.index()], self.ctx.facts.layout.queue(port));
         let here = self.here(port);
         let mut waiting = 0;
-        for q in 0..self.facts.layout.queues_per_port {
+        for q in 0..self.ctx.facts.layout.queues_per_port {
             let queue = &self.node.queues[first + q];
-            let bytes: u64 = queue.fifo.iter(&self.run.packets).map(|packet| u64::from(packet.frame)).sum();
+            let bytes: u64 =
+                queue.fifo.iter(&self.ctx.run.packets).map(|packet| u64::from(packet.frame)).sum();
             assert!(
                 q == 0 || queue.bytes == bytes,
                 "queue {q} of {here} holds {bytes} B, not {}",
@@ -103,14 +104,14 @@ impl AtNode<'_, '_> {
             waiting += bytes;
         }
         let meter = self.node.machines[port.index()].meter.as_deref();
-        let metered = meter.into_iter().flat_map(|meter| meter.fifo.iter(&self.run.packets));
+        let metered = meter.into_iter().flat_map(|meter| meter.fifo.iter(&self.ctx.run.packets));
         waiting += metered.map(|packet| u64::from(packet.frame)).sum::<u64>();
         assert_eq!(state.meters, meter.is_some(), "{here} has a meter");
         assert_eq!(state.waiting, waiting, "what waits at {here}");
-        let controls = match self.facts.blueprint.semantics.link_control {
+        let controls = match self.ctx.facts.blueprint.semantics.link_control {
             LinkControl::First => !state.control.is_empty(),
             LinkControl::ControlClass => {
-                self.node.queues[first].fifo.iter(&self.run.packets).any(Packet::is_link_control)
+                self.node.queues[first].fifo.iter(&self.ctx.run.packets).any(Packet::is_link_control)
             }
         };
         assert_eq!(state.controls, controls, "link control frames wait at {here}");
@@ -120,17 +121,17 @@ impl AtNode<'_, '_> {
     fn check_flags(&self, port: Local) {
         let (state, here) = (&self.node.ports[port.index()], self.here(port));
         assert!(!state.choosing, "{here} has chosen what it sends");
-        let busy = state.up && state.free_at > self.now;
+        let busy = state.up && state.free_at > self.ctx.now;
         let waits = state.waiting > 0 || state.controls;
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
         assert_eq!(state.fast_path_up_to, self.fast_path_of_port(port), "the fast path at {here}");
-        for class in 0..self.facts.layout.class_count() {
-            let egress = &self.node.egress[self.facts.layout.port_class(port, class)];
+        for class in 0..self.ctx.facts.layout.class_count() {
+            let egress = &self.node.egress[self.ctx.facts.layout.port_class(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
             assert_eq!(bit(state.gates.free), egress.sender.is_free(), "class {class} of {here} is free");
             assert_eq!(
                 bit(state.gates.discards),
-                egress.sender.discards(self.time()),
+                egress.sender.discards(self.ctx.time()),
                 "{here} discards {class}"
             );
             assert!(
@@ -143,8 +144,8 @@ impl AtNode<'_, '_> {
     /// What a receiver half awaits, and the bound of the fast path of an account.
     fn check_accounts(&self, port: Local) {
         let here = self.here(port);
-        for class in 1..self.facts.layout.class_count() {
-            let port_class = self.facts.layout.port_class(port, class);
+        for class in 1..self.ctx.facts.layout.class_count() {
+            let port_class = self.ctx.facts.layout.port_class(port, class);
             let account = &self.node.ingress[port_class];
             assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {here} awaits");
             if let Some(fast_path_below) = self.fast_path_of_account(port_class) {
@@ -162,7 +163,7 @@ impl AtNode<'_, '_> {
         let first = switch.releases.front().map_or(NEVER, |first| first.at);
         assert_eq!(switch.next_release, first, "the next release");
         assert!(switch.releases.iter().is_sorted_by_key(|leaving| (leaving.at, leaving.port)));
-        let classes = self.facts.layout.classes.len();
+        let classes = self.ctx.facts.layout.classes.len();
         let data = self.node.ingress.iter().enumerate().filter(|(port_class, _)| port_class % classes != 0);
         let accounts = data.map(|(_, account)| account);
         let pooled = accounts.clone().filter(|account| account.pooled);
@@ -190,13 +191,13 @@ impl AtNode<'_, '_> {
     fn uncharged_bytes(&self, switch: &Switch) -> u64 {
         let crossed = switch.inputs.is_some();
         let queues = self.node.locals().flat_map(|port| {
-            let queues = 1..self.facts.layout.queues_per_port;
+            let queues = 1..self.ctx.facts.layout.queues_per_port;
             queues.filter(move |&q| crossed || self.may_lose(port, q)).map(move |q| (port, q))
         });
-        let queues = queues.map(|(port, q)| &self.node.queues[self.facts.layout.queue(port) + q]);
-        let waiting = queues.flat_map(|queue| queue.fifo.iter(&self.run.packets));
+        let queues = queues.map(|(port, q)| &self.node.queues[self.ctx.facts.layout.queue(port) + q]);
+        let waiting = queues.flat_map(|queue| queue.fifo.iter(&self.ctx.run.packets));
         let queued = waiting.map(|packet| switch.occupied_by(packet.frame)).sum::<u64>();
-        let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.run.packets[packet_ref]));
+        let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.ctx.run.packets[packet_ref]));
         let lost =
             piped.filter(|(out, packet)| self.node.ports[out.index()].isolates && packet.has(ISOLATED));
         queued + lost.map(|(_, packet)| switch.occupied_by(packet.frame)).sum::<u64>()
@@ -207,15 +208,18 @@ impl AtNode<'_, '_> {
         let ready: usize = nic.ready.iter().map(RoundRobinBitmap::len).sum();
         let mut counted = 0;
         for slot in nic.ranks.slots() {
-            let half = &self.run.pairs.senders[slot as usize];
+            let half = &self.ctx.run.pairs.senders[slot as usize];
             if self.node.nics[half.nic.index()].number != nic.number {
                 // Its host sprays packets over its NICs.
                 continue;
             }
             counted += usize::from(half.turn.is_ready);
             let may = self.may_send(half);
-            assert!(!half.turn.is_ready || may && half.pacing.next_send <= self.now, "{slot} is ready");
-            assert!(half.turn.is_ready || !may || half.pacing.next_send >= self.now, "{slot} is not ready");
+            assert!(!half.turn.is_ready || may && half.pacing.next_send <= self.ctx.now, "{slot} is ready");
+            assert!(
+                half.turn.is_ready || !may || half.pacing.next_send >= self.ctx.now,
+                "{slot} is not ready"
+            );
         }
         assert_eq!(ready, counted, "queue pairs that are ready");
         let repeats: usize = nic.repeats.iter().map(RoundRobinBitmap::len).sum();

@@ -34,7 +34,7 @@ impl World<'_> {
 impl AtNode<'_, '_> {
     /// Has a NIC of this host been given up?
     pub fn has_failed(&self, port: PortId) -> bool {
-        self.node.nics[self.facts.local(port).index()].failed
+        self.node.nics[self.ctx.facts.local(port).index()].failed
     }
 
     /// Moves the queue pairs of failed NICs to others.
@@ -51,15 +51,15 @@ impl AtNode<'_, '_> {
 
     /// Another NIC for a queue pair, if it may move and there is one.
     fn nic_instead(&mut self, slot: u32) -> Option<Local> {
-        let half = &self.run.pairs.senders[slot as usize];
-        let path = &self.run.pairs.paths[slot as usize];
+        let half = &self.ctx.run.pairs.senders[slot as usize];
+        let path = &self.ctx.run.pairs.paths[slot as usize];
         let stays = half.on_path || half.state.done || !self.node.nics[half.nic.index()].failed;
-        if stays || self.facts.blueprint.semantics.turns != Turns::Ring {
+        if stays || self.ctx.facts.blueprint.semantics.turns != Turns::Ring {
             return None;
         }
         let (destination, key) = (path.destination, path.tuple.key());
         self.refresh_routes(destination);
-        self.nic_that_is_up(destination, key).map(|port| self.facts.local(port))
+        self.nic_that_is_up(destination, key).map(|port| self.ctx.facts.local(port))
     }
 
     /// The NIC of this host that a flow uses of those that have not failed, as its policy says.
@@ -70,7 +70,7 @@ impl AtNode<'_, '_> {
     /// The NICs of this host by which packets may leave.
     pub fn nics_that_are_up(&self, destination: NodeId) -> impl Iterator<Item = PortId> {
         let is_up = |port: &PortId| {
-            let local = self.facts.local(*port).index();
+            let local = self.ctx.facts.local(*port).index();
             self.node.ports[local].up && !self.node.nics[local].failed
         };
         self.candidates(self.node.id, destination).iter().copied().filter(is_up)
@@ -78,16 +78,16 @@ impl AtNode<'_, '_> {
 
     /// A queue pair sends by another NIC from now on, with a rank of its own there.
     pub fn move_to_nic(&mut self, slot: u32, to: Local) {
-        if self.run.trace.is_some() {
+        if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_moved(slot, to));
         }
         self.leave_turns(slot);
         if self.node.host_pairs.sprays {
             // It has the same rank there.
-            self.run.pairs.senders[slot as usize].nic = to;
+            self.ctx.run.pairs.senders[slot as usize].nic = to;
             return self.allowance_changed(slot);
         }
-        let half = &mut self.run.pairs.senders[slot as usize];
+        let half = &mut self.ctx.run.pairs.senders[slot as usize];
         let nic = &mut self.node.nics[half.nic.index()];
         nic.ranks.close(half.rank);
         // Its timer names a rank that is closed.
@@ -95,7 +95,7 @@ impl AtNode<'_, '_> {
         let nic = &mut self.node.nics[to.index()];
         (half.nic, half.rank) = (to, nic.ranks.next());
         nic.ranks.open(half.rank, slot);
-        half.timers.timer_key = self.run.events.queue_pair_key(nic.number, half.rank, slot);
+        half.timers.timer_key = self.ctx.run.events.queue_pair_key(nic.number, half.rank, slot);
         half.timers.ticks.fill(Armed::default());
         self.allowance_changed(slot);
         self.stack_changed(slot);
@@ -103,7 +103,7 @@ impl AtNode<'_, '_> {
 
     /// A queue pair is neither ready nor waits for its pacing time at its NIC any more.
     pub fn leave_turns(&mut self, slot: u32) {
-        let half = &mut self.run.pairs.senders[slot as usize];
+        let half = &mut self.ctx.run.pairs.senders[slot as usize];
         let nic = &mut self.node.nics[half.nic.index()];
         let class = half.class as usize;
         if std::mem::take(&mut half.turn.is_ready) {

@@ -15,15 +15,15 @@ use crate::run::at_node::{AtNode, bytes};
 impl AtNode<'_, '_> {
     /// A queue pair may send its next packet: by which NIC, if that is another one.
     pub fn spray(&mut self, slot: u32) {
-        let destination = self.run.pairs.paths[slot as usize].destination;
+        let destination = self.ctx.run.pairs.paths[slot as usize].destination;
         self.refresh_routes(destination);
-        let half = &self.run.pairs.senders[slot as usize];
+        let half = &self.ctx.run.pairs.senders[slot as usize];
         let (from, class) = (half.nic, half.class);
         let own = half.turn.is_ready;
         let ahead = |local: Local| self.ahead_at(local, class, own && local == from);
         // Of those that are idle, the one that has been so for longest.
         let idle_since = |local: Local| self.node.ports[local.index()].free_at;
-        let locals = self.nics_that_are_up(destination).map(|port| self.facts.local(port));
+        let locals = self.nics_that_are_up(destination).map(|port| self.ctx.facts.local(port));
         let best = locals.min_by_key(|&local| (ahead(local), idle_since(local), local));
         if let Some(to) = best.filter(|&to| to != from) {
             self.move_to_nic(slot, to);
@@ -33,24 +33,26 @@ impl AtNode<'_, '_> {
     /// Whether a NIC may not start a packet of a class, and when it could.
     fn ahead_at(&self, local: Local, class: u8, has_own: bool) -> (bool, u64) {
         let (port, nic) = (&self.node.ports[local.index()], &self.node.nics[local.index()]);
-        let largest = self.facts.largest_wire;
-        let egress = &self.node.egress[self.facts.layout.port_class(local, class)];
-        let open = egress.sender.gate(self.time(), bytes(largest)).is_open(self.time());
+        let largest = self.ctx.facts.largest_wire;
+        let egress = &self.node.egress[self.ctx.facts.layout.port_class(local, class)];
+        let open = egress.sender.gate(self.ctx.time(), bytes(largest)).is_open(self.ctx.time());
         let ready: usize = nic.ready.iter().map(RoundRobinBitmap::len).sum();
         let before = (ready - usize::from(has_own)) as u64;
         (
             !open,
-            port.free_at.max(self.now) + before * port.serial_time(largest) + port.serial_time(port.waiting),
+            port.free_at.max(self.ctx.now)
+                + before * port.serial_time(largest)
+                + port.serial_time(port.waiting),
         )
     }
 
     /// A packet of a queue pair has left by a NIC: the next one may leave by another.
     pub fn spray_next(&mut self, slot: u32) {
-        let half = &self.run.pairs.senders[slot as usize];
+        let half = &self.ctx.run.pairs.senders[slot as usize];
         let from = half.nic;
         if half.state.alive && half.turn.is_ready {
             self.spray(slot);
-            let to = self.run.pairs.senders[slot as usize].nic;
+            let to = self.ctx.run.pairs.senders[slot as usize].nic;
             if to != from {
                 self.try_transmit(to);
             }

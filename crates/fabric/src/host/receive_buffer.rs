@@ -21,7 +21,7 @@ impl AtNode<'_, '_> {
     /// A packet has arrived at a NIC with a receive buffer; `port_class` is its account.
     #[inline(never)]
     pub fn enters_receive_buffer(&mut self, port: Local, port_class: usize, packet_ref: PacketRef) {
-        let packet = self.run.packets[packet_ref];
+        let packet = self.ctx.run.packets[packet_ref];
         if !packet.is_data() {
             return self.host_receives(port, packet_ref);
         }
@@ -29,14 +29,14 @@ impl AtNode<'_, '_> {
         if packet.has(ISOLATED) && self.is_pressed(&packet) {
             return self.refuse(port_class, port, packet_ref, DropReason::IsolatedFull);
         }
-        let q = self.facts.layout.first_queue(packet.class);
+        let q = self.ctx.facts.layout.first_queue(packet.class);
         if let Some(reason) = self.charge(port_class, port, q, &packet) {
             return self.refuse(port_class, port, packet_ref, reason);
         }
         let view = self.account_view(port_class);
         let fifo = &mut self.node.nics[port.index()].receive_buffer;
         let is_first = fifo.is_empty();
-        fifo.push(&mut self.run.packets, packet_ref);
+        fifo.push(&mut self.ctx.run.packets, packet_ref);
         if is_first {
             self.drain_first(port);
         }
@@ -47,28 +47,28 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     pub fn leaves_receive_buffer(&mut self, port: Local) {
         let fifo = &mut self.node.nics[port.index()].receive_buffer;
-        let Some(packet_ref) = fifo.pop(&self.run.packets) else { return };
+        let Some(packet_ref) = fifo.pop(&self.ctx.run.packets) else { return };
         let took = self.drain_time(port, packet_ref);
         self.drain_first(port);
-        if self.run.trace.is_some() {
+        if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_drained(port, packet_ref));
         }
-        let packet = &mut self.run.packets[packet_ref];
+        let packet = &mut self.ctx.run.packets[packet_ref];
         packet.base += took;
         let (class, frame) = (packet.class, packet.frame);
-        self.uncharge(self.facts.layout.port_class(port, class), port, frame);
+        self.uncharge(self.ctx.facts.layout.port_class(port, class), port, frame);
         self.host_receives(port, packet_ref);
     }
 
     /// The first packet of a receive buffer, if there is one, begins to be written.
     fn drain_first(&mut self, port: Local) {
         let Some(first) = self.node.nics[port.index()].receive_buffer.front() else { return };
-        let at = self.now + self.drain_time(port, first);
-        self.run.events.add(EventKind::Drain, self.id(port).0, at);
+        let at = self.ctx.now + self.drain_time(port, first);
+        self.ctx.run.events.add(EventKind::Drain, self.id(port).0, at);
     }
 
     fn drain_time(&self, port: Local, packet_ref: PacketRef) -> u64 {
-        let drain = self.facts.ports[self.id(port).index()].drain.as_ref();
-        drain.map_or(0, |serial| serial.time(u64::from(self.run.packets[packet_ref].frame)))
+        let drain = self.ctx.facts.ports[self.id(port).index()].drain.as_ref();
+        drain.map_or(0, |serial| serial.time(u64::from(self.ctx.run.packets[packet_ref].frame)))
     }
 }

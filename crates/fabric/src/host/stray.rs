@@ -12,7 +12,7 @@ impl AtNode<'_, '_> {
     /// Is this the host that a packet was sent to?
     #[inline]
     pub fn is_meant(&self, packet: &Packet) -> bool {
-        let (pairs, at) = (&self.run.pairs, packet.flow.index());
+        let (pairs, at) = (&self.ctx.run.pairs, packet.flow.index());
         let host =
             if packet.is_reply() { pairs.senders.known(at).host } else { pairs.receivers.known(at).host };
         host == self.node.id
@@ -22,10 +22,11 @@ impl AtNode<'_, '_> {
     #[cold]
     #[inline(never)]
     pub fn strays(&mut self, packet: &Packet) {
-        let path = &self.run.pairs.paths[packet.flow.index()];
+        let path = &self.ctx.run.pairs.paths[packet.flow.index()];
         let to = if packet.is_reply() { path.source } else { path.destination };
-        let first = Stray { time: self.now, order: self.order, flow: path.name(), at: self.node.id, to };
-        self.run.kept.records.strays.absorb(Strays { count: 1, first: Some(first) });
+        let first =
+            Stray { time: self.ctx.now, order: self.ctx.order, flow: path.name(), at: self.node.id, to };
+        self.ctx.run.kept.records.strays.absorb(Strays { count: 1, first: Some(first) });
         self.is_gone(packet);
     }
 }

@@ -22,28 +22,30 @@ impl AtNode<'_, '_> {
     pub fn queue_link_control(&mut self, port: Local, packet_ref: PacketRef) {
         let state = self.node.ports.known_mut(port.index());
         state.controls = true;
-        if self.facts.blueprint.semantics.link_control == LinkControl::First {
-            return state.control.push(&mut self.run.packets, packet_ref);
+        if self.ctx.facts.blueprint.semantics.link_control == LinkControl::First {
+            return state.control.push(&mut self.ctx.run.packets, packet_ref);
         }
-        let at = self.facts.layout.queue(port);
-        self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, packet_ref);
-        self.joins(port, self.run.packets[packet_ref].frame);
+        let at = self.ctx.facts.layout.queue(port);
+        self.node.queues.known_mut(at).fifo.push(&mut self.ctx.run.packets, packet_ref);
+        self.joins(port, self.ctx.run.packets[packet_ref].frame);
     }
 
     /// The link control frame that came last, if nothing has come after it.
     fn last_link_control(&self, port: Local) -> Option<PacketRef> {
-        match self.facts.blueprint.semantics.link_control {
+        match self.ctx.facts.blueprint.semantics.link_control {
             LinkControl::First => self.node.ports.known(port.index()).control.back(),
-            LinkControl::ControlClass => self.node.queues.known(self.facts.layout.queue(port)).fifo.back(),
+            LinkControl::ControlClass => {
+                self.node.queues.known(self.ctx.facts.layout.queue(port)).fifo.back()
+            }
         }
     }
 
     pub fn count_link_control(&mut self, port: Local, packet: &Packet) {
         for frame in packet.frames() {
             if let FcFrame::Pause { class, .. } | FcFrame::Credit { class, .. } = frame {
-                let class = self.facts.layout.dense(class);
+                let class = self.ctx.facts.layout.dense(class);
                 if class != u8::MAX {
-                    let port_class = self.facts.layout.port_class(port, class);
+                    let port_class = self.ctx.facts.layout.port_class(port, class);
                     self.node.ingress.known_mut(port_class).rare.pfc_tx += 1;
                 }
             }
@@ -52,34 +54,34 @@ impl AtNode<'_, '_> {
 
     /// Sends the frames that a flow control has just pushed out of `port`.
     pub fn flush_frames(&mut self, port: Local) {
-        if self.run.out.frames.0.is_empty() {
+        if self.ctx.run.out.frames.0.is_empty() {
             return;
         }
         if !self.node.ports.known(port.index()).up {
             // They are not delivered, and both halves restart with the link.
-            self.run.out.frames.0.clear();
+            self.ctx.run.out.frames.0.clear();
             return;
         }
-        let size = self.facts.format.link_control().frame;
-        for i in 0..self.run.out.frames.0.len() {
-            let frame = self.run.out.frames.0[i];
+        let size = self.ctx.facts.format.link_control().frame;
+        for i in 0..self.ctx.run.out.frames.0.len() {
+            let frame = self.ctx.run.out.frames.0[i];
             let last = self.last_link_control(port);
-            let merged = last.is_some_and(|last| self.run.packets[last].merge(frame, self.now));
+            let merged = last.is_some_and(|last| self.ctx.run.packets[last].merge(frame, self.ctx.now));
             if !merged {
-                if let Some(draws) = &mut self.run.shared_draws {
+                if let Some(draws) = &mut self.ctx.run.shared_draws {
                     draws.skip();
                 }
-                let packet_ref = self.run.packets.add(Packet::link_control(frame, size, self.now));
+                let packet_ref = self.ctx.run.packets.add(Packet::link_control(frame, size, self.ctx.now));
                 self.queue_link_control(port, packet_ref);
             }
         }
-        self.run.out.frames.0.clear();
+        self.ctx.run.out.frames.0.clear();
         self.try_transmit(port);
     }
 
     /// A link control frame has arrived at `port`: it concerns what the port sends, or receives.
     pub fn link_control(&mut self, port: Local, packet: Packet, extra: Option<Box<Extra>>, lost: bool) {
-        if self.run.trace.is_some() {
+        if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_pauses_received(port, &packet, lost));
         }
         if let Some(extra) = extra {
@@ -90,7 +92,7 @@ impl AtNode<'_, '_> {
                 Extra::Filter(filter) => self.neighbour_says(port, PortEvent::Filter(filter), lost),
                 Extra::Hops(_) | Extra::Message(_) => {}
             }
-            return self.run.out.extras.push(extra);
+            return self.ctx.run.out.extras.push(extra);
         }
         if lost {
             return;
@@ -99,21 +101,21 @@ impl AtNode<'_, '_> {
             let class = match frame {
                 FcFrame::Pause { class, .. }
                 | FcFrame::Credit { class, .. }
-                | FcFrame::Sent { class, .. } => self.facts.layout.dense(class),
+                | FcFrame::Sent { class, .. } => self.ctx.facts.layout.dense(class),
             };
             // A class that carries nothing in this run.
             if class == u8::MAX {
                 continue;
             }
-            let port_class = self.facts.layout.port_class(port, class);
+            let port_class = self.ctx.facts.layout.port_class(port, class);
             if matches!(frame, FcFrame::Sent { .. }) {
                 self.with_receiver(port_class, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
                 continue;
             }
             self.node.egress.known_mut(port_class).counters.pfc_rx += 1;
-            if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.run.kept.pauses) {
+            if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.ctx.run.kept.pauses) {
                 log.received(
-                    (self.now, self.order),
+                    (self.ctx.now, self.ctx.order),
                     self.node.egress.known(port_class).id as usize,
                     quanta.0 > 0,
                 );
@@ -124,9 +126,9 @@ impl AtNode<'_, '_> {
                 continue;
             }
             let mut cx = Cx {
-                now: Time(self.now),
+                now: Time(self.ctx.now),
                 rng: &mut self.node.streams.flow_control,
-                out: &mut self.run.out.frames,
+                out: &mut self.ctx.run.out.frames,
             };
             self.node.egress.known_mut(port_class).sender.on_frame(&mut cx, frame);
             self.flush_frames(port);
@@ -156,10 +158,10 @@ impl AtNode<'_, '_> {
         if let (Some((disposition, other)), FcFrame::Pause { .. }) = (onward, frame)
             && disposition.forwards()
         {
-            if self.run.trace.is_some() {
+            if self.ctx.run.trace.is_some() {
                 self.each_trace(|at| at.trace_handed_on(other, frame));
             }
-            self.run.out.frames.0.push(frame);
+            self.ctx.run.out.frames.0.push(frame);
             self.flush_frames(other);
         }
     }
@@ -171,9 +173,9 @@ impl AtNode<'_, '_> {
             return;
         }
         let mut cx = Cx {
-            now: Time(self.now),
+            now: Time(self.ctx.now),
             rng: &mut self.node.streams.flow_control,
-            out: &mut self.run.out.frames,
+            out: &mut self.ctx.run.out.frames,
         };
         self.node.egress.known_mut(port_class).sender.on_sent(&mut cx, bytes(wire));
         self.flush_frames(port);
@@ -185,33 +187,33 @@ impl AtNode<'_, '_> {
     /// or not.
     pub fn sender_changed(&mut self, port: Local, port_class: usize) {
         let egress = self.node.egress.known_mut(port_class);
-        self.run.events.renew(
+        self.ctx.run.events.renew(
             &mut egress.timer,
             egress.sender.next_timeout(),
             EventKind::FcSender,
             egress.id,
         );
-        let now = Time(self.now);
-        let open = egress.sender.gate(now, bytes(self.facts.largest_wire)).is_open(now);
+        let now = Time(self.ctx.now);
+        let open = egress.sender.gate(now, bytes(self.ctx.facts.largest_wire)).is_open(now);
         // A smaller frame may start all the same.
         let look = open || egress.counts_sent;
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
-        let (free, class) = (egress.sender.is_free(), port_class % self.facts.layout.classes.len());
+        let (free, class) = (egress.sender.is_free(), port_class % self.ctx.facts.layout.classes.len());
         let state = self.node.ports.known_mut(port.index());
         state.gates.free = state.gates.free & !(1 << class) | u16::from(free) << class;
         state.gates.discards = state.gates.discards & !(1 << class) | u16::from(discards) << class;
         let egress = self.node.egress.known_mut(port_class);
         if open != was_open {
             if open {
-                egress.paused_total += self.now - egress.paused_since;
-                self.node.series.known_mut(port.index()).paused(egress.paused_since, self.now);
+                egress.paused_total += self.ctx.now - egress.paused_since;
+                self.node.series.known_mut(port.index()).paused(egress.paused_since, self.ctx.now);
                 egress.paused_since = NEVER;
             } else {
-                egress.paused_since = self.now;
+                egress.paused_since = self.ctx.now;
                 self.node.ports.known_mut(port.index()).gates.paused |= 1 << class;
             }
-            if self.run.trace.is_some() {
+            if self.ctx.run.trace.is_some() {
                 self.each_trace(|at| at.trace_gate(port_class, open));
             }
             if self.node.ports.known(port.index()).has_cp {
@@ -231,26 +233,26 @@ impl AtNode<'_, '_> {
 
     /// A timer of a sender half has come.
     pub fn fc_sender_timer(&mut self, port_class: usize, order: u64) {
-        let port = self.facts.layout.port_of(port_class);
+        let port = self.ctx.facts.layout.port_of(port_class);
         let egress = self.node.egress.known_mut(port_class);
-        if !egress.timer.fires(Time(self.now), order) {
+        if !egress.timer.fires(Time(self.ctx.now), order) {
             return;
         }
         let next = egress.sender.next_timeout();
-        if next.is_none_or(|at| at.0 > self.now) {
+        if next.is_none_or(|at| at.0 > self.ctx.now) {
             // What it was armed for has been cancelled or put off since: nothing happens now.
-            self.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
+            self.ctx.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
             return;
         }
         let mut cx = Cx {
-            now: Time(self.now),
+            now: Time(self.ctx.now),
             rng: &mut self.node.streams.flow_control,
-            out: &mut self.run.out.frames,
+            out: &mut self.ctx.run.out.frames,
         };
         let sender = &mut self.node.egress.known_mut(port_class).sender;
         sender.on_timeout(&mut cx);
-        if let Some(at) = due_again(sender.is_custom(), || sender.next_timeout(), Time(self.now)) {
-            let (ingress, class) = (peer(self.id(port)), self.facts.layout.class_of(port_class));
+        if let Some(at) = due_again(sender.is_custom(), || sender.next_timeout(), Time(self.ctx.now)) {
+            let (ingress, class) = (peer(self.id(port)), self.ctx.facts.layout.class_of(port_class));
             self.refuse_timer(Timed::FlowControl { ingress, class }, at);
         }
         self.flush_frames(port);
@@ -278,13 +280,13 @@ impl AtNode<'_, '_> {
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
     ) {
         let mut cx = Cx {
-            now: Time(self.now),
+            now: Time(self.ctx.now),
             rng: &mut self.node.streams.flow_control,
-            out: &mut self.run.out.frames,
+            out: &mut self.ctx.run.out.frames,
         };
         let ingress = self.node.ingress.known_mut(port_class);
         call(&mut ingress.receiver, &mut cx, view);
-        self.run.events.sync(
+        self.ctx.run.events.sync(
             &mut ingress.timer,
             ingress.receiver.next_timeout(),
             EventKind::FcReceiver,
@@ -294,12 +296,12 @@ impl AtNode<'_, '_> {
         if awaits != std::mem::replace(&mut ingress.awaits, awaits) {
             self.awaiting_changed(port_class);
         }
-        if !self.run.out.frames.0.is_empty() {
+        if !self.ctx.run.out.frames.0.is_empty() {
             if self.is_bypassed() {
-                return self.run.out.frames.0.clear();
+                return self.ctx.run.out.frames.0.clear();
             }
             self.pause_sent(port);
-            if self.run.trace.is_some() {
+            if self.ctx.run.trace.is_some() {
                 self.each_trace(|at| at.trace_pauses(port));
             }
             self.flush_frames(port);
@@ -308,12 +310,12 @@ impl AtNode<'_, '_> {
 
     /// A timer of a receiver half has come.
     pub fn fc_receiver_timer(&mut self, port_class: usize, order: u64) {
-        let port = self.facts.layout.port_of(port_class);
+        let port = self.ctx.facts.layout.port_of(port_class);
         let ingress = self.node.ingress.known_mut(port_class);
-        if !ingress.timer.fires(Time(self.now), order) {
+        if !ingress.timer.fires(Time(self.ctx.now), order) {
             return;
         }
-        let due = ingress.receiver.next_timeout().is_some_and(|at| at.0 <= self.now);
+        let due = ingress.receiver.next_timeout().is_some_and(|at| at.0 <= self.ctx.now);
         self.apply_releases();
         self.with_receiver(port_class, port, |receiver, cx, view| {
             if due {
@@ -321,8 +323,10 @@ impl AtNode<'_, '_> {
             }
         });
         let receiver = &self.node.ingress.known(port_class).receiver;
-        if let Some(at) = due_again(due && receiver.is_custom(), || receiver.next_timeout(), Time(self.now)) {
-            let (ingress, class) = (self.id(port), self.facts.layout.class_of(port_class));
+        if let Some(at) =
+            due_again(due && receiver.is_custom(), || receiver.next_timeout(), Time(self.ctx.now))
+        {
+            let (ingress, class) = (self.id(port), self.ctx.facts.layout.class_of(port_class));
             self.refuse_timer(Timed::FlowControl { ingress, class }, at);
         }
     }

@@ -31,13 +31,13 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn is_busy(&self, port: Local) -> bool {
         let free_at = self.node.ports.known(port.index()).free_at;
-        free_at > self.now || (free_at == self.now && self.departure_order(port) > self.order)
+        free_at > self.ctx.now || (free_at == self.ctx.now && self.departure_order(port) > self.ctx.order)
     }
 
     /// Order of the event at which `port`'s transmitter becomes free.
     #[inline]
     fn departure_order(&self, port: Local) -> u64 {
-        self.run.events.departure(self.id(port), self.node.ports.known(port.index()).free_order)
+        self.ctx.run.events.departure(self.id(port), self.node.ports.known(port.index()).free_order)
     }
 
     /// Schedules an event for when the busy transmitter is free.
@@ -49,14 +49,14 @@ impl AtNode<'_, '_> {
             state.armed = true;
             let at = state.free_at;
             let first = self.first_waiting(port);
-            self.run.events.push_of(first, at, order);
+            self.ctx.run.events.push_of(first, at, order);
         }
     }
 
     /// The packet that probably leaves next: what its departure has to have fetched.
     #[inline]
     fn first_waiting(&self, port: Local) -> PacketRef {
-        let first = self.facts.layout.queue(port);
+        let first = self.ctx.facts.layout.queue(port);
         let data = self.node.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
         self.node.queues.known(first).fifo.front_or(data)
     }
@@ -75,7 +75,7 @@ impl AtNode<'_, '_> {
             return;
         }
         let &Port { controls, meters, .. } = self.node.ports.known(port.index());
-        if self.facts.straight && !controls && !meters && self.sends_on_fast_path(port) {
+        if self.ctx.facts.straight && !controls && !meters && self.sends_on_fast_path(port) {
             if self.node.ports.known(port.index()).waiting > 0 {
                 self.arm(port);
             }
@@ -88,12 +88,12 @@ impl AtNode<'_, '_> {
     /// returns false. As [`AtNode::transmit`], for three of four departures.
     #[inline]
     fn sends_on_fast_path(&mut self, port: Local) -> bool {
-        let at = self.facts.layout.queue(port);
+        let at = self.ctx.facts.layout.queue(port);
         let up_to = u64::from(self.node.ports.known(port.index()).fast_path_up_to);
-        let port_class = self.facts.layout.port_class(port, 1);
+        let port_class = self.ctx.facts.layout.port_class(port, 1);
         let (q, packet_ref) =
             match (self.node.queues.known(at).fifo.front(), self.node.queues.known(at + 1).fifo.front()) {
-                (Some(packet_ref), _) if self.run.packets[packet_ref].class == 0 => (0, packet_ref),
+                (Some(packet_ref), _) if self.ctx.run.packets[packet_ref].class == 0 => (0, packet_ref),
                 (None, Some(packet_ref))
                     if self.is_free(port, 1) && self.node.queues.known(at + 1).bytes <= up_to =>
                 {
@@ -101,25 +101,25 @@ impl AtNode<'_, '_> {
                 }
                 _ => return false,
             };
-        let packet = &mut self.run.packets[packet_ref];
+        let packet = &mut self.ctx.run.packets[packet_ref];
         let (frame, ingress) = (packet.frame, packet.ingress);
-        let account = self.facts.layout.port_class(ingress, 1);
+        let account = self.ctx.facts.layout.port_class(ingress, 1);
         // A release that an account waits for may enqueue a PFC frame on this port.
-        if q == 1 && self.facts.release == Release::Start && self.node.ingress.known(account).awaits {
+        if q == 1 && self.ctx.facts.release == Release::Start && self.node.ingress.known(account).awaits {
             return false;
         }
-        self.node.queues.known_mut(at + q).fifo.pop(&self.run.packets);
+        self.node.queues.known_mut(at + q).fifo.pop(&self.ctx.run.packets);
         self.leaves(port, frame);
         if q == 0 {
             self.put_on_link(port, packet_ref);
         } else {
             self.node.queues.known_mut(at + q).bytes -= u64::from(frame);
             if self.node.ports.known(port.index()).gates.paused != 0 {
-                let paused = self.node.egress.known_mut(port_class).paused(self.now);
-                let packet = &mut self.run.packets[packet_ref];
+                let paused = self.node.egress.known_mut(port_class).paused(self.ctx.now);
+                let packet = &mut self.ctx.run.packets[packet_ref];
                 packet.paused = packet.paused.wrapping_add(paused);
             }
-            if self.facts.telemetry {
+            if self.ctx.facts.telemetry {
                 self.record_hop(port, packet_ref);
             }
             self.send_charged(port, packet_ref, (ingress, account), frame);
@@ -141,8 +141,8 @@ impl AtNode<'_, '_> {
         let state = self.node.ports.known_mut(port.index());
         let meters = state.meters;
         state.choosing = true;
-        if let Some(packet_ref) = state.take_control(&self.run.packets) {
-            let frame = self.run.packets[packet_ref];
+        if let Some(packet_ref) = state.take_control(&self.ctx.run.packets) {
+            let frame = self.ctx.run.packets[packet_ref];
             self.count_link_control(port, &frame);
             self.put_on_link(port, packet_ref);
         } else if let Some(packet_ref) = self.take_control(port) {
@@ -170,7 +170,7 @@ impl AtNode<'_, '_> {
         (from, port_class): (Local, usize),
         frame: u16,
     ) {
-        if self.facts.release == Release::Start {
+        if self.ctx.facts.release == Release::Start {
             self.uncharge(port_class, from, frame);
             self.put_on_link(port, packet_ref);
         } else {
@@ -183,47 +183,47 @@ impl AtNode<'_, '_> {
     /// of a class of data, which a pause of its class may hold back.
     #[inline]
     pub fn take_control(&mut self, port: Local) -> Option<PacketRef> {
-        let at = self.facts.layout.queue(port);
+        let at = self.ctx.facts.layout.queue(port);
         let packet_ref = self.node.queues.known(at).fifo.front()?;
-        let Packet { class, frame, .. } = self.run.packets[packet_ref];
+        let Packet { class, frame, .. } = self.ctx.run.packets[packet_ref];
         if class != 0
-            && self.facts.blueprint.semantics.acks == Acks::Data
-            && !self.run.packets[packet_ref].is_link_control()
+            && self.ctx.facts.blueprint.semantics.acks == Acks::Data
+            && !self.ctx.run.packets[packet_ref].is_link_control()
         {
             let gate = self
                 .node
                 .egress
-                .known(self.facts.layout.port_class(port, class))
+                .known(self.ctx.facts.layout.port_class(port, class))
                 .sender
-                .gate(self.time(), bytes(self.facts.layout.wire(frame)));
-            if !gate.is_open(self.time()) {
+                .gate(self.ctx.time(), bytes(self.ctx.facts.layout.wire(frame)));
+            if !gate.is_open(self.ctx.time()) {
                 return None;
             }
         }
-        self.node.queues.known_mut(at).fifo.pop(&self.run.packets)
+        self.node.queues.known_mut(at).fifo.pop(&self.ctx.run.packets)
     }
 
     /// A packet has left the queue that goes before data, in which link control frames may wait, too.
     #[inline]
     fn leaves_control(&mut self, port: Local, packet_ref: PacketRef) {
-        let packet = self.run.packets[packet_ref];
+        let packet = self.ctx.run.packets[packet_ref];
         if packet.is_link_control() {
             return self.leaves_as_link_control(port, &packet);
         }
         self.leaves(port, packet.frame);
         if packet.class != 0 {
-            let port_class = self.facts.layout.port_class(port, packet.class);
-            self.sent(port, port_class, self.facts.layout.wire(packet.frame));
+            let port_class = self.ctx.facts.layout.port_class(port, packet.class);
+            self.sent(port, port_class, self.ctx.facts.layout.wire(packet.frame));
         }
     }
 
     #[inline(never)]
     fn leaves_as_link_control(&mut self, port: Local, packet: &Packet) {
         self.leaves(port, packet.frame);
-        let waiting = self.node.queues.known(self.facts.layout.queue(port)).fifo;
+        let waiting = self.node.queues.known(self.ctx.facts.layout.queue(port)).fifo;
         let more = waiting
-            .packet_refs(&self.run.packets)
-            .any(|packet_ref| self.run.packets[packet_ref].is_link_control());
+            .packet_refs(&self.ctx.run.packets)
+            .any(|packet_ref| self.ctx.run.packets[packet_ref].is_link_control());
         self.node.ports.known_mut(port.index()).controls = more;
         self.count_link_control(port, packet);
     }
@@ -238,37 +238,37 @@ impl AtNode<'_, '_> {
 
     fn send_from_queue(&mut self, port: Local) {
         let Some(q) = self.pick_queue(port) else { return };
-        let at = self.facts.layout.queue(port) + q;
+        let at = self.ctx.facts.layout.queue(port) + q;
         let queue = self.node.queues.known_mut(at);
-        let packet_ref = queue.fifo.pop(&self.run.packets).expect("a picked queue is not empty");
-        let packet = &mut self.run.packets[packet_ref];
+        let packet_ref = queue.fifo.pop(&self.ctx.run.packets).expect("a picked queue is not empty");
+        let packet = &mut self.ctx.run.packets[packet_ref];
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
         let above_threshold = queue.bytes > u64::from(self.node.ports.known(port.index()).fast_path_up_to);
         queue.bytes -= u64::from(frame);
-        let port_class = port.index() * self.facts.layout.classes.len() + class as usize;
+        let port_class = port.index() * self.ctx.facts.layout.classes.len() + class as usize;
         let isolated = self.may_lose(port, q);
         if !isolated {
-            let paused = self.node.egress.known_mut(port_class).paused(self.now);
-            let packet = &mut self.run.packets[packet_ref];
+            let paused = self.node.egress.known_mut(port_class).paused(self.ctx.now);
+            let packet = &mut self.ctx.run.packets[packet_ref];
             packet.paused = packet.paused.wrapping_add(paused);
         }
         self.leaves(port, frame);
         if above_threshold {
-            let packet = self.run.packets[packet_ref];
+            let packet = self.ctx.run.packets[packet_ref];
             let mark = self.dequeued(port, q, &packet);
             self.mark(port_class, packet_ref, mark);
             if self.node.machines[port.index()].clears {
                 self.clear_mark(port, q, packet_ref);
             }
         }
-        if self.facts.telemetry {
+        if self.ctx.facts.telemetry {
             self.record_hop(port, packet_ref);
         }
-        let port_class = self.facts.layout.port_class(port, self.facts.layout.class_of_queue(q));
-        self.sent(port, port_class, self.facts.layout.wire(frame));
-        if self.facts.layout.queues_per_port > 2 {
-            let id = self.facts.layout.queue_id(q);
-            let (now, wire) = (self.time(), bytes(self.facts.layout.wire(frame)));
+        let port_class = self.ctx.facts.layout.port_class(port, self.ctx.facts.layout.class_of_queue(q));
+        self.sent(port, port_class, self.ctx.facts.layout.wire(frame));
+        if self.ctx.facts.layout.queues_per_port > 2 {
+            let id = self.ctx.facts.layout.queue_id(q);
+            let (now, wire) = (self.ctx.time(), bytes(self.ctx.facts.layout.wire(frame)));
             self.node.machines[port.index()].scheduler.on_sent(now, id, wire);
         }
         if self.has_crossbar() {
@@ -281,7 +281,7 @@ impl AtNode<'_, '_> {
             self.send_charged(
                 port,
                 packet_ref,
-                (ingress, self.facts.layout.port_class(ingress, class)),
+                (ingress, self.ctx.facts.layout.port_class(ingress, class)),
                 frame,
             );
         }
@@ -289,42 +289,43 @@ impl AtNode<'_, '_> {
 
     /// The queue that sends next: an index of the port's queues.
     fn pick_queue(&mut self, port: Local) -> Option<usize> {
-        let first = self.facts.layout.queue(port);
-        if self.facts.layout.queues_per_port == 2 {
+        let first = self.ctx.facts.layout.queue(port);
+        if self.ctx.facts.layout.queues_per_port == 2 {
             let queue = self.node.queues.known(first + 1);
             let head = queue.fifo.front()?;
-            let port_class = self.facts.layout.port_class(port, 1);
+            let port_class = self.ctx.facts.layout.port_class(port, 1);
             if self.is_free(port, 1)
                 && queue.bytes <= u64::from(self.node.ports.known(port.index()).fast_path_up_to)
             {
                 return Some(1);
             }
-            let wire = self.facts.layout.wire(self.run.packets[head].frame);
-            return self.gate(port, port_class, 1, wire).is_open(self.time()).then_some(1);
+            let wire = self.ctx.facts.layout.wire(self.ctx.run.packets[head].frame);
+            return self.gate(port, port_class, 1, wire).is_open(self.ctx.time()).then_some(1);
         }
-        let mut ready = std::mem::take(&mut self.run.out.ready);
+        let mut ready = std::mem::take(&mut self.ctx.run.out.ready);
         ready.clear();
-        for q in 1..self.facts.layout.queues_per_port {
+        for q in 1..self.ctx.facts.layout.queues_per_port {
             let Some(head) = self.node.queues.known(first + q).fifo.front() else { continue };
-            let wire = self.facts.layout.wire(self.run.packets[head].frame);
-            let port_class = self.facts.layout.port_class(port, self.facts.layout.class_of_queue(q));
+            let wire = self.ctx.facts.layout.wire(self.ctx.run.packets[head].frame);
+            let port_class = self.ctx.facts.layout.port_class(port, self.ctx.facts.layout.class_of_queue(q));
             let gate = self.gate(port, port_class, q, wire);
             let len = bytes(self.node.queues.known(first + q).bytes);
-            ready.push(ReadyView { queue: self.facts.layout.queue_id(q), len, head: bytes(wire), gate });
+            ready.push(ReadyView { queue: self.ctx.facts.layout.queue_id(q), len, head: bytes(wire), gate });
         }
         let machines = &mut self.node.machines[port.index()];
         if machines.serves {
-            machines.offer_one_of_each_class(Time(self.now), &mut ready);
+            machines.offer_one_of_each_class(Time(self.ctx.now), &mut ready);
         }
-        let picked = if ready.is_empty() { None } else { machines.scheduler.pick(Time(self.now), &ready) };
-        self.run.out.ready = ready;
-        picked.map(|id| self.facts.layout.queue_index(id))
+        let picked =
+            if ready.is_empty() { None } else { machines.scheduler.pick(Time(self.ctx.now), &ready) };
+        self.ctx.run.out.ready = ready;
+        picked.map(|id| self.ctx.facts.layout.queue_index(id))
     }
 
     /// May the `q`-th queue send a frame of `wire` bytes?
     #[inline]
     pub fn gate(&self, port: Local, port_class: usize, q: usize, wire: u64) -> Gate {
-        let now = self.time();
+        let now = self.ctx.time();
         if !self.node.ports.known(port.index()).has_cp {
             return self.node.egress.known(port_class).sender.gate(now, bytes(wire));
         }
@@ -334,7 +335,7 @@ impl AtNode<'_, '_> {
         } else {
             self.node.egress.known(port_class).sender.gate(now, bytes(wire))
         };
-        let id = self.facts.layout.queue_id(q);
+        let id = self.ctx.facts.layout.queue_id(q);
         let points = &self.node.machines[port.index()].congestion_points;
         points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))
     }
@@ -362,7 +363,7 @@ impl AtNode<'_, '_> {
     /// them at one instant.
     #[inline]
     pub fn goes_through(&mut self, port: Local, frame: u16) {
-        self.node.series.known_mut(port.index()).passed(self.now, u64::from(frame));
+        self.node.series.known_mut(port.index()).passed(self.ctx.now, u64::from(frame));
     }
 
     /// A packet leaves its queue.
@@ -375,7 +376,7 @@ impl AtNode<'_, '_> {
     #[inline]
     fn set_waiting(&mut self, port: Local, waiting: u64) {
         let before = std::mem::replace(&mut self.node.ports.known_mut(port.index()).waiting, waiting);
-        self.node.series.known_mut(port.index()).queue(self.now, before, waiting);
+        self.node.series.known_mut(port.index()).queue(self.ctx.now, before, waiting);
         if !self.node.histograms.is_empty() {
             self.sample(port, before);
         }
@@ -383,7 +384,7 @@ impl AtNode<'_, '_> {
 
     #[inline]
     pub fn rate(&self, port: Local) -> Rate {
-        self.facts.ports[self.id(port).index()].rate
+        self.ctx.facts.ports[self.id(port).index()].rate
     }
 }
 

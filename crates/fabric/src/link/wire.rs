@@ -15,13 +15,13 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn put_on_link(&mut self, port: Local, packet_ref: PacketRef) {
         let state = self.node.ports.known_mut(port.index());
-        let packet = &self.run.packets[packet_ref];
-        let wire = u64::from(packet.frame) + self.facts.layout.gap;
+        let packet = &self.ctx.run.packets[packet_ref];
+        let wire = u64::from(packet.frame) + self.ctx.facts.layout.gap;
         let serial = state.serial_time(wire);
-        let arrival = self.now + serial + state.link.delay;
-        state.free_at = self.now + serial;
-        self.node.series.known_mut(port.index()).sent(self.now, state.free_at, wire);
-        if self.facts.telemetry {
+        let arrival = self.ctx.now + serial + state.link.delay;
+        state.free_at = self.ctx.now + serial;
+        self.node.series.known_mut(port.index()).sent(self.ctx.now, state.free_at, wire);
+        if self.ctx.facts.telemetry {
             state.sent += u64::from(packet.frame);
         }
         if !state.observed {
@@ -36,19 +36,19 @@ impl AtNode<'_, '_> {
     #[inline(always)]
     fn take_off(&mut self, port: Local, packet_ref: PacketRef, arrival: u64) {
         let mut number = 0;
-        if let Some(numbers) = self.run.events.two_numbers() {
+        if let Some(numbers) = self.ctx.run.events.two_numbers() {
             // The end of the transmission is scheduled first, then the arrival.
             (self.node.ports.known_mut(port.index()).free_order, number) = numbers;
         }
         let out =
-            self.out_of(self.node.ports.known(port.index()).link.far_end, &self.run.packets[packet_ref]);
-        let packet = &mut self.run.packets[packet_ref];
+            self.out_of(self.node.ports.known(port.index()).link.far_end, &self.ctx.run.packets[packet_ref]);
+        let packet = &mut self.ctx.run.packets[packet_ref];
         packet.out = out;
         if packet.is_data() {
-            packet.base += arrival - self.now;
+            packet.base += arrival - self.ctx.now;
         }
         let order = self.fly(port, packet_ref, arrival, number);
-        self.run.events.push_arrival(
+        self.ctx.run.events.push_arrival(
             self.node.ports.known(port.index()).link.far_group,
             packet_ref,
             arrival,
@@ -66,12 +66,12 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn fly(&mut self, port: Local, packet_ref: PacketRef, at: u64, number: u64) -> u64 {
         let state = self.node.ports.known(port.index());
-        self.run.packets.fly(packet_ref, state.link.far_end, at);
-        let packet = &self.run.packets[packet_ref];
+        self.ctx.run.packets.fly(packet_ref, state.link.far_end, at);
+        let packet = &self.ctx.run.packets[packet_ref];
         let link_control = packet.is_link_control();
         let sequence = if link_control { 0 } else { packet.psn };
         let arrival = Arriving { link_control, tie_key: state.link.tie_key, sequence, number };
-        self.run.events.arrival(state.id, arrival)
+        self.ctx.run.events.arrival(state.id, arrival)
     }
 
     /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives, if
@@ -94,7 +94,7 @@ impl AtNode<'_, '_> {
             arrival = (arrival + jitter).max(state.impairment.latest + serial);
             state.impairment.latest = arrival;
         }
-        if self.run.trace.is_some() {
+        if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_start(port, packet_ref, (serial, arrival)));
         }
         if self.node.ports.known(port.index()).impairment.changes
@@ -109,17 +109,17 @@ impl AtNode<'_, '_> {
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     pub fn arrive(&mut self, packet_ref: PacketRef) {
-        let packet = &self.run.packets[packet_ref];
+        let packet = &self.ctx.run.packets[packet_ref];
         if packet.is_link_control() {
             return self.link_control_arrives(packet_ref);
         }
-        if !self.run.packets.lands(packet_ref) {
+        if !self.ctx.run.packets.lands(packet_ref) {
             return self.was_lost(EventKind::Arrival);
         }
-        let packet = &self.run.packets[packet_ref];
-        self.run.kept.packet_hops += 1;
+        let packet = &self.ctx.run.packets[packet_ref];
+        self.ctx.run.kept.packet_hops += 1;
         let (rx, class, frame) = (packet.ingress, packet.class, packet.frame);
-        let port_class = self.facts.layout.port_class(rx, class);
+        let port_class = self.ctx.facts.layout.port_class(rx, class);
         if self.node.ingress.known(port_class).impaired && self.is_lost(rx, packet_ref) {
             self.node.ingress.known_mut(port_class).rare.lost.add(frame);
             return self.discard(port_class, packet_ref, DropReason::LinkError);
@@ -140,29 +140,29 @@ impl AtNode<'_, '_> {
     /// A link control frame on a link reaches the node.
     #[inline(never)]
     pub fn link_control_arrives(&mut self, packet_ref: PacketRef) {
-        if !self.run.packets.lands(packet_ref) {
+        if !self.ctx.run.packets.lands(packet_ref) {
             let what =
-                if self.run.events.is_numbered() { EventKind::Arrival } else { EventKind::LinkControl };
+                if self.ctx.run.events.is_numbered() { EventKind::Arrival } else { EventKind::LinkControl };
             return self.was_lost(what);
         }
-        let rx = self.run.packets[packet_ref].ingress;
+        let rx = self.ctx.run.packets[packet_ref].ingress;
         let lost = self.is_lost(rx, packet_ref);
-        let extra = self.run.packets.detach(packet_ref);
-        let frame = self.run.packets.take(packet_ref);
+        let extra = self.ctx.run.packets.detach(packet_ref);
+        let frame = self.ctx.run.packets.take(packet_ref);
         self.link_control(rx, frame, extra, lost);
     }
 
     /// The event of an arrival is that of a packet that was lost when its link went down: nothing happens.
     #[cold]
     fn was_lost(&mut self, what: EventKind) {
-        self.run.kept.counts[what as usize] -= 1;
+        self.ctx.run.kept.counts[what as usize] -= 1;
     }
 
     /// Does the link that leads to `port` lose this packet?
     #[inline(never)]
     fn is_lost(&mut self, port: Local, packet_ref: PacketRef) -> bool {
         let state = self.node.ports.known_mut(port.index());
-        let rate = match &self.run.packets[packet_ref] {
+        let rate = match &self.ctx.run.packets[packet_ref] {
             p if p.is_link_control() => state.impairment.errors.link_control,
             p if p.is_data() => state.impairment.errors.data,
             _ => state.impairment.errors.control,
@@ -173,7 +173,7 @@ impl AtNode<'_, '_> {
     /// A packet that is in no list is lost; `port_class` is the ingress account that it came by.
     #[inline(never)]
     pub fn discard(&mut self, port_class: usize, packet_ref: PacketRef, reason: DropReason) {
-        let packet = self.run.packets.take(packet_ref);
+        let packet = self.ctx.run.packets.take(packet_ref);
         self.drop_packet(port_class, &packet, reason);
     }
 
@@ -191,10 +191,10 @@ impl AtNode<'_, '_> {
 
     /// A packet is not in the network any more, and was not delivered.
     pub fn is_gone(&mut self, packet: &Packet) {
-        self.run.kept.records.dropped(u64::from(packet.frame));
-        if self.run.trace.is_some() {
+        self.ctx.run.kept.records.dropped(u64::from(packet.frame));
+        if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_lost(packet));
         }
-        self.run.pairs.count_on_path(packet.flow, -1);
+        self.ctx.run.pairs.count_on_path(packet.flow, -1);
     }
 }

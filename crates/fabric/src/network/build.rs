@@ -228,7 +228,7 @@ impl<'a> World<'a> {
     /// Puts another receiver half in the place of one before the run starts.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
         let Some((mut at, port)) = self.at_own_port(port) else { return };
-        let port_class = at.facts.layout.port_class(port, at.facts.layout.dense(class));
+        let port_class = at.ctx.facts.layout.port_class(port, at.ctx.facts.layout.dense(class));
         let ingress = &mut at.node.ingress[port_class];
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
@@ -297,7 +297,7 @@ impl<'a> World<'a> {
             return;
         }
         for other in at.node.ports.iter() {
-            let info = PortInfo { largest_rtt: largest, ..at.facts.blueprint.port_info(other.id) };
+            let info = PortInfo { largest_rtt: largest, ..at.ctx.facts.blueprint.port_info(other.id) };
             for point in &mut *points {
                 point.on_port(&info);
             }
@@ -332,8 +332,8 @@ impl<'a> World<'a> {
         if has_points && let Err(place) = points.binary_search(&port) {
             points.insert(place, port);
         }
-        for class in 1..at.facts.layout.class_count() {
-            at.set_fast_path(at.facts.layout.port_class(port, class));
+        for class in 1..at.ctx.facts.layout.class_count() {
+            at.set_fast_path(at.ctx.facts.layout.port_class(port, class));
         }
         self.facts.demand(id, &demanded);
     }
@@ -347,19 +347,19 @@ impl<'a> World<'a> {
         let classes = self.facts.layout.class_count();
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
-            let ingress = &mut at.node.ingress[at.facts.layout.port_class(port, class)];
+            let ingress = &mut at.node.ingress[at.ctx.facts.layout.port_class(port, class)];
             let next = ingress.receiver.next_timeout();
-            at.run.events.sync(&mut ingress.timer, next, EventKind::FcReceiver, ingress.id);
+            at.ctx.run.events.sync(&mut ingress.timer, next, EventKind::FcReceiver, ingress.id);
         }
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (mut at, port) = self.at_port(port);
-            let egress = &mut at.node.egress[at.facts.layout.port_class(port, class)];
+            let egress = &mut at.node.egress[at.ctx.facts.layout.port_class(port, class)];
             let next = egress.sender.next_timeout();
-            at.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
+            at.ctx.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
         }
         for &id in &all {
             let (at, port) = self.at_port(id);
-            at.node.machines[port.index()].sync(&mut at.run.events, id);
+            at.node.machines[port.index()].sync(&mut at.ctx.run.events, id);
         }
         self.start_signals(&all);
     }
@@ -380,15 +380,15 @@ impl<'a> World<'a> {
         let (mut at, local) = self.at_port(port);
         let points = &mut at.node.machines[local.index()].congestion_points;
         points.push(point);
-        at.facts.blueprint.validate_points(port, points)?;
+        at.ctx.facts.blueprint.validate_points(port, points)?;
         let (asked, has) =
-            (points.iter().map(|point| point.demands().class_queues()).max(), at.facts.layout.subs);
+            (points.iter().map(|point| point.demands().class_queues()).max(), at.ctx.facts.layout.subs);
         if asked > Some(has) {
             let message = format!(
                 "classes have {has} queue{} each: no machine of the blueprint claims Classify with more",
                 if has == 1 { "" } else { "s" }
             );
-            return Err(congested(at.facts.blueprint.port_name(port), message));
+            return Err(congested(at.ctx.facts.blueprint.port_name(port), message));
         }
         at.node.ports[local.index()].has_cp = true;
         let newest = at.node.machines[local.index()].congestion_points.len() - 1;

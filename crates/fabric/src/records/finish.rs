@@ -31,18 +31,18 @@ impl AtNode<'_, '_> {
     /// Closes the node's books; its due releases have been applied.
     fn close(&mut self) {
         for port in self.node.locals() {
-            for class in 0..self.facts.layout.class_count() {
-                let egress = &mut self.node.egress[self.facts.layout.port_class(port, class)];
+            for class in 0..self.ctx.facts.layout.class_count() {
+                let egress = &mut self.node.egress[self.ctx.facts.layout.port_class(port, class)];
                 if egress.paused_since != NEVER {
-                    egress.paused_total += self.now - egress.paused_since;
-                    self.node.series[port.index()].paused(egress.paused_since, self.now);
-                    egress.paused_since = self.now;
+                    egress.paused_total += self.ctx.now - egress.paused_since;
+                    self.node.series[port.index()].paused(egress.paused_since, self.ctx.now);
+                    egress.paused_since = self.ctx.now;
                 }
             }
             let waiting = self.node.ports[port.index()].waiting;
-            let on_wire = Span(self.node.ports[port.index()].free_at.saturating_sub(self.now));
+            let on_wire = Span(self.node.ports[port.index()].free_at.saturating_sub(self.ctx.now));
             let unsent = self.rate(port).bytes_covering(on_wire).0;
-            self.node.series[port.index()].finish(self.now, waiting, unsent);
+            self.node.series[port.index()].finish(self.ctx.now, waiting, unsent);
             if !self.node.histograms.is_empty() {
                 self.sample_last(port, waiting);
             }
@@ -74,7 +74,7 @@ impl World<'_> {
             for class in 0..self.facts.layout.class_count() {
                 let lost = self.egress(self.facts.layout.port_class_id(port, class)).rare.lost;
                 let (mut at, rx) = self.at_port(peer(port));
-                let rare = &mut at.node.ingress[at.facts.layout.port_class(rx, class)].rare;
+                let rare = &mut at.node.ingress[at.ctx.facts.layout.port_class(rx, class)].rare;
                 rare.lost.add_all(lost);
                 rare.drops[DropReason::LinkDown as usize] += lost.packets;
                 rare.failure_drop_bytes += lost.bytes;

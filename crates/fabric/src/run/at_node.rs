@@ -1,50 +1,35 @@
 //! A node and the event executed there: the state that the event may change.
 
 use floodway_engine::Event;
-use floodway_units::{Bytes, PortId, Time};
+use floodway_units::{Bytes, PortId};
 
 use crate::link::arena::PacketRef;
-use crate::network::facts::Facts;
 use crate::network::layout::Local;
+use crate::run::ctx::Ctx;
 use crate::run::events::{EventKind, NUMBER_SHIFT};
 use crate::run::node::{Node, NodeMut};
-use crate::run::state::Run;
 
 /// One node while an event of it is executed. It may change the node's state and send events to others; of
 /// the rest of the network it sees only what never changes during a window.
 pub(crate) struct AtNode<'w, 'a> {
-    pub now: u64,
-    /// Order of the current event.
-    pub order: u64,
+    pub ctx: Ctx<'w, 'a>,
     pub node: NodeMut<'w>,
-    pub facts: &'w Facts<'a>,
-    pub run: &'w mut Run<'a>,
     /// The nodes before it and after it, for `floodway why` alone, whose runs have them.
     pub others: Option<[&'w [Node]; 2]>,
 }
 
 impl AtNode<'_, '_> {
-    #[inline]
-    pub fn time(&self) -> Time {
-        Time(self.now)
-    }
-
     /// What the network calls a port.
     #[inline]
     pub fn id(&self, port: Local) -> PortId {
         self.node.ports.known(port.index()).id
     }
 
-    /// Is a step of the whole network being executed, the last of its instant, and not an event of the node?
-    pub fn is_step(&self) -> bool {
-        !self.run.events.is_numbered() && self.run.events.decode(self.order).0 == EventKind::Fault
-    }
-
     /// Executes an event of the node.
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     pub fn dispatch(&mut self, event: Event) {
-        if let Some((kind, port)) = self.run.events.moves(event.order) {
+        if let Some((kind, port)) = self.ctx.run.events.moves(event.order) {
             self.dispatch_move(event, kind, port);
         } else {
             self.set_current(event);
@@ -57,23 +42,23 @@ impl AtNode<'_, '_> {
     #[inline(always)]
     pub fn dispatch_move(&mut self, event: Event, kind: EventKind, port: PortId) {
         self.set_current(event);
-        self.run.kept.counts[kind as usize] += 1;
+        self.ctx.run.kept.counts[kind as usize] += 1;
         if kind == EventKind::Arrival {
             self.arrive(PacketRef::of(event.item));
         } else {
-            self.depart(self.facts.local(port));
+            self.depart(self.ctx.facts.local(port));
         }
     }
 
     /// The event is the current one.
     #[inline]
     fn set_current(&mut self, event: Event) {
-        (self.now, self.order) = (event.time.0, event.order);
+        (self.ctx.now, self.ctx.order) = (event.time.0, event.order);
         if cfg!(debug_assertions) {
-            self.run.kept.standstill.count(self.now);
+            self.ctx.run.kept.standstill.count(self.ctx.now);
         }
         let number = event.order >> NUMBER_SHIFT;
-        self.run.kept.instants.pass(self.now, number, self.run.events.last_number());
+        self.ctx.run.kept.instants.pass(self.ctx.now, number, self.ctx.run.events.last_number());
     }
 
     /// The same, where events of several nodes follow one another.
@@ -85,8 +70,8 @@ impl AtNode<'_, '_> {
     /// As [`AtNode::dispatch`], of what is neither the arrival nor the departure of a packet.
     #[inline(never)]
     fn dispatch_other(&mut self, event: Event) {
-        let (kind, id) = self.run.events.decode(event.order);
-        self.run.kept.counts[kind as usize] += 1;
+        let (kind, id) = self.ctx.run.events.decode(event.order);
+        self.ctx.run.kept.counts[kind as usize] += 1;
         match kind {
             EventKind::LinkControl => self.link_control_arrives(PacketRef::of(event.item)),
             EventKind::Release => {
@@ -94,16 +79,16 @@ impl AtNode<'_, '_> {
             }
             EventKind::Pipeline => self.leave_pipeline(),
             EventKind::Crossing => self.crossbar_wakes(),
-            EventKind::Drain => self.leaves_receive_buffer(self.facts.local(PortId(id))),
-            EventKind::FcSender => self.fc_sender_timer(self.facts.local_port_class(id), event.order),
-            EventKind::FcReceiver => self.fc_receiver_timer(self.facts.local_port_class(id), event.order),
-            EventKind::CongestionPoint => self.cp_timer(self.facts.local(PortId(id)), event.order),
-            EventKind::Pacing => self.pacing_timer(self.facts.local(PortId(id)), event.order),
+            EventKind::Drain => self.leaves_receive_buffer(self.ctx.facts.local(PortId(id))),
+            EventKind::FcSender => self.fc_sender_timer(self.ctx.facts.local_port_class(id), event.order),
+            EventKind::FcReceiver => self.fc_receiver_timer(self.ctx.facts.local_port_class(id), event.order),
+            EventKind::CongestionPoint => self.cp_timer(self.ctx.facts.local(PortId(id)), event.order),
+            EventKind::Pacing => self.pacing_timer(self.ctx.facts.local(PortId(id)), event.order),
             EventKind::QueuePair => self.qp_timer(event.order),
             EventKind::Receiver => self.receiver_timer(event.order),
             EventKind::Start => {
                 self.start_flow(id);
-                if self.run.events.by_node().is_some() {
+                if self.ctx.run.events.by_node().is_some() {
                     self.try_transmit_started();
                 }
             }

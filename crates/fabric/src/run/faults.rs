@@ -154,28 +154,28 @@ impl World<'_> {
         let mode = self.pause_mode_at(port, pause.class);
         let class = self.facts.layout.dense(pause.class);
         let (mut at, port) = self.at_port(port);
-        let time = at.time();
+        let time = at.ctx.time();
         if ends
             && class != u8::MAX
-            && at.node.ingress[at.facts.layout.port_class(port, class)].receiver.is_pausing(time)
+            && at.node.ingress[at.ctx.facts.layout.port_class(port, class)].receiver.is_pausing(time)
         {
             // The port's own flow control has paused as well, and will say itself when that is over.
             return;
         }
         let quanta = if ends { Quanta(0) } else { Quanta::MAX };
-        if at.run.trace.is_some() && !ends && class != u8::MAX {
+        if at.ctx.run.trace.is_some() && !ends && class != u8::MAX {
             at.each_trace(|at| at.trace_forced(port, class));
         }
-        at.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
+        at.ctx.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
         if at.node.ports[port.index()].up && !at.is_bypassed() {
             at.flush_frames(port);
         } else {
-            at.run.out.frames.0.clear();
+            at.ctx.run.out.frames.0.clear();
         }
         if ends || class == u8::MAX {
             return;
         }
-        let half = Quanta::MAX.span(at.facts.ports[peer(at.id(port)).index()].rate).0 / 2;
+        let half = Quanta::MAX.span(at.ctx.facts.ports[peer(at.id(port)).index()].rate).0 / 2;
         let refresh = match mode {
             PauseMode::Timer => self.now + half,
             PauseMode::OnOff => u64::MAX,
@@ -199,15 +199,15 @@ impl AtNode<'_, '_> {
     pub fn is_carried(&mut self, port: Local, packet_ref: PacketRef, arrival: u64) -> bool {
         let Some(wire) = &mut self.node.ports[port.index()].impairment.wire else { return true };
         if !wire.is_dead {
-            wire.carries(packet_ref, self.now, arrival);
+            wire.carries(packet_ref, self.ctx.now, arrival);
             return true;
         }
-        if let Some((free, _)) = self.run.events.two_numbers() {
+        if let Some((free, _)) = self.ctx.run.events.two_numbers() {
             self.node.ports[port.index()].free_order = free;
         }
-        let packet = self.run.packets.take(packet_ref);
+        let packet = self.ctx.run.packets.take(packet_ref);
         if !packet.is_link_control() {
-            let port_class = self.facts.layout.port_class(port, packet.class);
+            let port_class = self.ctx.facts.layout.port_class(port, packet.class);
             self.node.egress[port_class].rare.lost.add(packet.frame);
             self.is_gone(&packet);
         }
@@ -217,7 +217,7 @@ impl AtNode<'_, '_> {
     /// A packet on the way to `port` was on a wire that went down.
     fn lost_on_wire(&mut self, port: Local, packet: &Packet) {
         if !packet.is_link_control() {
-            let port_class = self.facts.layout.port_class(port, packet.class);
+            let port_class = self.ctx.facts.layout.port_class(port, packet.class);
             self.node.ingress[port_class].rare.lost.add(packet.frame);
             self.drop_packet(port_class, packet, DropReason::LinkDown);
         }
@@ -241,22 +241,22 @@ impl AtNode<'_, '_> {
         let state = &mut self.node.ports[port.index()];
         state.controls = false;
         let mut waiting = std::mem::take(&mut state.control);
-        while let Some(packet_ref) = waiting.pop(&self.run.packets) {
-            self.run.packets.take(packet_ref);
+        while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
+            self.ctx.run.packets.take(packet_ref);
         }
-        for class in 0..self.facts.layout.class_count() {
+        for class in 0..self.ctx.facts.layout.class_count() {
             self.flush_queues(port, class, DropReason::LinkDown);
         }
     }
 
     /// Both halves of the link's flow controls start in their initial state.
     fn reset(&mut self, port: Local) {
-        for class in 1..self.facts.layout.class_count() {
-            let port_class = self.facts.layout.port_class(port, class);
+        for class in 1..self.ctx.facts.layout.class_count() {
+            let port_class = self.ctx.facts.layout.port_class(port, class);
             let mut cx = Cx {
-                now: Time(self.now),
+                now: Time(self.ctx.now),
                 rng: &mut self.node.streams.flow_control,
-                out: &mut self.run.out.frames,
+                out: &mut self.ctx.run.out.frames,
             };
             self.node.egress[port_class].sender.on_link_reset(&mut cx);
             self.flush_frames(port);
@@ -274,10 +274,10 @@ impl AtNode<'_, '_> {
         let Some((disposition, _)) = self.relays(other, class) else { return };
         if !self.is_bypassed()
             && disposition.forwards()
-            && self.node.egress[self.facts.layout.port_class(other, class)].paused_since != NEVER
+            && self.node.egress[self.ctx.facts.layout.port_class(other, class)].paused_since != NEVER
         {
-            let class = self.facts.layout.classes[class as usize];
-            self.run.out.frames.0.push(FcFrame::Pause { class, quanta: Quanta::MAX });
+            let class = self.ctx.facts.layout.classes[class as usize];
+            self.ctx.run.out.frames.0.push(FcFrame::Pause { class, quanta: Quanta::MAX });
             self.flush_frames(port);
         }
     }

@@ -32,7 +32,7 @@ impl AtNode<'_, '_> {
         let message = format!(
             "{}: after a timer was served at {} us, `next_timeout` is {} us again; allowed: later than that, or none",
             self.own_name(timed),
-            Time(self.now).as_us(),
+            Time(self.ctx.now).as_us(),
             at.as_us()
         );
         Misused { message }.end()
@@ -44,15 +44,15 @@ impl AtNode<'_, '_> {
         let message = format!(
             "{}: `allowance` has a rate of 0, which never sends, at {} us; allowed: 1 bit/s or more",
             self.own_name(Timed::RateControl(flow)),
-            Time(self.now).as_us()
+            Time(self.ctx.now).as_us()
         );
         Misused { message }.end()
     }
 
     fn own_name(&self, timed: Timed) -> String {
-        let blueprint = self.facts.blueprint;
+        let blueprint = self.ctx.facts.blueprint;
         let of_flow = |flow: FlowId| {
-            let path = &self.run.pairs.paths[flow.index()];
+            let path = &self.ctx.run.pairs.paths[flow.index()];
             let workload = &blueprint.workloads[path.workload as usize].name;
             format!("of flow {workload}:{}:{}", blueprint.nodes[path.source.index()].name, path.number)
         };

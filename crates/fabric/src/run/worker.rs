@@ -6,6 +6,7 @@ use floodway_units::NodeId;
 use crate::network::facts::Facts;
 use crate::pool::SharedSlice;
 use crate::run::at_node::AtNode;
+use crate::run::ctx::Ctx;
 use crate::run::node::Node;
 use crate::run::prefetch::fetch_packets;
 use crate::run::state::Run;
@@ -42,11 +43,8 @@ impl<'a> Worker<'_, 'a> {
     fn at(&mut self, node: NodeId, group: u32) -> AtNode<'_, 'a> {
         self.run.events.is_at(group);
         AtNode {
-            now: 0,
-            order: 0,
+            ctx: Ctx { now: 0, order: 0, facts: self.facts, run: self.run },
             node: self.nodes.element(node.index()).view_mut(),
-            facts: self.facts,
-            run: self.run,
             others: None,
         }
     }
@@ -145,16 +143,16 @@ impl AtNode<'_, '_> {
         let mut work = 0;
         loop {
             for done in 0..CHECKED {
-                let Some(event) = self.run.events.by_node().and_then(Windows::pop) else {
+                let Some(event) = self.ctx.run.events.by_node().and_then(Windows::pop) else {
                     return work + done;
                 };
-                if let Some(&event) = self.run.events.by_node().and_then(|windows| windows.peek(REST)) {
-                    self.run.fetch_rest(self.facts, self.node.view(), &event);
+                if let Some(&event) = self.ctx.run.events.by_node().and_then(|windows| windows.peek(REST)) {
+                    self.ctx.run.fetch_rest(self.ctx.facts, self.node.view(), &event);
                 }
                 self.dispatch(event);
             }
             work += CHECKED;
-            if self.run.is_cut_in_visit(CHECKED) {
+            if self.ctx.run.is_cut_in_visit(CHECKED) {
                 return work;
             }
         }

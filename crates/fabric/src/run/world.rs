@@ -23,6 +23,7 @@ use crate::network::routing::peer;
 use crate::records::series::Series;
 use crate::records::work::Work;
 use crate::run::at_node::AtNode;
+use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;
 use crate::run::node::Node;
 use crate::run::prefetch::Coming;
@@ -71,11 +72,8 @@ impl<'a> World<'a> {
         let (before, rest) = self.nodes.split_at_mut(node.index());
         let (node, after) = rest.split_first_mut().expect("the network has this node");
         AtNode {
-            now: self.now,
-            order: self.order,
+            ctx: Ctx { now: self.now, order: self.order, facts: &self.facts, run: &mut self.run },
             node: node.view_mut(),
-            facts: &self.facts,
-            run: &mut self.run,
             others: Some([before, after]),
         }
     }
@@ -159,8 +157,8 @@ impl<'a> World<'a> {
         self.now = event.time.0;
         let at = if kind == EventKind::Arrival { peer(port) } else { port };
         let node = &mut self.nodes[self.facts.node_of(at).index()];
-        let (node, facts, run) = (node.view_mut(), &self.facts, &mut self.run);
-        AtNode { now: 0, order: 0, node, facts, run, others: None }.dispatch_move(event, kind, port);
+        let ctx = Ctx { now: 0, order: 0, facts: &self.facts, run: &mut self.run };
+        AtNode { ctx, node: node.view_mut(), others: None }.dispatch_move(event, kind, port);
     }
 
     /// Lets NICs at which flows have just started try to transmit, unless more flows start at this instant.

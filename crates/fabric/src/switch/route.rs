@@ -13,7 +13,7 @@ impl AtNode<'_, '_> {
     /// Where a packet leaves that has just arrived.
     #[inline]
     pub fn next_port(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
-        let &Packet { out, .. } = &self.run.packets[packet_ref];
+        let &Packet { out, .. } = &self.ctx.run.packets[packet_ref];
         if out != ingress {
             return self.node.ports.known(out.index()).up.then_some(out);
         }
@@ -27,15 +27,15 @@ impl AtNode<'_, '_> {
         if !packet.has(ON_PATH) {
             return ingress;
         }
-        let path = self.run.pairs.paths.known(packet.flow.index());
+        let path = self.ctx.run.pairs.paths.known(packet.flow.index());
         path.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
     }
 
     #[inline(never)]
     fn look_up(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
-        let packet = self.run.packets[packet_ref];
+        let packet = self.ctx.run.packets[packet_ref];
         // A fixed path that leads back where it comes from.
-        let path = self.run.pairs.paths.known(packet.flow.index());
+        let path = self.ctx.run.pairs.paths.known(packet.flow.index());
         let back = path.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
         if let Some(out) = back {
             return self.node.ports.known(out.index()).up.then_some(out);
@@ -45,7 +45,7 @@ impl AtNode<'_, '_> {
 
     /// Where a packet leaves whose path is not fixed; `None` where no port leads to its destination.
     pub fn route(&mut self, ingress: Local, packet: &Packet) -> Option<Local> {
-        let path = self.run.pairs.paths.known(packet.flow.index());
+        let path = self.ctx.run.pairs.paths.known(packet.flow.index());
         let reply = packet.is_reply();
         if let Some(relay) = self.relay() {
             return Some(relay.other(ingress));
@@ -57,7 +57,7 @@ impl AtNode<'_, '_> {
         let candidates = self.candidates(node, destination);
         match *candidates {
             [] => None,
-            [only] => Some(self.facts.local(only)),
+            [only] => Some(self.ctx.facts.local(only)),
             _ => {
                 if let Some(choice) = self
                     .node
@@ -66,7 +66,7 @@ impl AtNode<'_, '_> {
                     .as_ref()
                     .and_then(|router| router.by_flow(&tuple, candidates.len()))
                 {
-                    return Some(self.facts.local(candidates[choice]));
+                    return Some(self.ctx.facts.local(candidates[choice]));
                 }
                 self.route_packet(destination, packet, tuple.key())
             }
@@ -77,28 +77,28 @@ impl AtNode<'_, '_> {
     fn route_packet(&mut self, destination: NodeId, packet: &Packet, flow_hash: u64) -> Option<Local> {
         let node = self.node.id;
         let view = PacketView { flow_hash, ..self.packet_view(packet) };
-        let ports = in_force(&self.facts.routes, self.run.changing.as_deref(), (node, destination));
+        let ports = in_force(&self.ctx.facts.routes, self.ctx.run.changing.as_deref(), (node, destination));
         let usual =
-            self.node.switch.router().usual_port(&view, ports).map(|path| self.facts.local(ports[path]));
+            self.node.switch.router().usual_port(&view, ports).map(|path| self.ctx.facts.local(ports[path]));
         if let Some(port) = usual {
             let at = self.port_view(port, packet, true);
             if self.node.switch.router().stays(&view, &at) {
                 return usual;
             }
         }
-        let mut views = std::mem::take(&mut self.run.out.candidates);
+        let mut views = std::mem::take(&mut self.ctx.run.out.candidates);
         views.clear();
         let reads = self.node.switch.router().reads_ports();
         for &port in self.candidates(node, destination) {
-            views.push(self.port_view(self.facts.local(port), packet, reads));
+            views.push(self.port_view(self.ctx.facts.local(port), packet, reads));
         }
-        let now = self.time();
+        let now = self.ctx.time();
         let rng = &mut self.node.streams.routing;
         let choice = self.node.switch.router().route(now, rng, &view, &views);
-        let port = views.get(choice).map(|view| self.facts.local(view.port));
-        self.run.out.candidates = views;
+        let port = views.get(choice).map(|view| self.ctx.facts.local(view.port));
+        self.ctx.run.out.candidates = views;
         if let Some(left) = usual.filter(|_| port != usual) {
-            let port_class = self.facts.layout.port_class(left, packet.class);
+            let port_class = self.ctx.facts.layout.port_class(left, packet.class);
             self.node.egress.known_mut(port_class).rare.moves += 1;
         }
         port
@@ -118,12 +118,12 @@ impl AtNode<'_, '_> {
             view.holds_flow = self.node.machines[port.index()].queue_of_flow.contains_key(&packet.flow.0);
             view.queued = bytes(self.node.ports.known(port.index()).waiting);
             for point in &self.node.machines[port.index()].congestion_points {
-                let signals = point.signals(self.time());
+                let signals = point.signals(self.ctx.time());
                 view.signals.degree = view.signals.degree.max(signals.degree);
                 view.signals.local |= signals.local;
                 view.signals.remote |= signals.remote;
                 view.signals.severe |= signals.severe;
-                view.harmful |= point.is_harmful(self.time(), packet.flow);
+                view.harmful |= point.is_harmful(self.ctx.time(), packet.flow);
             }
         }
         view

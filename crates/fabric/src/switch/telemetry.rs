@@ -13,26 +13,26 @@ impl AtNode<'_, '_> {
     /// A packet starts at its sender that is to have records, and has none yet.
     #[inline(never)]
     pub fn begin_records(&mut self, packet_ref: PacketRef) {
-        let mut extra = self.run.out.extras.pop().unwrap_or_else(|| Box::new(Extra::Hops(Hops::new())));
+        let mut extra = self.ctx.run.out.extras.pop().unwrap_or_else(|| Box::new(Extra::Hops(Hops::new())));
         match &mut *extra {
             Extra::Hops(hops) => hops.clear(),
             other => *other = Extra::Hops(Hops::new()),
         }
-        self.run.packets.attach(packet_ref, extra);
+        self.ctx.run.packets.attach(packet_ref, extra);
     }
 
     /// A packet starts on the wire of a switch's port, and has left its queue: its record is written, if it
     /// has any.
     #[inline(never)]
     pub fn record_hop(&mut self, port: Local, packet_ref: PacketRef) {
-        let packet = &self.run.packets[packet_ref];
+        let packet = &self.ctx.run.packets[packet_ref];
         if !packet.has(INT) || !packet.is_data() {
             return;
         }
         let (rate, state) = (self.rate(port), &self.node.ports[port.index()]);
         let (tx_bytes, queue) = (state.sent, Bytes(state.waiting));
-        if let Some(hops) = self.run.packets.hops_mut(packet_ref) {
-            hops.push(IntHop { rate, time: Time(self.now), tx_bytes, queue });
+        if let Some(hops) = self.ctx.run.packets.hops_mut(packet_ref) {
+            hops.push(IntHop { rate, time: Time(self.ctx.now), tx_bytes, queue });
         }
     }
 }

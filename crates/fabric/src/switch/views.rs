@@ -9,16 +9,17 @@ use crate::run::events::NEVER;
 
 impl AtNode<'_, '_> {
     pub fn packet_view(&self, packet: &Packet) -> PacketView {
-        let path = &self.run.pairs.paths[packet.flow.index()];
+        let path = &self.ctx.run.pairs.paths[packet.flow.index()];
         let is_reply = packet.is_reply();
         let tuple = if is_reply { path.tuple.reversed() } else { path.tuple };
         PacketView {
             flow: packet.flow,
-            class: self.facts.layout.classes[packet.class as usize],
+            class: self.ctx.facts.layout.classes[packet.class as usize],
             frame: bytes(u64::from(packet.frame)),
-            wire: bytes(self.facts.layout.wire(packet.frame)),
+            wire: bytes(self.ctx.facts.layout.wire(packet.frame)),
             // In the HPCC simulator replies are drawn for, too.
-            ecn_capable: packet.kind == Kind::Data || packet.class != 0 && self.run.shared_draws.is_some(),
+            ecn_capable: packet.kind == Kind::Data
+                || packet.class != 0 && self.ctx.run.shared_draws.is_some(),
             is_reply,
             isolated: packet.has(ISOLATED),
             mark: packet.mark(),
@@ -30,23 +31,23 @@ impl AtNode<'_, '_> {
     }
 
     pub fn queue_view(&self, port: Local, q: usize, packet: &Packet) -> QueueView {
-        let class = self.facts.layout.class_of_queue(q);
-        let port_class = self.facts.layout.port_class(port, class);
+        let class = self.ctx.facts.layout.class_of_queue(q);
+        let port_class = self.ctx.facts.layout.port_class(port, class);
         QueueView {
             port: self.id(port),
-            class: self.facts.layout.classes[class as usize],
-            sub: self.facts.layout.queue_id(q).sub,
-            len: bytes(self.node.queues.known(self.facts.layout.queue(port) + q).bytes),
+            class: self.ctx.facts.layout.classes[class as usize],
+            sub: self.ctx.facts.layout.queue_id(q).sub,
+            len: bytes(self.node.queues.known(self.ctx.facts.layout.queue(port) + q).bytes),
             first: bytes(
                 self.node
                     .queues
-                    .known(self.facts.layout.queue(port) + self.facts.layout.first_queue(class))
+                    .known(self.ctx.facts.layout.queue(port) + self.ctx.facts.layout.first_queue(class))
                     .bytes,
             ),
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.rate(port),
             paused: self.node.egress.known(port_class).paused_since != NEVER && !self.may_lose(port, q),
-            base_rtt: self.run.pairs.paths[packet.flow.index()].base_rtt,
+            base_rtt: self.ctx.run.pairs.paths[packet.flow.index()].base_rtt,
         }
     }
 
@@ -67,7 +68,7 @@ impl AtNode<'_, '_> {
             reserved: bytes(account.held - account.shared()),
             shared: bytes(shared),
             headroom: bytes(account.headroom),
-            received: bytes(account.received.bytes + self.facts.layout.gap * account.received.packets),
+            received: bytes(account.received.bytes + self.ctx.facts.layout.gap * account.received.packets),
             received_frames: bytes(account.received.bytes),
             pool_free: bytes(free),
             total: bytes(self.node.switch.occupied),

@@ -155,8 +155,8 @@ impl AtNode<'_, '_> {
     #[cold]
     pub fn each_trace(&mut self, mut call: impl FnMut(&mut Self)) {
         call(self);
-        for further in 0..self.run.further_traces.len() {
-            mem::swap(&mut self.run.trace, &mut self.run.further_traces[further]);
+        for further in 0..self.ctx.run.further_traces.len() {
+            mem::swap(&mut self.ctx.run.trace, &mut self.ctx.run.further_traces[further]);
             call(self);
         }
     }
@@ -165,13 +165,13 @@ impl AtNode<'_, '_> {
     #[cold]
     pub fn trace_opened(&mut self, slot: u32, head: &Outgoing) {
         self.trace_section(slot, head.number);
-        let shared = self.run.pairs.senders[slot as usize].state.shared;
+        let shared = self.ctx.run.pairs.senders[slot as usize].state.shared;
         let own = self.is_own_pair(slot);
-        let path = &self.run.pairs.paths[slot as usize];
-        if let Some(trace) = &mut self.run.trace {
+        let path = &self.ctx.run.pairs.paths[slot as usize];
+        if let Some(trace) = &mut self.ctx.run.trace {
             trace.opens(slot, (path.workload, path.source), shared);
         }
-        if let Some(trace) = self.run.trace.as_mut().filter(|trace| own && trace.is_open()) {
+        if let Some(trace) = self.ctx.run.trace.as_mut().filter(|trace| own && trace.is_open()) {
             // A slot is used again.
             trace.slots.retain(|&other| other != slot);
             if shared {
@@ -186,10 +186,10 @@ impl AtNode<'_, '_> {
     pub fn trace_posted(&mut self, slot: u32, message: &Outgoing, first: u64) {
         self.trace_section(slot, message.number);
         let own = self.is_own_pair(slot);
-        let Some(mut trace) = self.run.trace.take() else { return };
+        let Some(mut trace) = self.ctx.run.trace.take() else { return };
         if own && trace.is_open() && message.number == trace.section.flow.number {
             let Outgoing { start, size, ideal, end, .. } = *message;
-            let destination = self.run.pairs.paths[slot as usize].destination;
+            let destination = self.ctx.run.pairs.paths[slot as usize].destination;
             trace.message = Some(Message { slot, destination, start, size, ideal, first, end });
             trace.slots = vec![slot];
             trace.sent = Sent::new(start);
@@ -198,30 +198,31 @@ impl AtNode<'_, '_> {
             let off = trace.off.get(&slot).copied().unwrap_or(0);
             trace.sender = Some(self.begin_sender(slot, first, (off, trace.section.from)));
         }
-        self.run.trace = Some(trace);
+        self.ctx.run.trace = Some(trace);
     }
 
     /// Does the queue pair belong to the workload and the source of the flow that is followed?
     fn is_own_pair(&self, slot: u32) -> bool {
-        let path = &self.run.pairs.paths[slot as usize];
+        let path = &self.ctx.run.pairs.paths[slot as usize];
         let of = |trace: &Trace| trace.section.is_of((path.workload, path.source));
-        self.run.trace.as_ref().is_some_and(|trace| of(trace))
+        self.ctx.run.trace.as_ref().is_some_and(|trace| of(trace))
     }
 
     /// A frame starts on the wire of a port now, takes `serial`, and is at the far end at `arrival`.
     #[cold]
     pub fn trace_start(&mut self, port: Local, packet_ref: PacketRef, (serial, arrival): (u64, u64)) {
-        let Some(mut trace) = self.run.trace.take() else { return };
-        let packet = self.run.packets[packet_ref];
+        let Some(mut trace) = self.ctx.run.trace.take() else { return };
+        let packet = self.ctx.run.packets[packet_ref];
         if packet.is_link_control() {
             // Of one that waited to be sent, `at` is when it was made.
             trace.origins.leaves(self.id(port), arrival, packet.at);
         } else {
             let id = self.id(port);
-            let (port_class, until) = (self.facts.layout.port_class_id(id, packet.class), self.now + serial);
+            let (port_class, until) =
+                (self.ctx.facts.layout.port_class_id(id, packet.class), self.ctx.now + serial);
             trace.busy[port_class] = until;
-            let oldest = trace.oldest(self.now);
-            trace.paused[port_class].interrupt(self.now, until, oldest);
+            let oldest = trace.oldest(self.ctx.now);
+            trace.paused[port_class].interrupt(self.ctx.now, until, oldest);
             if packet.is_data() && trace.slots.contains(&packet.flow.0) {
                 self.journey(&mut trace, id, &packet, (serial, arrival));
             }
@@ -233,13 +234,13 @@ impl AtNode<'_, '_> {
                 trace.off.insert(packet.flow.0, until);
             }
         }
-        self.run.trace = Some(trace);
+        self.ctx.run.trace = Some(trace);
     }
 
     /// A packet is lost.
     #[cold]
     pub fn trace_lost(&mut self, packet: &Packet) {
-        if let Some(trace) = self.run.trace.as_mut().filter(|_| packet.is_data()) {
+        if let Some(trace) = self.ctx.run.trace.as_mut().filter(|_| packet.is_data()) {
             trace.flights.remove(&FlightKey::of(packet));
         }
     }
@@ -248,12 +249,12 @@ impl AtNode<'_, '_> {
     #[cold]
     pub fn trace_received(&mut self, slot: u32, number: u64, psn: u64) {
         let own = self.is_own_pair(slot);
-        let Some(trace) = self.run.trace.as_mut().filter(|trace| own && trace.is_live()) else { return };
+        let Some(trace) = self.ctx.run.trace.as_mut().filter(|trace| own && trace.is_live()) else { return };
         let Some(message) = trace.message.filter(|message| message.slot == slot) else { return };
         if number != trace.section.flow.number {
             return;
         }
-        let now = self.now;
+        let now = self.ctx.now;
         let sender = trace.sender.take().map(|mut sender| {
             sender.account(now, trace);
             sender

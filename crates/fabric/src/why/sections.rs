@@ -77,10 +77,10 @@ impl AtNode<'_, '_> {
     /// A message starts: if it is of the next section, the one before is over.
     #[cold]
     pub(super) fn trace_section(&mut self, slot: u32, number: u64) {
-        let path = &self.run.pairs.paths[slot as usize];
+        let path = &self.ctx.run.pairs.paths[slot as usize];
         let flow = FlowRef { workload: path.workload, source: path.source, number };
-        let now = self.now;
-        if let Some(trace) = &mut self.run.trace
+        let now = self.ctx.now;
+        if let Some(trace) = &mut self.ctx.run.trace
             && trace.next.front().is_some_and(|next| next.flow == flow)
             && now >= trace.section.until
             && trace.is_live()

@@ -17,18 +17,18 @@ impl AtNode<'_, '_> {
         }
         let mut least = NEVER;
         for slot in nic.ranks.slots() {
-            let half = &self.run.pairs.senders[slot as usize];
+            let half = &self.ctx.run.pairs.senders[slot as usize];
             if half.transport.has_more() {
                 least = least.min(half.pacing.next_send);
             }
-            if least <= self.now {
+            if least <= self.ctx.now {
                 return;
             }
         }
         if least != NEVER {
             let id = self.id(port);
             let timer = &mut self.node.nics[port.index()].pacing_timer;
-            self.run.events.sync(timer, Some(Time(least)), EventKind::Pacing, id.0);
+            self.ctx.run.events.sync(timer, Some(Time(least)), EventKind::Pacing, id.0);
         }
     }
 }

@@ -20,16 +20,17 @@ impl AtNode<'_, '_> {
 
     /// Adds a message to a queue pair that goes on; its NIC's port, if that is to look.
     pub fn post(&mut self, slot: u32, mut message: Outgoing) -> Option<Local> {
-        let payload = u64::from(self.run.pairs.senders[slot as usize].full_payload);
+        let payload = u64::from(self.ctx.run.pairs.senders[slot as usize].full_payload);
         let packets = Self::packets_of(message.size, payload);
-        let (half, path) = (&mut self.run.pairs.senders[slot as usize], &self.run.pairs.paths[slot as usize]);
+        let (half, path) =
+            (&mut self.ctx.run.pairs.senders[slot as usize], &self.ctx.run.pairs.paths[slot as usize]);
         half.transport.push(Bytes(message.size));
         let first = half.end;
         message.end = first.saturating_add(packets);
-        half.post(message, path, &mut self.run.kept.records);
-        self.run.kept.records.started(path.workload, &message);
+        half.post(message, path, &mut self.ctx.run.kept.records);
+        self.ctx.run.kept.records.started(path.workload, &message);
         self.posted(Posted { slot, message: Incoming::of(&message, first) });
-        if self.run.trace.is_some() {
+        if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_posted(slot, &message, first));
         }
         self.allowance_changed(slot);
@@ -39,7 +40,7 @@ impl AtNode<'_, '_> {
     /// A receiver has accepted `bytes` by the packet `psn`.
     #[inline]
     pub fn accept(&mut self, id: u32, psn: u64, bytes: u64) {
-        let half = &mut self.run.pairs.receivers[id as usize];
+        let half = &mut self.ctx.run.pairs.receivers[id as usize];
         if !half.rest.is_empty() {
             self.accept_among(id, psn, bytes);
             return;
@@ -52,9 +53,9 @@ impl AtNode<'_, '_> {
 
     /// As `accept`, where several messages are there. A packet that fills a gap may release those behind it.
     fn accept_among(&mut self, id: u32, psn: u64, mut bytes: u64) {
-        let mut index = self.run.pairs.receivers[id as usize].index_of(psn);
-        while bytes > 0 && index <= self.run.pairs.receivers[id as usize].rest.len() {
-            let half = &mut self.run.pairs.receivers[id as usize];
+        let mut index = self.ctx.run.pairs.receivers[id as usize].index_of(psn);
+        while bytes > 0 && index <= self.ctx.run.pairs.receivers[id as usize].rest.len() {
+            let half = &mut self.ctx.run.pairs.receivers[id as usize];
             let message = half.message(index);
             let taken = bytes.min(message.size - message.delivered);
             message.delivered += taken;
@@ -65,22 +66,23 @@ impl AtNode<'_, '_> {
                 self.received(id, index, psn);
             }
             // If it was taken out, the next one has its index.
-            index += 1 + self.run.pairs.receivers[id as usize].rest.len() - before;
+            index += 1 + self.ctx.run.pairs.receivers[id as usize].rest.len() - before;
         }
     }
 
     /// A message is complete at the receiver, by the packet `psn`: nothing of it changes there any more.
     fn received(&mut self, id: u32, index: usize, psn: u64) {
-        let now = self.now;
-        let (half, path) = (&mut self.run.pairs.receivers[id as usize], &self.run.pairs.paths[id as usize]);
+        let now = self.ctx.now;
+        let (half, path) =
+            (&mut self.ctx.run.pairs.receivers[id as usize], &self.ctx.run.pairs.paths[id as usize]);
         let message = half.message(index);
         message.finish = now;
         let Incoming { hook, measured, number, .. } = *message;
-        self.run.kept.records.push_received(message, path);
+        self.ctx.run.kept.records.push_received(message, path);
         half.take_out(index);
-        self.run.kept.records.received(path.workload, measured);
+        self.ctx.run.kept.records.received(path.workload, measured);
         self.completed(hook, number, End::Receiver, now);
-        if self.run.trace.is_some() {
+        if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_received(id, number, psn));
         }
     }
@@ -88,18 +90,18 @@ impl AtNode<'_, '_> {
     /// A reply says that all before `next` has arrived.
     #[inline]
     pub fn acknowledged(&mut self, id: u32, next: u64) {
-        while let head = &self.run.pairs.senders[id as usize].head
+        while let head = &self.ctx.run.pairs.senders[id as usize].head
             && next >= head.end
             && !head.sent
         {
-            self.sent_whole(id, self.now, self.now);
+            self.sent_whole(id, self.ctx.now, self.ctx.now);
         }
     }
 
     /// The last packet of a message is on the wire until `until`. Where nothing is acknowledged it is the
     /// oldest message, which is complete then.
     pub fn last_sent(&mut self, id: u32, segment: &Segment, has_acks: bool, until: u64) {
-        let Outgoing { hook, number, .. } = *self.run.pairs.senders[id as usize].message_of(segment.psn);
+        let Outgoing { hook, number, .. } = *self.ctx.run.pairs.senders[id as usize].message_of(segment.psn);
         if !has_acks {
             self.sent_whole(id, NEVER, until);
         }
@@ -112,12 +114,13 @@ impl AtNode<'_, '_> {
     /// start at `notified_at`. It gets its row only when another one follows: CNPs of the last one may still
     /// arrive.
     fn sent_whole(&mut self, id: u32, finish: u64, notified_at: u64) {
-        let (half, path) = (&mut self.run.pairs.senders[id as usize], &self.run.pairs.paths[id as usize]);
+        let (half, path) =
+            (&mut self.ctx.run.pairs.senders[id as usize], &self.ctx.run.pairs.paths[id as usize]);
         half.state.done = !half.state.shared;
         if half.state.done {
-            self.run.pairs.done.push(Done { slot: id, gone: None });
+            self.ctx.run.pairs.done.push(Done { slot: id, gone: None });
             let nic = &mut self.node.nics[half.nic.index()];
-            match self.facts.blueprint.semantics.turns {
+            match self.ctx.facts.blueprint.semantics.turns {
                 Turns::Ring => {}
                 Turns::Listed => nic.unfinished -= 1,
                 Turns::List => nic.list.finish(id),
@@ -126,10 +129,10 @@ impl AtNode<'_, '_> {
         }
         (half.head.sent, half.head.finish) = (true, finish);
         let Outgoing { hook, measured, number, .. } = half.head;
-        self.run.kept.records.sent(path.workload, measured);
+        self.ctx.run.kept.records.sent(path.workload, measured);
         if let Some(next) = half.rest.pop_front() {
             let over = std::mem::replace(&mut half.head, next);
-            self.run.kept.records.push_sent(&over, path);
+            self.ctx.run.kept.records.push_sent(&over, path);
         }
         self.completed(hook, number, End::Sender, notified_at);
     }

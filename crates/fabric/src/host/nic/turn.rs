@@ -17,20 +17,20 @@ impl AtNode<'_, '_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
     pub fn send_from_nic(&mut self, port: Local) {
         let Some((id, segment)) = self.whose_turn(port) else {
-            if self.facts.blueprint.semantics.turns == Turns::Listed {
+            if self.ctx.facts.blueprint.semantics.turns == Turns::Listed {
                 self.wake_by_list(port);
             }
             return;
         };
-        let now = Time(self.now);
-        let half = self.run.pairs.senders.known_mut(id as usize);
+        let now = Time(self.ctx.now);
+        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
         let frame = if segment.payload == bytes(u64::from(half.full_payload)) && !segment.first {
             half.full_frame
         } else {
-            frame_bytes(self.facts.format.data_with(segment.payload, segment.first, half.telemetry).frame)
+            frame_bytes(self.ctx.facts.format.data_with(segment.payload, segment.first, half.telemetry).frame)
         };
-        let packet = half.data_packet(id, &segment, frame, self.now);
-        let wire = u64::from(frame) + self.facts.layout.gap;
+        let packet = half.data_packet(id, &segment, frame, self.ctx.now);
+        let wire = u64::from(frame) + self.ctx.facts.layout.gap;
         half.in_network = half.in_network.wrapping_add(1);
         if segment.retransmission {
             half.message_of(segment.psn).retransmitted += segment.payload.0;
@@ -39,19 +39,20 @@ impl AtNode<'_, '_> {
         if half.layers.observes_sent {
             layers(half, now, |layer| layer.on_sent(now, bytes(wire)));
         }
-        half.pacing.last_send = (self.now, wire);
+        half.pacing.last_send = (self.ctx.now, wire);
         if half.pacing.paced {
-            half.pacing.next_send = self.now + half.gap_behind(wire, self.facts.blueprint.semantics.rounding);
+            half.pacing.next_send =
+                self.ctx.now + half.gap_behind(wire, self.ctx.facts.blueprint.semantics.rounding);
         }
         let (class, has_acks, observes_sent) = (half.class, half.has_acks, half.layers.observes_sent);
-        self.run.kept.records.injected(u64::from(packet.frame));
-        let port_class = self.facts.layout.port_class(port, class);
+        self.ctx.run.kept.records.injected(u64::from(packet.frame));
+        let port_class = self.ctx.facts.layout.port_class(port, class);
         self.sent(port, port_class, wire);
-        if self.facts.layout.classes.len() > 2 {
-            let id = self.facts.layout.queue_id(self.facts.layout.first_queue(class));
+        if self.ctx.facts.layout.classes.len() > 2 {
+            let id = self.ctx.facts.layout.queue_id(self.ctx.facts.layout.first_queue(class));
             self.node.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
         }
-        let packet_ref = self.run.packets.add(packet);
+        let packet_ref = self.ctx.run.packets.add(packet);
         if packet.has(INT) {
             self.begin_records(packet_ref);
         } else if let Some(message) = message {
@@ -73,10 +74,11 @@ impl AtNode<'_, '_> {
 
     /// The queue pair that sends next, and what.
     fn whose_turn(&mut self, port: Local) -> Option<(u32, Segment)> {
-        let now = Time(self.now);
-        if self.facts.blueprint.semantics.turns.by_list() {
+        let now = Time(self.ctx.now);
+        if self.ctx.facts.blueprint.semantics.turns.by_list() {
             let id = self.next_in_list(port)?;
             return self
+                .ctx
                 .run
                 .pairs
                 .senders
@@ -86,7 +88,7 @@ impl AtNode<'_, '_> {
                 .map(|segment| (id, segment));
         }
         let local = port.index();
-        if self.facts.blueprint.semantics.turns == Turns::Listed {
+        if self.ctx.facts.blueprint.semantics.turns == Turns::Listed {
             self.paced_are_ready(local);
         }
         let class = self.pick_class(port)? as usize;
@@ -100,15 +102,15 @@ impl AtNode<'_, '_> {
                 let nic = &mut self.node.nics[local];
                 nic.last[class] = rank;
                 let id = nic.ranks.get(rank)?;
-                let half = self.run.pairs.senders.known_mut(id as usize);
-                half.number_timer(&mut self.run.events);
+                let half = self.ctx.run.pairs.senders.known_mut(id as usize);
+                half.number_timer(&mut self.ctx.run.events);
                 return half.transport.next_segment(now).map(|segment| (id, segment));
             }
             // What stands behind entries that were passed over has no timer. SWING's simulator leaves it
             // until something else wakes the NIC.
             let repeats = &self.node.nics[local].repeats[class];
             if self.next_free(local, repeats, class).is_none()
-                || self.facts.blueprint.semantics.turns == Turns::Listed
+                || self.ctx.facts.blueprint.semantics.turns == Turns::Listed
             {
                 return None;
             }
@@ -145,16 +147,16 @@ impl AtNode<'_, '_> {
         if !self.node.ports.known(local).holds_flows {
             return false;
         }
-        let path = self.run.pairs.paths.known(id as usize);
-        let class = self.facts.layout.classes[path.class as usize];
-        self.node.view().holds_flow(Local::at(local), class, path.hash, self.time())
+        let path = self.ctx.run.pairs.paths.known(id as usize);
+        let class = self.ctx.facts.layout.classes[path.class as usize];
+        self.node.view().holds_flow(Local::at(local), class, path.hash, self.ctx.time())
     }
 
     /// What is retransmitted before new data: of each queue pair with some, from the one after the last
     /// served on, the oldest entry is looked at; one that was acknowledged meanwhile is passed over. By the
     /// list of flows it waits for the queue pair's pacing time.
     fn next_repeat(&mut self, local: usize, class: usize) -> Option<(u32, Segment)> {
-        let listed = self.facts.blueprint.semantics.turns == Turns::Listed;
+        let listed = self.ctx.facts.blueprint.semantics.turns == Turns::Listed;
         let mut rank = self.node.nics[local].last[class];
         for _ in 0..self.node.nics[local].repeats[class].len() {
             let nic = &mut self.node.nics[local];
@@ -164,12 +166,12 @@ impl AtNode<'_, '_> {
                 continue;
             }
             let nic = &mut self.node.nics[local];
-            let half = self.run.pairs.senders.known_mut(id as usize);
-            if half.layers.closed || listed && half.pacing.next_send > self.now {
+            let half = self.ctx.run.pairs.senders.known_mut(id as usize);
+            if half.layers.closed || listed && half.pacing.next_send > self.ctx.now {
                 continue;
             }
-            half.number_timer(&mut self.run.events);
-            let repeat = half.transport.next_repeat(Time(self.now));
+            half.number_timer(&mut self.ctx.run.events);
+            let repeat = half.transport.next_repeat(Time(self.ctx.now));
             half.update_repeats(nic);
             if let Some(segment) = repeat {
                 nic.last[class] = rank;
@@ -177,7 +179,7 @@ impl AtNode<'_, '_> {
             }
             if listed && !half.layers.constant {
                 // So that the NIC's timer can be set for what stands behind the entry.
-                half.pacing.next_send = self.now + 1_000;
+                half.pacing.next_send = self.ctx.now + 1_000;
                 self.update_qp(id);
             }
         }
@@ -188,52 +190,54 @@ impl AtNode<'_, '_> {
     fn pick_class(&mut self, port: Local) -> Option<u8> {
         let local = port.index();
         // The size of the next frame is known only once a queue pair is chosen: the largest one is assumed.
-        let largest = self.facts.largest_wire;
-        if self.facts.layout.classes.len() == 2 {
+        let largest = self.ctx.facts.largest_wire;
+        if self.ctx.facts.layout.classes.len() == 2 {
             let nic = &self.node.nics[local];
             let open = (nic.repeating > 0 || !nic.ready[1].is_empty())
-                && self.gate(port, self.facts.layout.port_class(port, 1), 1, largest).is_open(self.time());
+                && self
+                    .gate(port, self.ctx.facts.layout.port_class(port, 1), 1, largest)
+                    .is_open(self.ctx.time());
             return open.then_some(1);
         }
-        let mut ready = std::mem::take(&mut self.run.out.ready);
+        let mut ready = std::mem::take(&mut self.ctx.run.out.ready);
         ready.clear();
-        for class in 1..self.facts.layout.class_count() {
+        for class in 1..self.ctx.facts.layout.class_count() {
             let nic = &self.node.nics[local];
             let bitmaps = [&nic.ready[class as usize], &nic.repeats[class as usize]];
             let waiting = (bitmaps[0].len() + bitmaps[1].len()) as u64;
             let held = self.node.ports.known(local).holds_flows
                 && bitmaps.iter().all(|bitmap| self.next_free(local, bitmap, class.into()).is_none());
             if waiting > 0 && !held {
-                let q = self.facts.layout.first_queue(class);
-                let gate = self.gate(port, self.facts.layout.port_class(port, class), q, largest);
+                let q = self.ctx.facts.layout.first_queue(class);
+                let gate = self.gate(port, self.ctx.facts.layout.port_class(port, class), q, largest);
                 let len = bytes(waiting * largest);
                 ready.push(ReadyView {
-                    queue: self.facts.layout.queue_id(q),
+                    queue: self.ctx.facts.layout.queue_id(q),
                     len,
                     head: bytes(largest),
                     gate,
                 });
             }
         }
-        let now = Time(self.now);
+        let now = Time(self.ctx.now);
         let picked = if ready.is_empty() {
             None
         } else {
             self.node.machines[port.index()].scheduler.pick(now, &ready)
         };
-        self.run.out.ready = ready;
-        picked.map(|id| self.facts.layout.dense(id.class))
+        self.ctx.run.out.ready = ready;
+        picked.map(|id| self.ctx.facts.layout.dense(id.class))
     }
 
     /// A packet has arrived at a host.
     #[inline(never)]
     pub fn host_receives(&mut self, port: Local, packet_ref: PacketRef) {
-        let extra = self.run.packets.detach(packet_ref);
-        let packet = &self.run.packets.take(packet_ref);
+        let extra = self.ctx.run.packets.detach(packet_ref);
+        let packet = &self.ctx.run.packets.take(packet_ref);
         if !self.is_meant(packet) {
             return self.strays(packet);
         }
-        self.run.kept.records.delivered(u64::from(packet.frame));
+        self.ctx.run.kept.records.delivered(u64::from(packet.frame));
         match packet.kind {
             Kind::Data => self.receive_data(port, packet, extra),
             Kind::Cnp => self.receive_cnp(packet),
@@ -245,7 +249,7 @@ impl AtNode<'_, '_> {
 
     /// The packet of a CNP; its path is not known yet.
     pub fn cnp_packet(&self, cnp: &Cnp) -> Packet {
-        let mut packet = Packet::new(Kind::Cnp, cnp.flow, self.facts.format.cnp().frame);
+        let mut packet = Packet::new(Kind::Cnp, cnp.flow, self.ctx.facts.format.cnp().frame);
         packet.set_cnp(cnp);
         packet
     }
@@ -254,13 +258,13 @@ impl AtNode<'_, '_> {
     pub fn notify_source(&mut self, port: Local, cnp: &Cnp) {
         let mut packet = self.cnp_packet(cnp);
         packet.ingress = port;
-        self.run.pairs.count_on_path(cnp.flow, 1);
-        self.run.kept.records.injected(u64::from(packet.frame));
+        self.ctx.run.pairs.count_on_path(cnp.flow, 1);
+        self.ctx.run.kept.records.injected(u64::from(packet.frame));
         if let Some(out) = self.route(port, &packet) {
-            let packet_ref = self.run.packets.add(packet);
+            let packet_ref = self.ctx.run.packets.add(packet);
             self.send_control(out, packet_ref);
         } else {
-            let port_class = self.facts.layout.port_class(port, 0);
+            let port_class = self.ctx.facts.layout.port_class(port, 0);
             self.drop_packet(port_class, &packet, DropReason::NoRoute);
         }
     }
@@ -275,18 +279,18 @@ impl AtNode<'_, '_> {
     /// The port of a queue pair's NIC, where that is to look since the queue pair may have something to send.
     #[inline]
     pub fn nic_to_look(&self, id: u32) -> Option<Local> {
-        let half = self.run.pairs.senders.known(id as usize);
+        let half = self.ctx.run.pairs.senders.known(id as usize);
         // Others may look at all of their queue pairs.
-        let looks = half.turn.is_ready || self.facts.blueprint.semantics.turns != Turns::Ring;
+        let looks = half.turn.is_ready || self.ctx.facts.blueprint.semantics.turns != Turns::Ring;
         looks.then_some(half.nic)
     }
 
     /// Tries to transmit what the NIC is to retransmit, of any flow: one try passes over one outdated entry
     /// of each only. One that takes turns by the list of flows has looked in any case.
     pub fn try_transmit_repeats(&mut self, id: u32) {
-        let half = self.run.pairs.senders.known(id as usize);
+        let half = self.ctx.run.pairs.senders.known(id as usize);
         let (nic, repeats_first) = (half.nic, half.turn.repeats_first);
-        let looks = self.facts.blueprint.semantics.turns != Turns::Listed;
+        let looks = self.ctx.facts.blueprint.semantics.turns != Turns::Listed;
         if looks && repeats_first && self.node.nics[nic.index()].repeating > 0 {
             self.try_transmit(nic);
         }

@@ -15,11 +15,11 @@ impl AtNode<'_, '_> {
     pub fn next_in_list(&mut self, port: Local) -> Option<u32> {
         let nic = port.index();
         let mut list = std::mem::take(&mut self.node.nics[nic].list);
-        let standing = self.facts.blueprint.semantics.turns == Turns::StandingList;
+        let standing = self.ctx.facts.blueprint.semantics.turns == Turns::StandingList;
         let flow = list.turn(|flow| {
             let found = self.look(port, flow);
             if standing {
-                self.run.pairs.senders[flow as usize].transport.on_poll();
+                self.ctx.run.pairs.senders[flow as usize].transport.on_poll();
             }
             found
         });
@@ -34,12 +34,12 @@ impl AtNode<'_, '_> {
         if id == FINISHED {
             return Found::Finished;
         }
-        let half = &self.run.pairs.senders[id as usize];
-        let port_class = self.facts.layout.port_class(port, half.class);
-        let q = self.facts.layout.first_queue(half.class);
+        let half = &self.ctx.run.pairs.senders[id as usize];
+        let port_class = self.ctx.facts.layout.port_class(port, half.class);
+        let q = self.ctx.facts.layout.first_queue(half.class);
         let may = self.may_send(half)
-            && half.pacing.next_send <= self.now
-            && self.gate(port, port_class, q, self.facts.largest_wire).is_open(self.time())
+            && half.pacing.next_send <= self.ctx.now
+            && self.gate(port, port_class, q, self.ctx.facts.largest_wire).is_open(self.ctx.time())
             && !self.is_held(port.index(), id);
         if may { Found::MaySend } else { Found::Waits }
     }
@@ -47,16 +47,16 @@ impl AtNode<'_, '_> {
     /// Sets the NIC's one timer, unless it runs.
     fn wake_later(&mut self, port: Local, nic: usize) {
         let flows = self.node.nics[nic].list.places.iter().filter(|&&flow| flow != FINISHED);
-        let halves = flows.map(|&flow| &self.run.pairs.senders[flow as usize]);
+        let halves = flows.map(|&flow| &self.ctx.run.pairs.senders[flow as usize]);
         let left = halves.filter(|half| half.transport.has_more());
-        let standing = self.facts.blueprint.semantics.turns == Turns::StandingList;
-        let times = left.map(|half| half.pacing.next_send).filter(|&at| !standing || at > self.now);
-        let at = times.min().filter(|&at| at > self.now);
+        let standing = self.ctx.facts.blueprint.semantics.turns == Turns::StandingList;
+        let times = left.map(|half| half.pacing.next_send).filter(|&at| !standing || at > self.ctx.now);
+        let at = times.min().filter(|&at| at > self.ctx.now);
         let timer = &mut self.node.nics[nic].pacing_timer;
         if let Some(at) = at
             && timer.at == NEVER
         {
-            self.run.events.sync(
+            self.ctx.run.events.sync(
                 timer,
                 Some(Time(at)),
                 EventKind::Pacing,
@@ -70,7 +70,7 @@ impl AtNode<'_, '_> {
         let timer = &mut self.node.nics[nic.index()].pacing_timer;
         if timer.at != NEVER && at < timer.at {
             let port = self.node.ports[nic.index()].id.0;
-            self.run.events.sync(timer, Some(Time(at.max(self.now))), EventKind::Pacing, port);
+            self.ctx.run.events.sync(timer, Some(Time(at.max(self.ctx.now))), EventKind::Pacing, port);
         }
     }
 }

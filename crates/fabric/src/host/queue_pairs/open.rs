@@ -27,7 +27,7 @@ impl AtNode<'_, '_> {
         self.refresh_routes(begin.destination);
         let ports = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
         let reply = tuple.reversed();
-        let settings = &self.facts.blueprint.settings[begin.settings];
+        let settings = &self.ctx.facts.blueprint.settings[begin.settings];
         let ack_ports = if settings.needs(Need::Messages) && begin.pinned.1.is_none() {
             ports.iter().rev().map(|port| peer(*port)).collect()
         } else {
@@ -35,8 +35,8 @@ impl AtNode<'_, '_> {
         };
         let nic_port =
             ports.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
-        let nic = nic_port.map_or(Local::default(), |port| self.facts.local(port));
-        let free_slot = self.run.pairs.slot();
+        let nic = nic_port.map_or(Local::default(), |port| self.ctx.facts.local(port));
+        let free_slot = self.ctx.run.pairs.slot();
         let slot = free_slot.number();
         let info = self.qp_info(begin, (slot, head.number), (&ports, &ack_ports), &tuple);
         let (transport, receiver) =
@@ -49,30 +49,30 @@ impl AtNode<'_, '_> {
             nic,
             rank: begin.rank.unwrap_or_else(|| self.node.nics[nic.index()].ranks.next()),
         };
-        let path = Path::new(self.facts, &info, &laid);
-        if let Some(opened) = &mut self.run.pairs.opened {
+        let path = Path::new(self.ctx.facts, &info, &laid);
+        if let Some(opened) = &mut self.ctx.run.pairs.opened {
             opened.push(Opening::new(&info, &laid, &head));
         }
-        let full_frame = frame_bytes(self.facts.format.data_with(info.mtu, false, path.telemetry).frame);
-        let reply_frame = frame_bytes(self.facts.format.ack_with(path.telemetry).frame);
+        let full_frame = frame_bytes(self.ctx.facts.format.data_with(info.mtu, false, path.telemetry).frame);
+        let reply_frame = frame_bytes(self.ctx.facts.format.ack_with(path.telemetry).frame);
         let mut half = SendHalf::new(settings, &path, &info, transport, (head, full_frame));
         half.state.shared = key.is_some();
         half.timers.timer_key =
-            self.run.events.queue_pair_key(self.node.nics[nic.index()].number, path.rank, slot);
-        half.timers.numbered = self.run.events.is_numbered() && half.transport.times_packets();
-        if self.run.events.is_numbered() {
+            self.ctx.run.events.queue_pair_key(self.node.nics[nic.index()].number, path.rank, slot);
+        half.timers.numbered = self.ctx.run.events.is_numbered() && half.transport.times_packets();
+        if self.ctx.run.events.is_numbered() {
             half.tick_alone();
         }
-        half.pacing.moves = half.is_moved(self.facts.blueprint.semantics.repacing);
+        half.pacing.moves = half.is_moved(self.ctx.facts.blueprint.semantics.repacing);
         let notification = settings.notification.build(&info).expect("checked when the fabric was built");
         let mut other =
             ReceiveHalf::new(&path, (receiver, notification), reply_frame, Incoming::of(&head, 0));
-        other.alive = !self.run.events.is_elsewhere(self.facts.groups.of(begin.destination));
-        self.run.kept.records.started(begin.workload, &head);
+        other.alive = !self.ctx.run.events.is_elsewhere(self.ctx.facts.groups.of(begin.destination));
+        self.ctx.run.kept.records.started(begin.workload, &head);
         let has_timers = half.next_of_layers().is_some();
         self.enter(slot, key, &half);
-        self.run.pairs.enter(free_slot, path, half, other);
-        if self.run.trace.is_some() {
+        self.ctx.run.pairs.enter(free_slot, path, half, other);
+        if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_opened(slot, &head));
         }
         if begin.rank.is_some() {
@@ -87,7 +87,7 @@ impl AtNode<'_, '_> {
                 self.allowance_changed(slot);
             }
         }
-        port.map(|_| self.run.pairs.senders[slot as usize].nic)
+        port.map(|_| self.ctx.run.pairs.senders[slot as usize].nic)
     }
 
     /// A queue pair's sender takes its place.
@@ -98,7 +98,7 @@ impl AtNode<'_, '_> {
             self.node.nics[half.nic.index()].ranks.open(half.rank, slot);
         }
         let nic = &mut self.node.nics[half.nic.index()];
-        match self.facts.blueprint.semantics.turns {
+        match self.ctx.facts.blueprint.semantics.turns {
             Turns::Ring => {}
             Turns::Listed => nic.unfinished += 1,
             Turns::List | Turns::StandingList => nic.list.push(slot),
@@ -111,16 +111,16 @@ impl AtNode<'_, '_> {
     /// Posts another message on an open queue pair, and at its receiver: at once, or when threads meet at the
     /// barrier.
     pub fn posted(&mut self, posted: Posted) {
-        let to = self.run.pairs.paths[posted.slot as usize].destination;
-        if let Some(thread) = self.run.events.remote_owner(self.facts.groups.of(to)) {
-            self.run.pairs.posted[thread].push(posted);
+        let to = self.ctx.run.pairs.paths[posted.slot as usize].destination;
+        if let Some(thread) = self.ctx.run.events.remote_owner(self.ctx.facts.groups.of(to)) {
+            self.ctx.run.pairs.posted[thread].push(posted);
         } else {
-            self.run.pairs.receivers[posted.slot as usize].post(posted.message);
+            self.ctx.run.pairs.receivers[posted.slot as usize].post(posted.message);
         }
     }
 
     fn tuple(&self, begin: &Begin) -> FlowTuple {
-        let name = self.run.kept.records.workload_key(begin.workload);
+        let name = self.ctx.run.kept.records.workload_key(begin.workload);
         let entropy = fold(fold(name, u64::from(begin.source.0)), begin.entropy);
         FlowTuple {
             source: self.address(begin.source),
@@ -133,7 +133,7 @@ impl AtNode<'_, '_> {
 
     /// The queue pair that a timer's event names, if it is open.
     pub fn queue_pair_of(&self, order: u64) -> Option<u32> {
-        match self.run.events.queue_pair(order) {
+        match self.ctx.run.events.queue_pair(order) {
             QueuePairName::Ranked { nic, rank } => {
                 let first = self.node.nics[0].number;
                 self.node.nics[(nic - first) as usize].ranks.get(rank)
@@ -143,7 +143,7 @@ impl AtNode<'_, '_> {
     }
 
     fn address(&self, node: NodeId) -> u32 {
-        match self.facts.blueprint.nodes[node.index()].role {
+        match self.ctx.facts.blueprint.nodes[node.index()].role {
             crate::network::blueprint::Role::Host { address, .. } => address,
             crate::network::blueprint::Role::Switch(_) => node.0,
         }
@@ -158,36 +158,36 @@ impl AtNode<'_, '_> {
     ) -> QpInfo {
         let data = self.some_path(begin.source, begin.destination, path);
         let ack = self.some_path(begin.destination, begin.source, ack_path);
-        let settings = &self.facts.blueprint.settings[begin.settings];
-        let payload = self.facts.blueprint.payload_of(begin.settings);
-        let rates = data.iter().map(|port| self.facts.ports[port.index()].rate);
+        let settings = &self.ctx.facts.blueprint.settings[begin.settings];
+        let payload = self.ctx.facts.blueprint.payload_of(begin.settings);
+        let rates = data.iter().map(|port| self.ctx.facts.ports[port.index()].rate);
         let nic = data.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, tuple));
-        let base_rtt = self.facts.base_rtt(&data, &ack, settings.telemetry());
+        let base_rtt = self.ctx.facts.base_rtt(&data, &ack, settings.telemetry());
         let queues = settings
             .needs(Need::Queues)
-            .then(|| self.facts.queues(&data, self.facts.layout.dense(settings.class)));
+            .then(|| self.ctx.facts.queues(&data, self.ctx.facts.layout.dense(settings.class)));
         QpInfo {
             flow: FlowId(slot),
             workload: begin.workload,
             source: begin.source,
             destination: begin.destination,
             number,
-            line_rate: nic.map_or(Rate::MAX, |port| self.facts.ports[port.index()].rate),
+            line_rate: nic.map_or(Rate::MAX, |port| self.ctx.facts.ports[port.index()].rate),
             path_rate: rates.min().unwrap_or(Rate::MAX),
             base_rtt,
             // Of its links the first leads to the first switch.
             hops: narrow(data.len().saturating_sub(1)),
-            products: self.facts.blueprint.semantics.base_rtt.products(),
-            largest_rtt: self.facts.largest.rtt,
-            largest_bdp: self.facts.largest.bdp,
+            products: self.ctx.facts.blueprint.semantics.base_rtt.products(),
+            largest_rtt: self.ctx.facts.largest.rtt,
+            largest_bdp: self.ctx.facts.largest.bdp,
             full_rtt: base_rtt + queues.unwrap_or_default(),
-            largest_full_rtt: self.facts.largest.full_rtt,
+            largest_full_rtt: self.ctx.facts.largest.full_rtt,
             mtu: payload,
-            wire: self.facts.format.data_with(payload, false, settings.telemetry()).wire,
+            wire: self.ctx.facts.format.data_with(payload, false, settings.telemetry()).wire,
             steps_below: false,
             lossless: self.is_lossless(
-                &self.facts.possible_ports(begin.source, begin.destination, path),
-                &self.facts.possible_ports(begin.destination, begin.source, ack_path),
+                &self.ctx.facts.possible_ports(begin.source, begin.destination, path),
+                &self.ctx.facts.possible_ports(begin.destination, begin.source, ack_path),
                 settings.class,
             ),
             keeps_order: !path.is_empty(),
@@ -196,20 +196,20 @@ impl AtNode<'_, '_> {
 
     /// Can no packet of the class be lost at the ports `data`, nor a reply at `ack`?
     fn is_lossless(&self, data: &[PortId], ack: &[PortId], class: floodway_units::Class) -> bool {
-        let class = self.facts.layout.dense(class);
+        let class = self.ctx.facts.layout.dense(class);
         let sound = |port: &PortId| {
-            let link = &self.facts.blueprint.links[port.index() / 2];
+            let link = &self.ctx.facts.blueprint.links[port.index() / 2];
             !link.directions[port.index() % 2].errors.any()
                 && link.down.is_empty()
-                && !self.facts.blueprint.is_by_bypass(*port)
+                && !self.ctx.facts.blueprint.is_by_bypass(*port)
         };
         let controlled = |port: &PortId| {
-            let rx = &self.facts.ports[peer(*port).index()];
+            let rx = &self.ctx.facts.ports[peer(*port).index()];
             rx.at_host && rx.drain.is_none() || rx.lossless >> class & 1 != 0
         };
         let replied = |port: &PortId| {
             sound(port)
-                && match self.facts.blueprint.semantics.acks {
+                && match self.ctx.facts.blueprint.semantics.acks {
                     Acks::Control => true,
                     Acks::Data => controlled(port),
                     // Hosts send them through pauses.
@@ -217,26 +217,26 @@ impl AtNode<'_, '_> {
                 }
         };
         let kept =
-            |port: &PortId| sound(port) && controlled(port) && !self.facts.ports[port.index()].isolates;
+            |port: &PortId| sound(port) && controlled(port) && !self.ctx.facts.ports[port.index()].isolates;
         data.iter().all(kept) && ack.iter().all(replied)
     }
 
     /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the
     /// run.
     pub fn ideal(&mut self, begin: &Begin) -> Span {
-        if self.facts.changes {
+        if self.ctx.facts.changes {
             return Span::ZERO;
         }
-        let payload = self.facts.blueprint.payload_of(begin.settings);
-        let packets = Packets::new(begin.size, payload, self.facts.format);
-        let mut ideals = std::mem::take(&mut self.run.ideals);
-        let facts = self.facts.path_facts();
+        let payload = self.ctx.facts.blueprint.payload_of(begin.settings);
+        let packets = Packets::new(begin.size, payload, self.ctx.facts.format);
+        let mut ideals = std::mem::take(&mut self.ctx.run.ideals);
+        let facts = self.ctx.facts.path_facts();
         let paths = match begin.pinned.0.as_deref() {
             Some(path) => Paths::one(facts.hops(path.iter().copied())),
             None => ideals.paths(&facts, (begin.source, begin.destination)),
         };
         let time = paths.time(&packets);
-        self.run.ideals = ideals;
+        self.ctx.run.ideals = ideals;
         time.unwrap_or_default()
     }
 }

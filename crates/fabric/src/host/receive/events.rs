@@ -20,15 +20,20 @@ impl AtNode<'_, '_> {
             last: packet.has(LAST),
             retransmission: packet.has(RETRANSMISSION),
         };
-        let now = Time(self.now);
-        let half = self.run.pairs.receivers.known_mut(packet.flow.index());
+        let now = Time(self.ctx.now);
+        let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
         half.count(packet);
-        self.run.kept.records.latency(half.workload, self.now - packet.stamp, packet.base, packet.paused);
+        self.ctx.run.kept.records.latency(
+            half.workload,
+            self.ctx.now - packet.stamp,
+            packet.base,
+            packet.paused,
+        );
         let streams = &mut *self.node.streams;
-        let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.run.out.replies };
+        let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.ctx.run.out.replies };
         let accepted = half.receiver.on_segment(&mut cx, &segment);
-        self.run.kept.records.accepted(half.workload, accepted.0);
+        self.ctx.run.kept.records.accepted(half.workload, accepted.0);
         let observed = half.observes == Observes::All
             || half.observes == Observes::Marked && packet.mark() != Mark::None;
         self.accept(id, packet.psn, accepted.0);
@@ -37,10 +42,10 @@ impl AtNode<'_, '_> {
         }
         if let Some(Extra::Message(message)) = extra.as_deref() {
             let message = *message;
-            self.run.out.extras.extend(extra.take());
+            self.ctx.run.out.extras.extend(extra.take());
             self.deliver_to_notification(port, packet.flow, &message);
         }
-        if !self.run.out.replies.0.is_empty() {
+        if !self.ctx.run.out.replies.0.is_empty() {
             self.send_replies(port, packet, extra);
         }
     }
@@ -49,32 +54,32 @@ impl AtNode<'_, '_> {
     fn notify(&mut self, port: Local, packet: &Packet) {
         let view = self.packet_view(packet);
         let streams = &mut *self.node.streams;
-        let now = Time(self.now);
-        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.run.out.cnps };
-        let half = self.run.pairs.receivers.known_mut(packet.flow.index());
+        let now = Time(self.ctx.now);
+        let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.ctx.run.out.cnps };
+        let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
         half.notification.on_data(&mut cx, &view);
         let flag = half.reply_flag();
         let (out, class) = (half.reply_port.unwrap_or(port), half.class);
-        let mut cnps = std::mem::take(&mut self.run.out.cnps.0);
-        let port_class = self.facts.layout.port_class(out, class);
+        let mut cnps = std::mem::take(&mut self.ctx.run.out.cnps.0);
+        let port_class = self.ctx.facts.layout.port_class(out, class);
         self.node.egress.known_mut(port_class).rare.receiver_cnps += cnps.len() as u64;
         for cnp in cnps.drain(..) {
             let mut packet = self.cnp_packet(&cnp);
             packet.flags |= flag;
             self.send_reply(port, packet, None);
         }
-        self.run.out.cnps.0 = cnps;
+        self.ctx.run.out.cnps.0 = cnps;
     }
 
     /// Sends what the receiver answers to `packet`, with the records that came with it.
     fn send_replies(&mut self, port: Local, packet: &Packet, mut extra: Option<Box<Extra>>) {
         // One by one in place: taking the list out and putting it back costs as much as a reply.
-        for i in 0..self.run.out.replies.0.len() {
-            let reply = self.run.out.replies.0[i];
-            let half = self.run.pairs.receivers.known(packet.flow.index());
+        for i in 0..self.ctx.run.out.replies.0.len() {
+            let reply = self.ctx.run.out.replies.0[i];
+            let half = self.ctx.run.pairs.receivers.known(packet.flow.index());
             let frame = Bytes(u64::from(half.reply_frame));
             let mut answer = Packet::new(Kind::Ack, packet.flow, frame);
-            if self.facts.blueprint.semantics.acks != Acks::Control {
+            if self.ctx.facts.blueprint.semantics.acks != Acks::Control {
                 answer.class = half.class;
             }
             answer.set_reply(reply);
@@ -85,27 +90,28 @@ impl AtNode<'_, '_> {
             }
             answer.flags |= packet.flags & INT | half.reply_flag();
             if half.sends_flags && answer.mark() != Mark::None {
-                let port_class = self.facts.layout.port_class(half.reply_port.unwrap_or(port), half.class);
+                let port_class =
+                    self.ctx.facts.layout.port_class(half.reply_port.unwrap_or(port), half.class);
                 self.node.egress.known_mut(port_class).rare.cnp_flags += 1;
             }
-            let is_last = i + 1 == self.run.out.replies.0.len();
+            let is_last = i + 1 == self.ctx.run.out.replies.0.len();
             let records = if is_last { extra.take() } else { extra.clone() };
             self.send_reply(port, answer, records);
         }
-        self.run.out.replies.0.clear();
+        self.ctx.run.out.replies.0.clear();
     }
 
     /// Sends what answers data from a host's port, or by the flow's own reverse path, with the records of
     /// what it answers.
     #[inline]
     pub fn send_reply(&mut self, port: Local, packet: Packet, records: Option<Box<Extra>>) {
-        let half = self.run.pairs.receivers.known_mut(packet.flow.index());
+        let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
         let out = half.reply_port.unwrap_or(port);
         half.in_network = half.in_network.wrapping_add(1);
-        self.run.kept.records.injected(u64::from(packet.frame));
-        let packet_ref = self.run.packets.add(packet);
+        self.ctx.run.kept.records.injected(u64::from(packet.frame));
+        let packet_ref = self.ctx.run.packets.add(packet);
         if let Some(records) = records {
-            self.run.packets.attach(packet_ref, records);
+            self.ctx.run.packets.attach(packet_ref, records);
         }
         self.send_control(out, packet_ref);
     }

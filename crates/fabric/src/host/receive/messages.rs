@@ -13,28 +13,28 @@ use crate::run::own::{Timed, due_again};
 impl AtNode<'_, '_> {
     /// A message of the sender has arrived.
     pub fn message_at_receiver(&mut self, port: Local, packet: &Packet) {
-        let half = self.run.pairs.receivers.known_mut(packet.flow.index());
+        let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
         self.deliver_to_notification(port, packet.flow, &packet.control_message());
     }
 
     /// Passes a message of the sender to the notification point.
     pub fn deliver_to_notification(&mut self, port: Local, flow: FlowId, message: &ControlMessage) {
-        self.run.pairs.receivers.known_mut(flow.index()).arrival_port = port;
+        self.ctx.run.pairs.receivers.known_mut(flow.index()).arrival_port = port;
         self.call_notification(port, flow, |point, cx| point.on_message(cx, message));
     }
 
     /// A timer of a receiver has come.
     pub fn receiver_timer(&mut self, order: u64) {
-        let now = Time(self.now);
-        let slot = match self.run.events.queue_pair(order) {
+        let now = Time(self.ctx.now);
+        let slot = match self.ctx.run.events.queue_pair(order) {
             QueuePairName::Slot(slot) => Some(slot),
             QueuePairName::Ranked { nic, rank } => {
                 self.node.nics[(nic - self.node.nics[0].number) as usize].receivers.get(rank)
             }
         };
         let Some(slot) = slot else { return };
-        let half = self.run.pairs.receivers.known_mut(slot as usize);
+        let half = self.ctx.run.pairs.receivers.known_mut(slot as usize);
         if !half.timer.fires(now, order) || !half.alive {
             return;
         }
@@ -46,7 +46,7 @@ impl AtNode<'_, '_> {
                 point.on_timeout(cx);
             }
         });
-        let point = &self.run.pairs.receivers.known(slot as usize).notification;
+        let point = &self.ctx.run.pairs.receivers.known(slot as usize).notification;
         if let Some(at) = due_again(due && point.is_custom(), || point.next_timeout(), now) {
             self.refuse_timer(Timed::Notification(FlowId(slot)), at);
         }
@@ -60,8 +60,8 @@ impl AtNode<'_, '_> {
         call: impl FnOnce(&mut AnyNotificationPoint, &mut Cx<'_, ControlMessage>),
     ) {
         let rng = &mut self.node.streams.notification;
-        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.messages };
-        let half = self.run.pairs.receivers.known_mut(flow.index());
+        let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.messages };
+        let half = self.ctx.run.pairs.receivers.known_mut(flow.index());
         call(&mut half.notification, &mut cx);
         let next = half.notification.next_timeout();
         if next.is_some() {
@@ -69,18 +69,18 @@ impl AtNode<'_, '_> {
             let (key, _) = *half.timer_key.get_or_insert_with(|| {
                 let rank = nic.receivers.next();
                 nic.receivers.open(rank, flow.0);
-                (self.run.events.queue_pair_key(nic.number, rank, flow.0), rank)
+                (self.ctx.run.events.queue_pair_key(nic.number, rank, flow.0), rank)
             });
-            self.run.events.sync_receiver(&mut half.timer, next, key);
+            self.ctx.run.events.sync_receiver(&mut half.timer, next, key);
         }
         let flag = half.reply_flag();
-        let smallest = self.facts.format.link_control().frame;
-        let mut messages = std::mem::take(&mut self.run.out.messages.0);
+        let smallest = self.ctx.facts.format.link_control().frame;
+        let mut messages = std::mem::take(&mut self.ctx.run.out.messages.0);
         for message in messages.drain(..) {
             let mut packet = Packet::message(Kind::ToSender, flow, smallest, &message);
             packet.flags |= flag;
             self.send_reply(port, packet, None);
         }
-        self.run.out.messages.0 = messages;
+        self.ctx.run.out.messages.0 = messages;
     }
 }

@@ -19,17 +19,17 @@ use crate::run::own::{Timed, due_again};
 impl AtNode<'_, '_> {
     /// Has a queue pair something to send, and room for it in its window?
     pub fn may_send(&self, half: &SendHalf) -> bool {
-        half.may_send(self.facts.blueprint.semantics.window)
+        half.may_send(self.ctx.facts.blueprint.semantics.window)
     }
 
     /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
     #[inline]
     pub fn update_qp(&mut self, id: u32) {
-        if self.run.pairs.senders.known(id as usize).layers.has_messages {
+        if self.ctx.run.pairs.senders.known(id as usize).layers.has_messages {
             self.exchange(id);
         }
-        let half = self.run.pairs.senders.known_mut(id as usize);
-        let semantics = &self.facts.blueprint.semantics;
+        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
+        let semantics = &self.ctx.facts.blueprint.semantics;
         if semantics.turns.by_list() {
             // It is looked at when its turn comes.
             return;
@@ -38,7 +38,7 @@ impl AtNode<'_, '_> {
             half.update_repeats(&mut self.node.nics[half.nic.index()]);
         }
         let eligible = half.may_send(semantics.window);
-        let ready = eligible && half.pacing.next_send <= self.now;
+        let ready = eligible && half.pacing.next_send <= self.ctx.now;
         // Mostly it is where it belongs: one that is ready, or has nothing to wait for.
         if ready != half.turn.is_ready || eligible && !ready {
             self.move_qp(id, eligible, ready);
@@ -46,10 +46,13 @@ impl AtNode<'_, '_> {
     }
 
     fn move_qp(&mut self, id: u32, eligible: bool, ready: bool) {
-        if ready && self.node.host_pairs.sprays && !self.run.pairs.senders.known(id as usize).turn.is_ready {
+        if ready
+            && self.node.host_pairs.sprays
+            && !self.ctx.run.pairs.senders.known(id as usize).turn.is_ready
+        {
             self.spray(id);
         }
-        let half = self.run.pairs.senders.known_mut(id as usize);
+        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
         let nic = &mut self.node.nics[half.nic.index()];
         if ready != half.turn.is_ready {
             half.turn.is_ready = ready;
@@ -63,10 +66,10 @@ impl AtNode<'_, '_> {
         if eligible && !ready && half.pacing.heap_at != half.pacing.next_send {
             half.pacing.heap_at = half.pacing.next_send;
             nic.pacing.push(Reverse((half.pacing.next_send, half.rank)));
-            if self.facts.blueprint.semantics.turns == Turns::Ring {
+            if self.ctx.facts.blueprint.semantics.turns == Turns::Ring {
                 let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
                 let port = self.node.ports[half.nic.index()].id.0;
-                self.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, port);
+                self.ctx.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, port);
             }
         }
     }
@@ -74,15 +77,15 @@ impl AtNode<'_, '_> {
     /// Queue pairs whose pacing time has come may send.
     pub fn pacing_timer(&mut self, port: Local, order: u64) {
         let local = port.index();
-        if !self.node.nics[local].pacing_timer.fires(Time(self.now), order) {
+        if !self.node.nics[local].pacing_timer.fires(Time(self.ctx.now), order) {
             return;
         }
-        if self.facts.blueprint.semantics.turns == Turns::Ring {
+        if self.ctx.facts.blueprint.semantics.turns == Turns::Ring {
             self.paced_are_ready(local);
             let nic = &mut self.node.nics[local];
             let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
             let id = self.node.ports[local].id.0;
-            self.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, id);
+            self.ctx.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, id);
         }
         if self.node.host_pairs.sprays {
             return self.try_transmit_at_all();
@@ -93,24 +96,24 @@ impl AtNode<'_, '_> {
     /// Queue pairs of a NIC whose pacing time has come are ready.
     pub fn paced_are_ready(&mut self, local: usize) {
         while let Some(&Reverse((at, rank))) = self.node.nics[local].pacing.peek() {
-            if at > self.now {
+            if at > self.ctx.now {
                 break;
             }
             self.node.nics[local].pacing.pop();
             // Not an entry that is older than the time at which it waits now.
             if let Some(id) = self.node.nics[local].ranks.get(rank)
-                && self.run.pairs.senders.known(id as usize).pacing.heap_at == at
+                && self.ctx.run.pairs.senders.known(id as usize).pacing.heap_at == at
             {
-                self.run.pairs.senders.known_mut(id as usize).pacing.heap_at = NEVER;
+                self.ctx.run.pairs.senders.known_mut(id as usize).pacing.heap_at = NEVER;
                 self.update_qp(id);
             }
         }
     }
 
     pub fn receive_cnp(&mut self, packet: &Packet) {
-        let now = self.time();
+        let now = self.ctx.time();
         let cnp = packet.cnp();
-        let half = self.run.pairs.senders.known_mut(packet.flow.index());
+        let half = self.ctx.run.pairs.senders.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
         half.head.cnps += 1;
         layers(half, now, |layer| layer.on_cnp(now, &cnp));
@@ -120,11 +123,11 @@ impl AtNode<'_, '_> {
 
     /// A reply has arrived, with the records that it brings back, if any.
     pub fn receive_reply(&mut self, packet: &Packet, extra: Option<Box<Extra>>) {
-        let now = self.time();
-        let half = self.run.pairs.senders.known_mut(packet.flow.index());
+        let now = self.ctx.time();
+        let half = self.ctx.run.pairs.senders.known_mut(packet.flow.index());
         let reply = packet.reply();
         half.in_network = half.in_network.wrapping_sub(1);
-        let forgotten = half.state.done && self.facts.blueprint.semantics.turns.forget();
+        let forgotten = half.state.done && self.ctx.facts.blueprint.semantics.turns.forget();
         let (acked, loss) = half.transport.on_reply(now, reply);
         let next = half.transport.acknowledged(reply);
         if half.layers.observes_acks {
@@ -132,7 +135,7 @@ impl AtNode<'_, '_> {
                 acked,
                 next,
                 sent: half.transport.next_psn(),
-                rtt: Span(self.now - packet.stamp),
+                rtt: Span(self.ctx.now - packet.stamp),
                 in_flight: half.transport.in_flight(),
                 marked: packet.mark(),
                 int: extra.as_deref().map_or(&[], Extra::hops),
@@ -143,7 +146,7 @@ impl AtNode<'_, '_> {
         if let Some(loss) = loss {
             layers(half, now, |layer| layer.on_loss(now, &loss));
         }
-        self.run.out.extras.extend(extra);
+        self.ctx.run.out.extras.extend(extra);
         self.acknowledged(packet.flow.0, next);
         if changed {
             self.stack_changed(packet.flow.0);
@@ -158,9 +161,9 @@ impl AtNode<'_, '_> {
 
     /// A timer of a queue pair has come: its transport's, or a layer's.
     pub fn qp_timer(&mut self, order: u64) {
-        let now = self.time();
+        let now = self.ctx.time();
         let Some(id) = self.queue_pair_of(order) else { return };
-        let half = self.run.pairs.senders.known_mut(id as usize);
+        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
         // One that is complete has nothing to time, whether it is closed yet or not.
         if !half.timers.timer.fires(now, order) {
             return self.tick(id, order);
@@ -170,7 +173,7 @@ impl AtNode<'_, '_> {
         }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
         let resends = due(half.transport.next_timeout())
-            && self.run.events.has_come(half.transport.timeout_number(), order);
+            && self.ctx.run.events.has_come(half.transport.timeout_number(), order);
         let loss = resends.then(|| half.transport.on_timeout(now)).flatten();
         if let Some(loss) = loss {
             half.head.timeouts += 1;
@@ -193,7 +196,7 @@ impl AtNode<'_, '_> {
         }
         self.stack_changed(id);
         // If no queue pair is due, the timer is armed again, and that is all.
-        if resends || called && self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
+        if resends || called && self.ctx.facts.blueprint.semantics.rate_timers == RateTimers::Look {
             self.try_transmit_at_nic(id);
         }
         if loss.is_some() {
@@ -203,8 +206,8 @@ impl AtNode<'_, '_> {
 
     /// A timer of a layer ticks, if the event is its live one.
     fn tick(&mut self, id: u32, order: u64) {
-        let now = self.time();
-        let half = self.run.pairs.senders.known_mut(id as usize);
+        let now = self.ctx.time();
+        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
         let ticks = half.timers.ticks.iter_mut().position(|timer| timer.fires(now, order));
         let Some(timer) = ticks.filter(|_| !half.state.done) else { return };
         let mut at = 0;
@@ -215,18 +218,18 @@ impl AtNode<'_, '_> {
             at += 1;
         });
         self.stack_changed(id);
-        if self.facts.blueprint.semantics.rate_timers == RateTimers::Look {
+        if self.ctx.facts.blueprint.semantics.rate_timers == RateTimers::Look {
             self.try_transmit_at_nic(id);
         }
     }
 
     /// Arms the timers of layers that are events of their own.
     fn arm_ticks(&mut self, id: u32) {
-        let half = self.run.pairs.senders.known_mut(id as usize);
+        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
         for (layer, timers) in half.stack.iter().zip(half.timers.ticks.chunks_exact_mut(TICKS)) {
             for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
                 let next = (at != Time::NEVER).then_some(at);
-                self.run.events.renew(timer, next, EventKind::QueuePair, low_u32(half.timers.timer_key));
+                self.ctx.run.events.renew(timer, next, EventKind::QueuePair, low_u32(half.timers.timer_key));
             }
         }
     }
@@ -235,18 +238,18 @@ impl AtNode<'_, '_> {
     /// so is when they want to be called.
     #[inline]
     pub fn transport_changed(&mut self, id: u32) {
-        let half = self.run.pairs.senders.known_mut(id as usize);
+        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
         let next = half.transport.next_timeout();
         if next.is_some() && !half.state.done {
             let set = half.timer_set();
-            self.run.events.sync_queue_pair(&mut half.timers.timer, next, half.timers.timer_key, set);
+            self.ctx.run.events.sync_queue_pair(&mut half.timers.timer, next, half.timers.timer_key, set);
         }
         self.update_qp(id);
     }
 
     /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
     pub fn stack_changed(&mut self, id: u32) {
-        let half = self.run.pairs.senders.known_mut(id as usize);
+        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
         let mut next = half.transport.next_timeout();
         let mut set = half.timer_set();
         if !half.layers.constant
@@ -257,7 +260,7 @@ impl AtNode<'_, '_> {
         }
         let (constant, ticks) = (half.layers.constant, !half.timers.ticks.is_empty());
         if !half.state.done {
-            self.run.events.sync_queue_pair(&mut half.timers.timer, next, half.timers.timer_key, set);
+            self.ctx.run.events.sync_queue_pair(&mut half.timers.timer, next, half.timers.timer_key, set);
             if ticks {
                 self.arm_ticks(id);
             }
@@ -271,8 +274,8 @@ impl AtNode<'_, '_> {
 
     /// Takes what the stack of a flow now allows.
     pub fn allowance_changed(&mut self, slot: u32) {
-        let half = &mut self.run.pairs.senders[slot as usize];
-        let line = self.facts.ports[self.node.ports[half.nic.index()].id.index()].rate;
+        let half = &mut self.ctx.run.pairs.senders[slot as usize];
+        let line = self.ctx.facts.ports[self.node.ports[half.nic.index()].id.index()].rate;
         let own = Allowance { rate: Rate::MAX, window: half.transport.cap() };
         let rate = half.allowance.rate;
         half.allowance = half.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
@@ -282,7 +285,7 @@ impl AtNode<'_, '_> {
         if half.layers.has_messages {
             half.update_closed();
         }
-        let semantics = &self.facts.blueprint.semantics;
+        let semantics = &self.ctx.facts.blueprint.semantics;
         half.pacing.paced = half.allowance.rate < line && semantics.pacing == Pacing::On;
         if half.allowance.rate != rate {
             if half.allowance.rate == Rate(0) {
@@ -302,7 +305,7 @@ impl AtNode<'_, '_> {
                 self.wake_earlier(nic, at);
             }
         }
-        if self.run.kept.allowances.is_some() {
+        if self.ctx.run.kept.allowances.is_some() {
             self.note_allowance(slot);
         }
         self.update_qp(slot);

@@ -37,8 +37,8 @@ impl SendHalf {
 impl AtNode<'_, '_> {
     /// A message of the receiver has arrived.
     pub fn message_at_sender(&mut self, packet: &Packet) {
-        let (now, message) = (self.time(), packet.control_message());
-        let half = self.run.pairs.senders.known_mut(packet.flow.index());
+        let (now, message) = (self.ctx.time(), packet.control_message());
+        let half = self.ctx.run.pairs.senders.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
         layers(half, now, |layer| {
             if layer.has_messages() {
@@ -53,8 +53,8 @@ impl AtNode<'_, '_> {
     /// Tells the layers whether there is something to send, if that has changed, and sends their messages.
     #[inline(never)]
     pub fn exchange(&mut self, id: u32) {
-        let now = self.time();
-        let half = self.run.pairs.senders.known_mut(id as usize);
+        let now = self.ctx.time();
+        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
         let demand = half.transport.ready().is_some();
         if demand != half.layers.demand {
             half.layers.demand = demand;
@@ -67,22 +67,22 @@ impl AtNode<'_, '_> {
             return self.stack_changed(id);
         }
         loop {
-            let half = self.run.pairs.senders.known_mut(id as usize);
+            let half = self.ctx.run.pairs.senders.known_mut(id as usize);
             let Some(message) = half.next_message(now) else { return };
-            let smallest = self.facts.format.link_control().frame;
+            let smallest = self.ctx.facts.format.link_control().frame;
             let mut packet = Packet::message(Kind::ToReceiver, FlowId(id), smallest, &message);
             packet.flags |= if half.on_path { ON_PATH } else { 0 };
             let nic = half.nic;
             half.in_network = half.in_network.wrapping_add(1);
-            self.run.kept.records.injected(u64::from(packet.frame));
-            let packet_ref = self.run.packets.add(packet);
+            self.ctx.run.kept.records.injected(u64::from(packet.frame));
+            let packet_ref = self.ctx.run.packets.add(packet);
             self.send_control(nic, packet_ref);
         }
     }
 
     /// Gives a data packet a message that goes with it.
     pub fn attach_message(&mut self, packet_ref: PacketRef, message: ControlMessage) {
-        let extra = self.run.out.boxed(Extra::Message(message));
-        self.run.packets.attach(packet_ref, extra);
+        let extra = self.ctx.run.out.boxed(Extra::Message(message));
+        self.ctx.run.packets.attach(packet_ref, extra);
     }
 }

@@ -22,7 +22,7 @@ impl AtNode<'_, '_> {
         if let Some(path) = pinned {
             return Ports::from_slice(path);
         }
-        if self.run.changing.is_some() || self.facts.sprays(source) {
+        if self.ctx.run.changing.is_some() || self.ctx.facts.sprays(source) {
             return Ports::new();
         }
         self.walk(source, destination, tuple).unwrap_or_default()
@@ -31,7 +31,7 @@ impl AtNode<'_, '_> {
     /// Brings the routes to a destination up to date, where links come and go: before they are looked up.
     #[inline]
     pub fn refresh_routes(&mut self, destination: NodeId) {
-        if let Some(changing) = &mut self.run.changing {
+        if let Some(changing) = &mut self.ctx.run.changing {
             changing.refresh(destination);
         }
     }
@@ -39,23 +39,23 @@ impl AtNode<'_, '_> {
     /// Equal-cost ports of `node` toward the host `destination`, by the routes in force.
     #[inline]
     pub fn candidates(&self, node: NodeId, destination: NodeId) -> &[PortId] {
-        in_force(&self.facts.routes, self.run.changing.as_deref(), (node, destination))
+        in_force(&self.ctx.facts.routes, self.ctx.run.changing.as_deref(), (node, destination))
     }
 
     /// The path that the flow's packets take if every router on it chooses by flow.
     fn walk(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<Ports> {
         let mut path: Ports = smallvec![self.nic_of(source, destination, tuple)?];
         loop {
-            let node = self.facts.routes.node_of(peer(*path.last()?));
+            let node = self.ctx.facts.routes.node_of(peer(*path.last()?));
             if node == destination {
                 return Some(path);
             }
-            let candidates = self.facts.routes.candidates(node, destination);
+            let candidates = self.ctx.facts.routes.candidates(node, destination);
             let choice = match candidates.len() {
                 0 => return None,
                 1 => 0,
                 count => {
-                    let router = self.facts.routers[node.index()].as_ref()?;
+                    let router = self.ctx.facts.routers[node.index()].as_ref()?;
                     router.by_flow(tuple, count)?
                 }
             };
@@ -67,7 +67,7 @@ impl AtNode<'_, '_> {
     /// policy says.
     pub fn nic_of(&self, source: NodeId, destination: NodeId, tuple: &FlowTuple) -> Option<PortId> {
         let candidates = self.candidates(source, destination);
-        if self.run.changing.is_some()
+        if self.ctx.run.changing.is_some()
             && source == self.node.id
             && candidates.iter().any(|&port| self.has_failed(port))
             && let Some(port) = self.nic_that_is_up(destination, tuple.key())
@@ -76,7 +76,7 @@ impl AtNode<'_, '_> {
         }
         match candidates.len() {
             // Every path is cut: the flow waits at its host for one to come back.
-            0 => self.facts.blueprint.ports_of(source).next(),
+            0 => self.ctx.facts.blueprint.ports_of(source).next(),
             1 => Some(candidates[0]),
             _ => self.nic_among(source, tuple.key(), || candidates.iter().copied()),
         }
@@ -89,7 +89,7 @@ impl AtNode<'_, '_> {
         key: u64,
         usable: impl Fn() -> I,
     ) -> Option<PortId> {
-        if self.facts.blueprint.nodes[source.index()].role.nics() == NicPolicy::ActiveBackup {
+        if self.ctx.facts.blueprint.nodes[source.index()].role.nics() == NicPolicy::ActiveBackup {
             return usable().min();
         }
         let choice = fold(key, u64::from(source.0)).checked_rem(usable().count() as u64)?;
@@ -103,8 +103,9 @@ impl AtNode<'_, '_> {
             return known.into();
         }
         let path = self.first_path(source, destination, |node| self.candidates(node, destination));
-        let all =
-            || self.first_path(source, destination, |node| self.facts.routes.candidates(node, destination));
+        let all = || {
+            self.first_path(source, destination, |node| self.ctx.facts.routes.candidates(node, destination))
+        };
         path.or_else(all).unwrap_or_default()
     }
 
@@ -118,7 +119,7 @@ impl AtNode<'_, '_> {
         while node != destination {
             let &port = candidates(node).first()?;
             path.push(port);
-            node = self.facts.routes.node_of(peer(port));
+            node = self.ctx.facts.routes.node_of(peer(port));
         }
         Some(path)
     }

@@ -14,19 +14,19 @@ impl AtNode<'_, '_> {
     #[cold]
     #[inline(never)]
     pub fn capture(&mut self, port: Local, packet_ref: PacketRef) {
-        let Some(at) = self.run.kept.capture.count(self.id(port)) else { return };
-        let packet = self.run.packets[packet_ref];
+        let Some(at) = self.ctx.run.kept.capture.count(self.id(port)) else { return };
+        let packet = self.ctx.run.packets[packet_ref];
         let flow = if packet.is_link_control() {
             NO_FLOW
         } else {
             let number = self.oldest_message(packet.flow);
-            self.run.kept.capture.code_of(&self.run.pairs.paths[packet.flow.index()], number)
+            self.ctx.run.kept.capture.code_of(&self.ctx.run.pairs.paths[packet.flow.index()], number)
         };
         if packet.has(INT) {
-            self.run.kept.capture.stacks.push(self.stack(packet_ref));
+            self.ctx.run.kept.capture.stacks.push(self.stack(packet_ref));
         }
-        self.run.kept.capture.packets.push(Captured {
-            at: self.now,
+        self.ctx.run.kept.capture.packets.push(Captured {
+            at: self.ctx.now,
             psn: packet.psn,
             stamp: packet.stamp,
             base: packet.base,
@@ -43,7 +43,7 @@ impl AtNode<'_, '_> {
 
     fn stack(&self, packet_ref: PacketRef) -> Stack {
         let mut stack = Stack::default();
-        for hop in self.run.packets.hops(packet_ref) {
+        for hop in self.ctx.run.packets.hops(packet_ref) {
             stack.push(hop.rate, hop.time, hop.tx_bytes, hop.queue);
         }
         stack
@@ -55,10 +55,10 @@ impl AtNode<'_, '_> {
         /// RDMA messages have at most 2 GiB.
         const LARGEST: u64 = 1 << 31;
         let at = packet.flow.index();
-        let payload = u64::from(self.run.pairs.senders[at].full_payload);
+        let payload = u64::from(self.ctx.run.pairs.senders[at].full_payload);
         let ends = |size| packet.psn.saturating_add(Self::packets_of(size, payload));
         let mut messages =
-            self.run.pairs.senders[at].messages().chain(self.run.pairs.receivers[at].messages());
+            self.ctx.run.pairs.senders[at].messages().chain(self.ctx.run.pairs.receivers[at].messages());
         let message = messages.find(|&(_, end, size)| end == ends(size));
         message.map_or(u64::from(packet.payload), |(.., size)| size).min(LARGEST) as u32
     }
@@ -67,8 +67,8 @@ impl AtNode<'_, '_> {
     /// are.
     fn oldest_message(&self, flow: FlowId) -> u64 {
         let heads = (
-            self.run.pairs.senders[flow.index()].messages(),
-            self.run.pairs.receivers[flow.index()].messages(),
+            self.ctx.run.pairs.senders[flow.index()].messages(),
+            self.ctx.run.pairs.receivers[flow.index()].messages(),
         );
         let (sending, receiving) = heads;
         let first = sending.take(1).chain(receiving.take(1)).min_by_key(|&(_, end, _)| end);

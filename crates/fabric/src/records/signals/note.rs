@@ -20,7 +20,7 @@ impl AtNode<'_, '_> {
     /// Writes down what states the machines of `port` have changed; they have just been called.
     pub fn note_states(&mut self, port: Local) {
         // Machines at a host are called for pauses, but for no packets.
-        if self.run.kept.signals.is_some() && !self.node.ports[port.index()].at_host {
+        if self.ctx.run.kept.signals.is_some() && !self.node.ports[port.index()].at_host {
             self.push_states(port, What::State);
         }
     }
@@ -34,13 +34,13 @@ impl AtNode<'_, '_> {
 
     #[inline(never)]
     pub(super) fn push_states(&mut self, port: Local, what: fn(u16) -> What) {
-        let (now, in_step) = (self.time(), self.is_step());
-        let classes = self.facts.layout.classes.len();
-        let Some(log) = &mut self.run.kept.signals else { return };
+        let (now, in_step) = (self.ctx.time(), self.ctx.is_step());
+        let classes = self.ctx.facts.layout.classes.len();
+        let Some(log) = &mut self.ctx.run.kept.signals else { return };
         let points = &self.node.machines[port.index()].congestion_points;
         for class in 1..classes {
-            let egress = &mut self.node.egress[self.facts.layout.port_class(port, narrow(class))];
-            let state = state_of(points, now, self.facts.layout.classes[class]);
+            let egress = &mut self.node.egress[self.ctx.facts.layout.port_class(port, narrow(class))];
+            let state = state_of(points, now, self.ctx.facts.layout.classes[class]);
             if state != std::mem::replace(&mut egress.rare.state_noted, state) {
                 let what = what(log.code(state));
                 log.push_row((now.0, in_step), egress.id as usize, what);
@@ -50,11 +50,11 @@ impl AtNode<'_, '_> {
 
     /// Writes down that the egress `port_class` has marked a packet.
     pub fn note_mark(&mut self, port_class: usize, packet_ref: PacketRef, mark: Mark) {
-        let in_step = self.is_step();
-        if let Some(log) = &mut self.run.kept.signals {
-            let flow = self.run.pairs.paths[self.run.packets[packet_ref].flow.index()].name();
+        let in_step = self.ctx.is_step();
+        if let Some(log) = &mut self.ctx.run.kept.signals {
+            let flow = self.ctx.run.pairs.paths[self.ctx.run.packets[packet_ref].flow.index()].name();
             log.push_row(
-                (self.now, in_step),
+                (self.ctx.now, in_step),
                 self.node.egress[port_class].id as usize,
                 What::Mark(mark, flow),
             );
@@ -63,14 +63,14 @@ impl AtNode<'_, '_> {
 
     /// Counts a CNP that a machine of `port` has made, and writes it down.
     pub fn note_cnp(&mut self, port: Local, cnp: &Cnp) {
-        let in_step = self.is_step();
-        let path = &self.run.pairs.paths[cnp.flow.index()];
-        let port_class = self.facts.layout.port_class(port, path.class);
+        let in_step = self.ctx.is_step();
+        let path = &self.ctx.run.pairs.paths[cnp.flow.index()];
+        let port_class = self.ctx.facts.layout.port_class(port, path.class);
         let name = path.name();
         self.node.egress[port_class].rare.cnps += 1;
-        if let Some(log) = &mut self.run.kept.signals {
+        if let Some(log) = &mut self.ctx.run.kept.signals {
             log.push_row(
-                (self.now, in_step),
+                (self.ctx.now, in_step),
                 self.node.egress[port_class].id as usize,
                 What::Cnp(name, cnp.window),
             );
@@ -80,18 +80,18 @@ impl AtNode<'_, '_> {
     /// Counts a congestion notification of a machine of `port` that goes out of `ingress`, and writes it
     /// down.
     pub fn note_cn(&mut self, port: Local, ingress: Local, cn: &CongestionNotification) {
-        let class = self.facts.layout.dense(cn.class);
+        let class = self.ctx.facts.layout.dense(cn.class);
         if class == u8::MAX {
             // No queue is of it.
             return;
         }
-        let port_class = self.facts.layout.port_class(port, class);
+        let port_class = self.ctx.facts.layout.port_class(port, class);
         self.node.egress[port_class].rare.cns += 1;
-        let in_step = self.is_step();
-        let to = self.facts.node_of(peer(self.id(ingress)));
-        if let Some(log) = &mut self.run.kept.signals {
+        let in_step = self.ctx.is_step();
+        let to = self.ctx.facts.node_of(peer(self.id(ingress)));
+        if let Some(log) = &mut self.ctx.run.kept.signals {
             log.push_row(
-                (self.now, in_step),
+                (self.ctx.now, in_step),
                 self.node.egress[port_class].id as usize,
                 What::Cn(Cn { to, degree: cn.degree, flows: cn.count }),
             );

@@ -43,7 +43,7 @@ impl AtNode<'_, '_> {
         let of_pool = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
         account.wire += wire;
-        if held > u64::from(account.recorded) || self.now >= account.recorded_until {
+        if held > u64::from(account.recorded) || self.ctx.now >= account.recorded_until {
             self.record_held(port_class, ingress, held);
         }
         self.node.switch.holds(occupies, of_pool);
@@ -54,8 +54,10 @@ impl AtNode<'_, '_> {
     /// points are called?
     #[inline(never)]
     fn joins_beyond_fast_path(&self, out: Local, class: u8, frame: u64) -> bool {
-        let queue =
-            self.node.queues.known(self.facts.layout.queue(out) + self.facts.layout.first_queue(class));
+        let queue = self
+            .node
+            .queues
+            .known(self.ctx.facts.layout.queue(out) + self.ctx.facts.layout.first_queue(class));
         queue.bytes + frame > u64::from(self.node.ports.known(out.index()).fast_path_up_to)
     }
 
@@ -76,7 +78,7 @@ impl AtNode<'_, '_> {
         };
         let packet_view = PacketView { frame: bytes(frame), ..self.packet_view(packet) };
         let queue_view = self.queue_view(out, q, packet);
-        let (now, wire) = (self.time(), self.counted_wire(packet.frame));
+        let (now, wire) = (self.ctx.time(), self.counted_wire(packet.frame));
         let rng = &mut self.node.streams.admission;
         let account = self.node.ingress.known_mut(port_class);
         let charged = account.admission.admit(now, rng, &packet_view, &view, &queue_view, &pool);
@@ -98,10 +100,10 @@ impl AtNode<'_, '_> {
                     } else {
                         (account.held + held + frame).saturating_sub(account.sizes.own)
                     };
-                    self.run.kept.records.lossless_drop(FirstDrop {
+                    self.ctx.run.kept.records.lossless_drop(FirstDrop {
                         port_class: account.id as usize,
-                        time: self.now,
-                        order: self.order,
+                        time: self.ctx.now,
+                        order: self.ctx.order,
                         missing,
                     });
                 }
@@ -130,8 +132,9 @@ impl AtNode<'_, '_> {
     /// only admissions that need it pay for it.
     pub fn beyond(&self, reserve: Bytes) -> Bytes {
         let queues = self.node.locals().flat_map(|port| {
-            let charged = (1..self.facts.layout.queues_per_port).filter(move |&q| !self.may_lose(port, q));
-            charged.map(move |q| self.node.queues.known(self.facts.layout.queue(port) + q))
+            let charged =
+                (1..self.ctx.facts.layout.queues_per_port).filter(move |&q| !self.may_lose(port, q));
+            charged.map(move |q| self.node.queues.known(self.ctx.facts.layout.queue(port) + q))
         });
         bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }
@@ -140,10 +143,10 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     fn record_held(&mut self, port_class: usize, ingress: Local, held: u64) {
         let series = self.node.series.known_mut(ingress.index());
-        series.buffer(self.now, held);
+        series.buffer(self.ctx.now, held);
         let account = self.node.ingress.known_mut(port_class);
         account.peaks.held = account.peaks.held.max(held);
-        if self.now >= account.recorded_until {
+        if self.ctx.now >= account.recorded_until {
             (account.recorded, account.recorded_until) = (0, series.ends());
         }
         account.recorded = account.recorded.max(u32::try_from(held).unwrap_or(u32::MAX));
@@ -191,7 +194,7 @@ impl AtNode<'_, '_> {
     /// What accounts count of a frame's bytes on the wire: nothing where the buffer counts bytes.
     #[inline]
     fn counted_wire(&self, frame: u16) -> u64 {
-        if self.node.switch.has_cells() { self.facts.layout.wire(frame) } else { 0 }
+        if self.node.switch.has_cells() { self.ctx.facts.layout.wire(frame) } else { 0 }
     }
 
     /// `frame` bytes that are charged to no account have left the switch.
@@ -244,7 +247,7 @@ impl AtNode<'_, '_> {
             switch.releases.insert(after, uncharge);
         }
         if self.node.ingress.known(port_class).awaits {
-            self.run.events.add(EventKind::Release, self.node.switch.number, at);
+            self.ctx.run.events.add(EventKind::Release, self.node.switch.number, at);
         }
     }
 
@@ -252,7 +255,7 @@ impl AtNode<'_, '_> {
     pub fn await_releases(&mut self, port_class: usize) {
         let switch = &self.node.switch;
         for leaving in switch.releases.iter().filter(|leaving| leaving.port_class as usize == port_class) {
-            self.run.events.add(EventKind::Release, switch.number, leaving.at.max(self.now));
+            self.ctx.run.events.add(EventKind::Release, switch.number, leaving.at.max(self.ctx.now));
         }
     }
 
@@ -260,7 +263,7 @@ impl AtNode<'_, '_> {
     /// there were any.
     #[inline]
     pub fn apply_releases(&mut self) -> bool {
-        let any = self.node.switch.next_release <= self.now;
+        let any = self.node.switch.next_release <= self.ctx.now;
         if any {
             self.apply_due_releases();
         }
@@ -276,7 +279,7 @@ impl AtNode<'_, '_> {
             state.next_release = next;
             self.uncharge(leaving.port_class as usize, leaving.ingress, leaving.frame);
             // A callback may have led here, too.
-            if next > self.now || self.node.switch.next_release > self.now {
+            if next > self.ctx.now || self.node.switch.next_release > self.ctx.now {
                 return;
             }
         }

@@ -24,7 +24,7 @@ const FLOW_ID_BYTES: u64 = 13;
 impl AtNode<'_, '_> {
     /// Marks a packet that the egress port class `port_class` sends or takes in.
     pub fn mark(&mut self, port_class: usize, packet_ref: PacketRef, mark: Mark) {
-        if mark == Mark::None || !self.run.packets[packet_ref].is_data() {
+        if mark == Mark::None || !self.ctx.run.packets[packet_ref].is_data() {
             return;
         }
         let egress = &mut self.node.egress[port_class];
@@ -32,8 +32,8 @@ impl AtNode<'_, '_> {
             Mark::Ue => egress.rare.ue_marks += 1,
             Mark::None | Mark::Ce => egress.counters.ecn_marks += 1,
         }
-        self.run.packets[packet_ref].add_mark(mark);
-        if self.run.kept.signals.is_some() {
+        self.ctx.run.packets[packet_ref].add_mark(mark);
+        if self.ctx.run.kept.signals.is_some() {
             self.note_mark(port_class, packet_ref, mark);
         }
     }
@@ -44,8 +44,8 @@ impl AtNode<'_, '_> {
         self.count_input(port, packet, false);
         let (view, queue) = (self.packet_view(packet), self.queue_view(port, q, packet));
         let own = &mut self.node.streams.congestion_point;
-        let rng = self.run.shared_draws.as_mut().unwrap_or(own);
-        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        let rng = self.ctx.run.shared_draws.as_mut().unwrap_or(own);
+        let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
         let points = &mut self.node.machines[port.index()].congestion_points;
         let mark = points.iter_mut().map(|point| point.on_dequeue(&mut cx, &view, &queue)).max();
         self.after_congestion_points(port);
@@ -55,19 +55,19 @@ impl AtNode<'_, '_> {
     /// Asks the congestion points of a port whether the mark is cleared with which a packet of its `q`-th
     /// queue starts on the wire.
     pub fn clear_mark(&mut self, port: Local, q: usize, packet_ref: PacketRef) {
-        let packet = self.run.packets[packet_ref];
+        let packet = self.ctx.run.packets[packet_ref];
         if !packet.is_data() || packet.mark() == Mark::None {
             return;
         }
         let (view, queue) = (self.packet_view(&packet), self.queue_view(port, q, &packet));
         let rng = &mut self.node.streams.congestion_point;
-        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
         let mut cleared = false;
         for point in &mut self.node.machines[port.index()].congestion_points {
             cleared |= point.clears(&mut cx, &view, &queue);
         }
         if cleared {
-            self.run.packets[packet_ref].clear_mark();
+            self.ctx.run.packets[packet_ref].clear_mark();
         }
         self.after_congestion_points(port);
     }
@@ -76,8 +76,8 @@ impl AtNode<'_, '_> {
     /// the switch that demand it are called.
     #[inline(never)]
     pub fn cnp_passes(&mut self, ingress: Local, packet_ref: PacketRef) {
-        let packet = self.run.packets[packet_ref];
-        let path = &self.run.pairs.paths[packet.flow.index()];
+        let packet = self.ctx.run.packets[packet_ref];
+        let path = &self.ctx.run.pairs.paths[packet.flow.index()];
         let is_cnp =
             packet.kind == Kind::Cnp || path.reads_flags && packet.is_answer() && packet.mark() != Mark::None;
         if !is_cnp {
@@ -99,12 +99,13 @@ impl AtNode<'_, '_> {
 
     /// A timer of a congestion point has come.
     pub fn cp_timer(&mut self, port: Local, order: u64) {
-        if !self.node.machines[port.index()].cp_timer.fires(Time(self.now), order) {
+        if !self.node.machines[port.index()].cp_timer.fires(Time(self.ctx.now), order) {
             return;
         }
         self.meter_wakes(port);
-        let now = Time(self.now);
-        let mut cx = Cx { now, rng: &mut self.node.streams.congestion_point, out: &mut self.run.out.actions };
+        let now = Time(self.ctx.now);
+        let mut cx =
+            Cx { now, rng: &mut self.node.streams.congestion_point, out: &mut self.ctx.run.out.actions };
         let mut still = None;
         for (i, point) in self.node.machines[port.index()].congestion_points.iter_mut().enumerate() {
             if point.next_timeout().is_some_and(|at| at <= now) {
@@ -126,14 +127,14 @@ impl AtNode<'_, '_> {
         self.ask_again(port);
         self.flush_actions(port);
         self.note_states(port);
-        if self.run.trace.is_some() {
+        if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_held(port));
         }
     }
 
     /// Reads the timers and the fast path of the congestion points of `port` again.
     fn ask_again(&mut self, port: Local) {
-        self.node.machines[port.index()].sync(&mut self.run.events, self.node.ports[port.index()].id);
+        self.node.machines[port.index()].sync(&mut self.ctx.run.events, self.node.ports[port.index()].id);
         self.set_port_fast_path(port);
     }
 
@@ -146,7 +147,7 @@ impl AtNode<'_, '_> {
     pub fn fast_path_of_port(&self, port: Local) -> u32 {
         let points = &self.node.machines[port.index()].congestion_points;
         // With several queues the queue of each flow is kept for them.
-        if self.facts.layout.queues_per_port > 2 && !points.is_empty() {
+        if self.ctx.facts.layout.queues_per_port > 2 && !points.is_empty() {
             return 0;
         }
         let up_to = points.iter().map(|point| point.fast_path_up_to().unwrap_or_default().0).min();
@@ -157,21 +158,21 @@ impl AtNode<'_, '_> {
     /// `newest`, which makes its queue `len` bytes long, or all of them where the port is paused.
     fn report_waiting(&mut self, port: Local, newest: Option<(PacketRef, u64)>) {
         let mut points = std::mem::take(&mut self.node.machines[port.index()].congestion_points);
-        let first = self.facts.layout.queue(port);
+        let first = self.ctx.facts.layout.queue(port);
         for point in points.iter_mut().filter(|point| point.demands().waiting) {
             let passes = |bound: Bytes| newest.is_none_or(|(_, len)| len > bound.0);
             if !point.fast_path_up_to().is_some_and(passes) {
                 continue;
             }
-            for queue in &self.node.queues[first + 1..first + self.facts.layout.queues_per_port] {
+            for queue in &self.node.queues[first + 1..first + self.ctx.facts.layout.queues_per_port] {
                 let is_newest =
                     |packet_ref: &PacketRef| newest.is_some_and(|(newest, _)| newest == *packet_ref);
                 for packet_ref in
-                    queue.fifo.packet_refs(&self.run.packets).filter(|packet_ref| !is_newest(packet_ref))
+                    queue.fifo.packet_refs(&self.ctx.run.packets).filter(|packet_ref| !is_newest(packet_ref))
                 {
-                    let view = self.packet_view(&self.run.packets[packet_ref]);
+                    let view = self.packet_view(&self.ctx.run.packets[packet_ref]);
                     let rng = &mut self.node.streams.congestion_point;
-                    let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+                    let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
                     point.on_event(&mut cx, PortEvent::Waiting(&view));
                 }
             }
@@ -183,7 +184,7 @@ impl AtNode<'_, '_> {
     /// chosen, others of its flow follow it there.
     pub fn note_queue_of_flow(&mut self, out: Local, q: usize, packet: &Packet) {
         if self.node.ports[out.index()].has_cp
-            && (self.facts.layout.subs > 1 || self.facts.layout.queues_per_port > 2)
+            && (self.ctx.facts.layout.subs > 1 || self.ctx.facts.layout.queues_per_port > 2)
         {
             let queue_of_flow =
                 self.node.machines[out.index()].queue_of_flow.entry(packet.flow.0).or_insert((q, 0));
@@ -209,7 +210,7 @@ impl AtNode<'_, '_> {
 
     /// Calls the congestion points of `out` for a packet that has joined its `q`-th queue.
     pub fn enqueued(&mut self, out: Local, q: usize, port_class: usize, packet_ref: PacketRef) {
-        let packet = self.run.packets[packet_ref];
+        let packet = self.ctx.run.packets[packet_ref];
         if !self.has_crossbar() {
             if !self.is_queue_noted_early(out) {
                 self.note_queue_of_flow(out, q, &packet);
@@ -222,8 +223,8 @@ impl AtNode<'_, '_> {
             self.report_waiting(out, Some((packet_ref, queue.len.0)));
         }
         let own = &mut self.node.streams.congestion_point;
-        let rng = self.run.shared_draws.as_mut().unwrap_or(own);
-        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        let rng = self.ctx.run.shared_draws.as_mut().unwrap_or(own);
+        let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
         let points = &mut self.node.machines[out.index()].congestion_points;
         let mark = points.iter_mut().map(|point| point.on_enqueue(&mut cx, &view, &queue)).max();
         self.mark(port_class, packet_ref, mark.unwrap_or_default());
@@ -261,7 +262,7 @@ impl AtNode<'_, '_> {
         }
         let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
         let rng = &mut self.node.streams.congestion_point;
-        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
         for point in &mut self.node.machines[out.index()].congestion_points {
             point.on_input(&mut cx, &view, &queue);
         }
@@ -270,14 +271,14 @@ impl AtNode<'_, '_> {
 
     /// Asks again, for every packet of a class that waits at a port, for its queue.
     fn resort(&mut self, port: Local, class: Class) {
-        let class = self.facts.layout.dense(class);
-        if self.facts.layout.subs < 2 || class == u8::MAX {
+        let class = self.ctx.facts.layout.dense(class);
+        if self.ctx.facts.layout.subs < 2 || class == u8::MAX {
             return;
         }
         if self.node.ports[port.index()].isolates {
             return self.isolate_waiting(port, class, None);
         }
-        let first = self.facts.layout.queue(port) + self.facts.layout.first_queue(class);
+        let first = self.ctx.facts.layout.queue(port) + self.ctx.facts.layout.first_queue(class);
         let own = self.own_queues(port);
         let lists: Lists = self.node.queues[first..first + own].iter().map(|queue| queue.fifo).collect();
         let sorted = self.sorted(port, class, &lists);
@@ -303,17 +304,17 @@ impl AtNode<'_, '_> {
     pub fn isolate_waiting(&mut self, port: Local, class: u8, only: Option<FlowId>) {
         self.apply_releases();
         let (first, second) =
-            (self.facts.layout.first_queue(class), self.facts.layout.first_queue(class) + 1);
-        let at = self.facts.layout.queue(port);
+            (self.ctx.facts.layout.first_queue(class), self.ctx.facts.layout.first_queue(class) + 1);
+        let at = self.ctx.facts.layout.queue(port);
         let mut list = std::mem::take(&mut self.node.queues[at + first]).fifo;
-        while let Some(packet_ref) = list.pop(&self.run.packets) {
-            let packet = self.run.packets[packet_ref];
+        while let Some(packet_ref) = list.pop(&self.ctx.run.packets) {
+            let packet = self.ctx.run.packets[packet_ref];
             if self.moves(port, &packet, only) {
                 self.move_isolated(port, second, packet_ref);
             } else {
                 let queue = &mut self.node.queues[at + first];
                 queue.bytes += u64::from(packet.frame);
-                queue.fifo.push(&mut self.run.packets, packet_ref);
+                queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
             }
         }
         self.isolate_piped(port, class, only);
@@ -324,9 +325,9 @@ impl AtNode<'_, '_> {
     /// The packets of a class have been sorted again, and its queues are so long now. A machine that then
     /// asks for the same again would never end, and is ignored.
     fn report_sorted(&mut self, port: Local, class: u8, queues: &[Bytes]) {
-        let class = self.facts.layout.classes[class as usize];
+        let class = self.ctx.facts.layout.classes[class as usize];
         self.call_points(port, PortEvent::Resorted { class, queues });
-        self.run.out.actions.0.retain(|action| *action != CpAction::Resort(class));
+        self.ctx.run.out.actions.0.retain(|action| *action != CpAction::Resort(class));
         self.flush_actions(port);
         // What waits in another queue now may need a timer.
         self.ask_again(port);
@@ -341,8 +342,8 @@ impl AtNode<'_, '_> {
 
     /// A packet that was in no queue any more joins one that may lose it, unless that has no room.
     fn move_isolated(&mut self, port: Local, q: usize, packet_ref: PacketRef) {
-        let packet = self.run.packets[packet_ref];
-        let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+        let packet = self.ctx.run.packets[packet_ref];
+        let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
         if let Some(reason) = self.refused(port, q, &packet) {
             self.leaves(port, packet.frame);
             self.uncounted(packet.frame);
@@ -350,13 +351,14 @@ impl AtNode<'_, '_> {
             self.discard(port_class, packet_ref, reason);
         } else {
             self.replaced(port, q, &packet);
-            let paused = self.node.egress[self.facts.layout.port_class(port, packet.class)].paused(self.now);
-            let moved = &mut self.run.packets[packet_ref];
+            let paused =
+                self.node.egress[self.ctx.facts.layout.port_class(port, packet.class)].paused(self.ctx.now);
+            let moved = &mut self.ctx.run.packets[packet_ref];
             moved.flags |= ISOLATED;
             moved.paused = moved.paused.wrapping_add(paused);
-            let at = self.facts.layout.queue(port) + q;
+            let at = self.ctx.facts.layout.queue(port) + q;
             self.node.queues[at].bytes += u64::from(packet.frame);
-            self.node.queues[at].fifo.push(&mut self.run.packets, packet_ref);
+            self.node.queues[at].fifo.push(&mut self.ctx.run.packets, packet_ref);
         }
         self.uncharge_account(port_class, packet.ingress, packet.frame);
     }
@@ -365,12 +367,12 @@ impl AtNode<'_, '_> {
     fn isolate_piped(&mut self, port: Local, class: u8, only: Option<FlowId>) {
         for i in 0..self.node.switch.pipe.len() {
             let (_, out, packet_ref) = self.node.switch.pipe[i];
-            let packet = self.run.packets[packet_ref];
+            let packet = self.ctx.run.packets[packet_ref];
             let waits_here = out == port && packet.class == class && !packet.has(ISOLATED);
             if waits_here && self.moves(port, &packet, only) {
-                self.run.packets[packet_ref].flags |= ISOLATED;
-                self.replaced(port, self.facts.layout.first_queue_of(class, 1), &packet);
-                let port_class = self.facts.layout.port_class(packet.ingress, class);
+                self.ctx.run.packets[packet_ref].flags |= ISOLATED;
+                self.replaced(port, self.ctx.facts.layout.first_queue_of(class, 1), &packet);
+                let port_class = self.ctx.facts.layout.port_class(packet.ingress, class);
                 self.uncharge_account(port_class, packet.ingress, packet.frame);
             }
         }
@@ -382,14 +384,14 @@ impl AtNode<'_, '_> {
         let mut sorted: SmallVec<[Queue; 2]> = lists.iter().map(|_| Queue::default()).collect();
         for &list in lists {
             let mut list = list;
-            while let Some(packet_ref) = list.pop(&self.run.packets) {
-                let packet = self.run.packets[packet_ref];
+            while let Some(packet_ref) = list.pop(&self.ctx.run.packets) {
+                let packet = self.ctx.run.packets[packet_ref];
                 let sub = self.sub_of(port, &packet);
-                let q = self.facts.layout.first_queue_of(class, sub);
+                let q = self.ctx.facts.layout.first_queue_of(class, sub);
                 self.replaced(port, q, &packet);
                 let queue = &mut sorted[sub];
                 queue.bytes += u64::from(packet.frame);
-                queue.fifo.push(&mut self.run.packets, packet_ref);
+                queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
             }
         }
         sorted
@@ -404,7 +406,7 @@ impl AtNode<'_, '_> {
 
     /// In which queue of its class a packet should wait.
     pub fn sub_of(&mut self, port: Local, packet: &Packet) -> usize {
-        let (now, view) = (self.time(), self.packet_view(packet));
+        let (now, view) = (self.ctx.time(), self.packet_view(packet));
         let points = &mut self.node.machines[port.index()].congestion_points;
         let owner = points.iter_mut().find(|point| point.demands().claims.contains(&Claim::Classify));
         owner.map_or(0, |point| {
@@ -419,12 +421,12 @@ impl AtNode<'_, '_> {
 
     /// Executes the actions of the congestion points of `port`.
     pub fn flush_actions(&mut self, port: Local) {
-        if self.run.out.actions.0.is_empty() {
+        if self.ctx.run.out.actions.0.is_empty() {
             return;
         }
         // Actions that follow from these go into a list of their own.
-        let spare = self.run.out.spare_actions.pop().unwrap_or_default();
-        let mut actions = std::mem::replace(&mut self.run.out.actions.0, spare);
+        let spare = self.ctx.run.out.spare_actions.pop().unwrap_or_default();
+        let mut actions = std::mem::replace(&mut self.ctx.run.out.actions.0, spare);
         for action in actions.drain(..) {
             match action {
                 CpAction::ToSource(cnp) => {
@@ -432,26 +434,26 @@ impl AtNode<'_, '_> {
                     self.notify_source(port, &cnp);
                 }
                 CpAction::ToUpstream(ingress, cn) => {
-                    self.notify_upstream(port, self.facts.local(ingress), cn);
+                    self.notify_upstream(port, self.ctx.facts.local(ingress), cn);
                 }
                 CpAction::FilterUpstream(ingress, filter) => {
-                    self.send_filter(self.facts.local(ingress), filter);
+                    self.send_filter(self.ctx.facts.local(ingress), filter);
                 }
                 CpAction::ToPort(to, message) => self.message_to_port(to, &message),
                 CpAction::Resort(class) => self.resort(port, class),
             }
         }
-        let mut spare = std::mem::replace(&mut self.run.out.actions.0, actions);
+        let mut spare = std::mem::replace(&mut self.ctx.run.out.actions.0, actions);
         spare.clear();
-        self.run.out.spare_actions.push(spare);
+        self.ctx.run.out.spare_actions.push(spare);
     }
 
     /// Passes a message of the machines of a port to those of another port of this node.
     fn message_to_port(&mut self, to: PortId, message: &PortMessage) {
-        let is_here = self.facts.node_of(to) == self.node.id;
+        let is_here = self.ctx.facts.node_of(to) == self.node.id;
         debug_assert!(is_here, "a message is for a port of the same switch");
         if is_here {
-            let to = self.facts.local(to);
+            let to = self.ctx.facts.local(to);
             self.call_points(to, PortEvent::Message(message));
             self.after_congestion_points(to);
         }
@@ -460,7 +462,9 @@ impl AtNode<'_, '_> {
     /// Sends a congestion notification that a machine of `port` has made one hop, out of the port by which
     /// the neighbour's packets come in; hosts would not understand it.
     fn notify_upstream(&mut self, port: Local, ingress: Local, cn: CongestionNotification) {
-        if !self.node.ports[ingress.index()].up || self.facts.ports[peer(self.id(ingress)).index()].at_host {
+        if !self.node.ports[ingress.index()].up
+            || self.ctx.facts.ports[peer(self.id(ingress)).index()].at_host
+        {
             return;
         }
         self.note_cn(port, ingress, &cn);
@@ -481,12 +485,12 @@ impl AtNode<'_, '_> {
 
     /// Sends a link control frame with `what`, in so many bytes more than the smallest one has.
     fn send_to_neighbour(&mut self, port: Local, more: u64, what: Extra) {
-        let size = self.facts.format.link_control().frame + Bytes(more);
+        let size = self.ctx.facts.format.link_control().frame + Bytes(more);
         let mut packet = Packet::new(Kind::Region, FlowId(u32::MAX), size);
-        packet.at = self.now;
-        let packet_ref = self.run.packets.add(packet);
-        let extra = self.run.out.boxed(what);
-        self.run.packets.attach(packet_ref, extra);
+        packet.at = self.ctx.now;
+        let packet_ref = self.ctx.run.packets.add(packet);
+        let extra = self.ctx.run.out.boxed(what);
+        self.ctx.run.packets.attach(packet_ref, extra);
         self.queue_link_control(port, packet_ref);
         self.try_transmit(port);
     }
@@ -505,18 +509,18 @@ impl AtNode<'_, '_> {
 
     /// The class of `port_class` may not leave `port` any more, or may again.
     pub fn pause_changed(&mut self, port: Local, port_class: usize, paused: bool) {
-        let class = self.facts.layout.class_of(port_class);
-        let first = self.facts.layout.queue(port);
-        let len = (1..self.facts.layout.queues_per_port)
-            .filter(|&q| self.facts.layout.class_of_queue(q) == class)
+        let class = self.ctx.facts.layout.class_of(port_class);
+        let first = self.ctx.facts.layout.queue(port);
+        let len = (1..self.ctx.facts.layout.queues_per_port)
+            .filter(|&q| self.ctx.facts.layout.class_of_queue(q) == class)
             .map(|q| self.node.queues[first + q].bytes)
             .sum();
         let view = QueueView {
             port: self.id(port),
-            class: self.facts.layout.classes[class as usize],
+            class: self.ctx.facts.layout.classes[class as usize],
             sub: 0,
             len: Bytes(len),
-            first: Bytes(self.node.queues[first + self.facts.layout.first_queue(class)].bytes),
+            first: Bytes(self.node.queues[first + self.ctx.facts.layout.first_queue(class)].bytes),
             voq: Bytes::ZERO,
             rate: self.rate(port),
             paused,
@@ -534,10 +538,10 @@ impl AtNode<'_, '_> {
         if self.node.is_host() {
             return;
         }
-        let upstream = self.facts.ports[peer(self.id(ingress)).index()].rate;
+        let upstream = self.ctx.facts.ports[peer(self.id(ingress)).index()].rate;
         let id = self.id(ingress);
-        for frame in 0..self.run.out.frames.0.len() {
-            let event = match self.run.out.frames.0[frame] {
+        for frame in 0..self.ctx.run.out.frames.0.len() {
+            let event = match self.ctx.run.out.frames.0[frame] {
                 FcFrame::Pause { class, quanta: Quanta(0) } => PortEvent::ResumeSent { ingress: id, class },
                 FcFrame::Pause { class, quanta } => {
                     PortEvent::PauseSent { ingress: id, class, lasts: quanta.span(upstream) }
@@ -548,15 +552,15 @@ impl AtNode<'_, '_> {
                 let port = self.node.switch.points[at];
                 self.call_points(port, event);
                 self.ask_again(port);
-                if !self.run.out.actions.0.is_empty() {
+                if !self.ctx.run.out.actions.0.is_empty() {
                     // Releases may make other receivers send their frames at once.
-                    let frames = std::mem::take(&mut self.run.out.frames.0);
+                    let frames = std::mem::take(&mut self.ctx.run.out.frames.0);
                     self.flush_actions(port);
-                    self.run.out.frames.0 = frames;
+                    self.ctx.run.out.frames.0 = frames;
                 }
             }
         }
-        if self.run.kept.signals.is_some() {
+        if self.ctx.run.kept.signals.is_some() {
             self.note_all_states();
         }
     }
@@ -564,7 +568,7 @@ impl AtNode<'_, '_> {
     /// Calls the congestion points of `port` with an event there.
     fn call_points(&mut self, port: Local, event: PortEvent<'_>) {
         let rng = &mut self.node.streams.congestion_point;
-        let mut cx = Cx { now: Time(self.now), rng, out: &mut self.run.out.actions };
+        let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
         for point in &mut self.node.machines[port.index()].congestion_points {
             point.on_event(&mut cx, event);
         }

@@ -9,14 +9,14 @@ use crate::run::at_node::AtNode;
 impl AtNode<'_, '_> {
     /// Has a metered message wait its turn at `out`, or drops it.
     pub fn queue_metered(&mut self, out: Local, packet_ref: PacketRef) {
-        let frame = self.run.packets[packet_ref].frame;
+        let frame = self.ctx.run.packets[packet_ref].frame;
         let up = self.node.ports.known(out.index()).up;
         let Some(meter) = self.node.machines[out.index()].meter.as_mut() else { return };
         if !up || meter.is_full() {
             // A host's own messages have come in by no port.
             let at_host = self.node.ports.known(out.index()).at_host;
-            let ingress = if at_host { out } else { self.run.packets[packet_ref].ingress };
-            let port_class = self.facts.layout.port_class(ingress, 0);
+            let ingress = if at_host { out } else { self.ctx.run.packets[packet_ref].ingress };
+            let port_class = self.ctx.facts.layout.port_class(ingress, 0);
             return self.discard(
                 port_class,
                 packet_ref,
@@ -24,26 +24,26 @@ impl AtNode<'_, '_> {
             );
         }
         meter.joins();
-        meter.fifo.push(&mut self.run.packets, packet_ref);
+        meter.fifo.push(&mut self.ctx.run.packets, packet_ref);
         self.joins(out, frame);
         self.try_transmit(out);
     }
 
     /// Takes the next metered message of a port, if it may leave now; else the port looks again when it may.
     pub fn take_metered(&mut self, port: Local) -> Option<PacketRef> {
-        let now = self.time();
+        let now = self.ctx.time();
         let machines = &mut self.node.machines[port.index()];
         let meter = machines.meter.as_mut()?;
         let packet_ref = meter.fifo.front()?;
-        let frame = self.run.packets[packet_ref].frame;
-        let wire = self.facts.layout.wire(frame);
+        let frame = self.ctx.run.packets[packet_ref].frame;
+        let wire = self.ctx.facts.layout.wire(frame);
         let opens = meter.opens_for(now, wire);
         if opens > now {
             meter.wake = Some(opens);
-            machines.sync(&mut self.run.events, self.node.ports.known(port.index()).id);
+            machines.sync(&mut self.ctx.run.events, self.node.ports.known(port.index()).id);
             return None;
         }
-        meter.fifo.pop(&self.run.packets);
+        meter.fifo.pop(&self.ctx.run.packets);
         meter.leaves(now, wire);
         self.leaves(port, frame);
         Some(packet_ref)
@@ -51,7 +51,7 @@ impl AtNode<'_, '_> {
 
     /// The instant has come for which a port waited to look at its metered messages.
     pub fn meter_wakes(&mut self, port: Local) {
-        let now = self.time();
+        let now = self.ctx.time();
         if let Some(meter) = self.node.machines[port.index()].meter.as_mut() {
             meter.wake = meter.wake.filter(|at| *at > now);
         }
@@ -61,11 +61,11 @@ impl AtNode<'_, '_> {
     pub fn flush_metered(&mut self, port: Local, reason: DropReason) {
         let Some(meter) = self.node.machines[port.index()].meter.as_mut() else { return };
         let mut waiting = meter.empty();
-        while let Some(packet_ref) = waiting.pop(&self.run.packets) {
-            let packet = self.run.packets.take(packet_ref);
+        while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
+            let packet = self.ctx.run.packets.take(packet_ref);
             self.leaves(port, packet.frame);
             let at_host = self.node.ports.known(port.index()).at_host;
-            let port_class = self.facts.layout.port_class(if at_host { port } else { packet.ingress }, 0);
+            let port_class = self.ctx.facts.layout.port_class(if at_host { port } else { packet.ingress }, 0);
             self.drop_packet(port_class, &packet, reason);
         }
     }

@@ -17,7 +17,7 @@ impl AtNode<'_, '_> {
     /// Is it an input-output queued switch?
     #[inline]
     pub fn has_crossbar(&self) -> bool {
-        self.facts.crossbars && self.node.switch.inputs.is_some()
+        self.ctx.facts.crossbars && self.node.switch.inputs.is_some()
     }
 
     fn inputs(&self) -> &Inputs {
@@ -52,8 +52,8 @@ impl AtNode<'_, '_> {
 
     /// The most bytes that an account holds for one output.
     pub fn longest_voq_of(&self, port_class: usize) -> u64 {
-        let ingress = self.facts.layout.port_of(port_class);
-        let class = port_class % self.facts.layout.classes.len() - 1;
+        let ingress = self.ctx.facts.layout.port_of(port_class);
+        let class = port_class % self.ctx.facts.layout.classes.len() - 1;
         let inputs = self.inputs();
         let of = |output| inputs.held[inputs.account(ingress.index(), output, class)];
         (0..inputs.ports).map(of).max().unwrap_or(0)
@@ -69,7 +69,7 @@ impl AtNode<'_, '_> {
     fn uncharge_voq(&mut self, out: Local, packet: &Packet) {
         let account = self.voq_account(packet.ingress, out, packet.class);
         self.inputs_mut().held[account] -= u64::from(packet.frame);
-        let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+        let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
         self.uncharge_account(port_class, packet.ingress, packet.frame);
     }
 
@@ -81,11 +81,11 @@ impl AtNode<'_, '_> {
 
     /// A charged packet waits at its input until it may cross to the `q`-th queue of `out`.
     pub fn wait_to_cross(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
-        let packet = self.run.packets[packet_ref];
+        let packet = self.ctx.run.packets[packet_ref];
         let (input, output) = (packet.ingress.index(), out.index());
         let inputs = self.node.switch.inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, q - 1);
-        inputs.voqs[voq].push(&mut self.run.packets, packet_ref);
+        inputs.voqs[voq].push(&mut self.ctx.run.packets, packet_ref);
         inputs.one_more(input, output);
         self.note_queue_of_flow(out, q, &packet);
         self.came_in(out, q, &packet);
@@ -101,7 +101,7 @@ impl AtNode<'_, '_> {
     /// Something has changed for one output. Where packets have crossed at this instant, all that changes in
     /// it is seen to together.
     fn serve(&mut self, output: usize) {
-        if self.inputs().wake == self.now {
+        if self.inputs().wake == self.ctx.now {
             self.inputs_mut().crossbar.touch(output);
             return;
         }
@@ -119,17 +119,17 @@ impl AtNode<'_, '_> {
         let inputs = self.inputs_mut();
         if at < inputs.wake {
             inputs.wake = at;
-            self.run.events.add(EventKind::Crossing, self.node.switch.number, at);
+            self.ctx.run.events.add(EventKind::Crossing, self.node.switch.number, at);
         }
     }
 
     /// Packets have crossed.
     pub fn crossbar_wakes(&mut self) {
         // Else it was woken earlier since.
-        if self.inputs().wake != self.now {
+        if self.inputs().wake != self.ctx.now {
             return;
         }
-        while let Some(packet) = self.node.switch.inputs.as_mut().and_then(|i| i.pop_crossed(self.now)) {
+        while let Some(packet) = self.node.switch.inputs.as_mut().and_then(|i| i.pop_crossed(self.ctx.now)) {
             self.has_crossed(packet);
         }
         self.make_pairs();
@@ -142,7 +142,7 @@ impl AtNode<'_, '_> {
 
     fn has_crossed(&mut self, crossed: CrossingPacket) {
         let CrossingPacket { output, input, queue, packet_ref, .. } = crossed;
-        let packet = self.run.packets[packet_ref];
+        let packet = self.ctx.run.packets[packet_ref];
         let out = Local::at(output);
         let inputs = self.inputs_mut();
         inputs.crossbar.release(input, output);
@@ -151,7 +151,7 @@ impl AtNode<'_, '_> {
         // Its link may have failed meanwhile, or a watchdog may drop its queue.
         if let Some(reason) = self.shut(out, queue + 1) {
             self.node.machines[out.index()].queue_of_flow.remove(&packet.flow.0);
-            self.discard(self.facts.layout.port_class(packet.ingress, packet.class), packet_ref, reason);
+            self.discard(self.ctx.facts.layout.port_class(packet.ingress, packet.class), packet_ref, reason);
             self.never_crosses(out, &packet);
             return;
         }
@@ -177,12 +177,12 @@ impl AtNode<'_, '_> {
     fn next_across(&self, input: usize, output: usize) -> Option<usize> {
         let inputs = self.inputs();
         let classes = (0..inputs.classes).map(|i| (inputs.turn[output] + i) % inputs.classes);
-        let mut queues =
-            classes.flat_map(|class| class * self.facts.layout.subs..(class + 1) * self.facts.layout.subs);
+        let mut queues = classes
+            .flat_map(|class| class * self.ctx.facts.layout.subs..(class + 1) * self.ctx.facts.layout.subs);
         queues.find(|&queue| {
             let first = inputs.voqs[inputs.voq(input, output, queue)].front();
             first.is_some_and(|packet_ref| {
-                self.has_room(output, queue, self.run.packets[packet_ref].frame.into())
+                self.has_room(output, queue, self.ctx.run.packets[packet_ref].frame.into())
             })
         })
     }
@@ -191,35 +191,37 @@ impl AtNode<'_, '_> {
     /// which those behind the first take no more than half each.
     fn has_room(&self, output: usize, queue: usize, frame: u64) -> bool {
         let inputs = self.inputs();
-        let first = self.facts.layout.queue(Local::at(output)) + 1;
+        let first = self.ctx.facts.layout.queue(Local::at(output)) + 1;
         let held = |queue: usize| {
             self.node.queues[first + queue].bytes + inputs.coming[output * inputs.queues + queue]
         };
-        let class = queue / self.facts.layout.subs;
-        let all: u64 = (class * self.facts.layout.subs..(class + 1) * self.facts.layout.subs).map(held).sum();
+        let class = queue / self.ctx.facts.layout.subs;
+        let all: u64 =
+            (class * self.ctx.facts.layout.subs..(class + 1) * self.ctx.facts.layout.subs).map(held).sum();
         let room = inputs.plan.output.0;
-        let share = if queue.is_multiple_of(self.facts.layout.subs) { room } else { (room / 2).max(frame) };
+        let share =
+            if queue.is_multiple_of(self.ctx.facts.layout.subs) { room } else { (room / 2).max(frame) };
         all + frame <= room && held(queue) + frame <= share
     }
 
     /// The packet that crosses next from an input to an output starts to; when it will have crossed.
     fn start_across(&mut self, (input, output): (usize, usize)) -> u64 {
         let queue = self.next_across(input, output).expect("pairs are made of what may cross");
-        let subs = self.facts.layout.subs;
+        let subs = self.ctx.facts.layout.subs;
         let inputs = self.node.switch.inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, queue);
-        let packet_ref = inputs.voqs[voq].pop(&self.run.packets).expect("a packet waits");
-        let frame = u64::from(self.run.packets[packet_ref].frame);
+        let packet_ref = inputs.voqs[voq].pop(&self.ctx.run.packets).expect("a packet waits");
+        let frame = u64::from(self.ctx.run.packets[packet_ref].frame);
         let took = across(
-            self.node.ports[inputs.clock.index()].serial_time(frame + self.facts.layout.gap),
+            self.node.ports[inputs.clock.index()].serial_time(frame + self.ctx.facts.layout.gap),
             inputs.plan.speed_up,
         );
         inputs.one_less(input, output);
         inputs.coming[output * inputs.queues + queue] += frame;
         inputs.turn[output] = (queue / subs + 1) % inputs.classes;
-        let at = self.now + took;
+        let at = self.ctx.now + took;
         inputs.crossing.push(CrossingPacket { at, output, input, queue, packet_ref });
-        if self.run.trace.is_some() {
+        if self.ctx.run.trace.is_some() {
             self.each_trace(|at_node| at_node.trace_crossing(packet_ref, at));
         }
         at
@@ -229,7 +231,7 @@ impl AtNode<'_, '_> {
     /// wait in now.
     pub fn resort_inputs(&mut self, out: Local, class: u8) {
         let output = out.index();
-        let first = (class as usize - 1) * self.facts.layout.subs;
+        let first = (class as usize - 1) * self.ctx.facts.layout.subs;
         let own = self.own_queues(out);
         for input in 0..self.inputs().ports {
             let inputs = self.inputs();
@@ -244,7 +246,7 @@ impl AtNode<'_, '_> {
         // One packet at most crosses to an output.
         if let Some(at) = self.inputs().crossing.iter().position(is_its) {
             let CrossingPacket { packet_ref, queue, .. } = self.inputs().crossing[at];
-            let packet = self.run.packets[packet_ref];
+            let packet = self.ctx.run.packets[packet_ref];
             let sub = self.sub_of(out, &packet);
             let inputs = self.inputs_mut();
             inputs.crossing[at].queue = first + sub;
@@ -258,17 +260,22 @@ impl AtNode<'_, '_> {
     /// Drops what waits at the inputs to cross to a port.
     pub fn flush_inputs(&mut self, out: Local, class: u8, reason: DropReason) {
         let output = out.index();
-        let queues = (class as usize - 1) * self.facts.layout.subs..class as usize * self.facts.layout.subs;
+        let queues =
+            (class as usize - 1) * self.ctx.facts.layout.subs..class as usize * self.ctx.facts.layout.subs;
         for input in 0..self.inputs().ports {
             for queue in queues.clone() {
                 let inputs = self.inputs_mut();
                 let voq = inputs.voq(input, output, queue);
                 let mut dropped = take(&mut inputs.voqs[voq]);
-                while let Some(packet_ref) = dropped.pop(&self.run.packets) {
-                    let packet = self.run.packets.take(packet_ref);
+                while let Some(packet_ref) = dropped.pop(&self.ctx.run.packets) {
+                    let packet = self.ctx.run.packets.take(packet_ref);
                     self.inputs_mut().one_less(input, output);
                     self.node.machines[out.index()].queue_of_flow.remove(&packet.flow.0);
-                    self.drop_packet(self.facts.layout.port_class(packet.ingress, class), &packet, reason);
+                    self.drop_packet(
+                        self.ctx.facts.layout.port_class(packet.ingress, class),
+                        &packet,
+                        reason,
+                    );
                     self.never_crosses(out, &packet);
                 }
             }

@@ -14,10 +14,10 @@ impl AtNode<'_, '_> {
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     pub fn switch_receives(&mut self, ingress: Local, port_class: usize, packet_ref: PacketRef) {
-        let packet = &mut self.run.packets[packet_ref];
+        let packet = &mut self.ctx.run.packets[packet_ref];
         packet.hop = packet.hop.saturating_add(1);
         let (class, frame) = (packet.class, packet.frame);
-        if self.facts.observes_cnps {
+        if self.ctx.facts.observes_cnps {
             self.cnp_passes(ingress, packet_ref);
         }
         let Some(out) = self.next_port(ingress, packet_ref) else {
@@ -52,7 +52,7 @@ impl AtNode<'_, '_> {
     /// account, and `out` where it leaves.
     #[inline(never)]
     fn take_in(&mut self, ingress: Local, port_class: usize, out: Local, packet_ref: PacketRef) {
-        let packet = self.run.packets[packet_ref];
+        let packet = self.ctx.run.packets[packet_ref];
         let Some(q) = self.queue_for(out, &packet) else {
             return self.refuse(port_class, ingress, packet_ref, DropReason::IsolatedFull);
         };
@@ -64,7 +64,7 @@ impl AtNode<'_, '_> {
             if self.may_lose(out, q) {
                 return self.isolate(ingress, port_class, (out, q), packet_ref);
             }
-            self.run.packets[packet_ref].flags &= !ISOLATED;
+            self.ctx.run.packets[packet_ref].flags &= !ISOLATED;
         }
         if let Some(reason) = self.charge(port_class, out, q, &packet) {
             self.refuse(port_class, ingress, packet_ref, reason);
@@ -98,7 +98,7 @@ impl AtNode<'_, '_> {
         (out, q): (Local, usize),
         packet_ref: PacketRef,
     ) {
-        let packet = &mut self.run.packets[packet_ref];
+        let packet = &mut self.ctx.run.packets[packet_ref];
         packet.flags |= ISOLATED;
         let occupies = self.node.switch.occupied_by(packet.frame);
         self.node.switch.holds(occupies, 0);
@@ -116,14 +116,14 @@ impl AtNode<'_, '_> {
     fn enter_pipeline(&mut self, (out, q): (Local, usize), packet_ref: PacketRef) {
         if q != 0 && self.node.ports.known(out.index()).isolates {
             // Its queue decides what is charged for it, so the queue is chosen now.
-            let packet = self.run.packets[packet_ref];
+            let packet = self.ctx.run.packets[packet_ref];
             self.note_queue_of_flow(out, q, &packet);
         }
-        let at = self.now + self.node.switch.pipeline;
+        let at = self.ctx.now + self.node.switch.pipeline;
         let pipe = &mut self.node.switch.pipe;
         pipe.push_back((at, out, packet_ref));
         if pipe.len() == 1 {
-            self.run.events.add(EventKind::Pipeline, self.node.switch.number, at);
+            self.ctx.run.events.add(EventKind::Pipeline, self.node.switch.number, at);
         }
     }
 
@@ -132,20 +132,20 @@ impl AtNode<'_, '_> {
         let pipe = &mut self.node.switch.pipe;
         let Some((_, out, packet_ref)) = pipe.pop_front() else { return };
         if let Some(&(at, ..)) = pipe.front() {
-            self.run.events.add(EventKind::Pipeline, self.node.switch.number, at);
+            self.ctx.run.events.add(EventKind::Pipeline, self.node.switch.number, at);
         }
-        let packet = self.run.packets[packet_ref];
+        let packet = self.ctx.run.packets[packet_ref];
         if packet.class == 0 {
             return self.control_leaves_pipeline(out, packet_ref);
         }
         let q = if self.node.ports.known(out.index()).isolates {
-            self.facts.layout.first_queue_of(packet.class, usize::from(packet.has(ISOLATED)))
+            self.ctx.facts.layout.first_queue_of(packet.class, usize::from(packet.has(ISOLATED)))
         } else {
             self.preferred_queue(out, &packet)
         };
         // Its link may have failed meanwhile, or a watchdog may drop its queue.
         if let Some(reason) = self.shut(out, q) {
-            let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+            let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
             self.discard(port_class, packet_ref, reason);
             self.apply_releases();
             if self.node.ports.known(out.index()).isolates {
@@ -170,7 +170,7 @@ impl AtNode<'_, '_> {
         if self.node.ports.known(out.index()).up {
             self.queue_control(out, packet_ref);
         } else {
-            let port_class = self.facts.layout.port_class(self.run.packets[packet_ref].ingress, 0);
+            let port_class = self.ctx.facts.layout.port_class(self.ctx.run.packets[packet_ref].ingress, 0);
             self.discard(port_class, packet_ref, DropReason::LinkDown);
         }
     }
@@ -179,15 +179,15 @@ impl AtNode<'_, '_> {
     /// by its queue. `port_class` is its account.
     #[inline]
     fn pass_on(&mut self, out: Local, port_class: usize, packet_ref: PacketRef) {
-        let Packet { class, frame, ingress, .. } = self.run.packets[packet_ref];
-        if self.facts.straight && self.is_free(out, class) && self.is_idle(out) {
+        let Packet { class, frame, ingress, .. } = self.ctx.run.packets[packet_ref];
+        if self.ctx.facts.straight && self.is_free(out, class) && self.is_idle(out) {
             self.goes_through(out, frame);
-            if self.facts.telemetry {
+            if self.ctx.facts.telemetry {
                 self.record_hop(out, packet_ref);
             }
             self.send_charged(out, packet_ref, (ingress, port_class), frame);
         } else {
-            self.join(out, self.facts.layout.first_queue(class), packet_ref);
+            self.join(out, self.ctx.facts.layout.first_queue(class), packet_ref);
         }
     }
 
@@ -214,12 +214,12 @@ impl AtNode<'_, '_> {
         if self.node.machines[out.index()].queue_of_flow.contains_key(&packet.flow.0) {
             self.isolate_waiting(out, packet.class, Some(packet.flow));
         }
-        Some(self.facts.layout.first_queue_of(packet.class, 1))
+        Some(self.ctx.facts.layout.first_queue_of(packet.class, 1))
     }
 
     /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
     pub fn is_pressed(&self, packet: &Packet) -> bool {
-        let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+        let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
         let account = self.node.ingress.known(port_class);
         if !account.lossless {
             return false;
@@ -228,7 +228,7 @@ impl AtNode<'_, '_> {
         let threshold = account.receiver.threshold(view.pool_free);
         let frame = bytes(u64::from(packet.frame));
         account.headroom > 0
-            || account.receiver.is_pausing(self.time())
+            || account.receiver.is_pausing(self.ctx.time())
             || view.shared.saturating_add(frame) > threshold
             || frame > view.pool_free
     }
@@ -236,9 +236,9 @@ impl AtNode<'_, '_> {
     /// The queue where the packet's flow waits already, or which the congestion point chooses.
     fn preferred_queue(&mut self, out: Local, packet: &Packet) -> usize {
         if !self.node.ports.known(out.index()).has_cp
-            || self.facts.layout.subs == 1 && self.facts.layout.queues_per_port == 2
+            || self.ctx.facts.layout.subs == 1 && self.ctx.facts.layout.queues_per_port == 2
         {
-            return self.facts.layout.first_queue(packet.class);
+            return self.ctx.facts.layout.first_queue(packet.class);
         }
         let machines = &self.node.machines[out.index()];
         if let Some(&(q, _)) = machines.queue_of_flow.get(&packet.flow.0)
@@ -247,14 +247,14 @@ impl AtNode<'_, '_> {
             return q;
         }
         let sub = self.sub_of(out, packet);
-        self.facts.layout.first_queue_of(packet.class, sub)
+        self.ctx.facts.layout.first_queue_of(packet.class, sub)
     }
 
     /// Is the `q`-th queue of a port one that may lose what waits in it? Then no pause applies to it, and its
     /// packets are charged to no account: its congestion point bounds it.
     #[inline]
     pub fn may_lose(&self, port: Local, q: usize) -> bool {
-        self.node.ports.known(port.index()).may_lose(&self.facts.layout, q)
+        self.node.ports.known(port.index()).may_lose(&self.ctx.facts.layout, q)
     }
 
     /// Does a queue take no packet at all, and why?
@@ -263,7 +263,8 @@ impl AtNode<'_, '_> {
             return Some(DropReason::LinkDown);
         }
         let discards =
-            self.node.ports.known(out.index()).gates.discards >> self.facts.layout.class_of_queue(q) & 1 != 0;
+            self.node.ports.known(out.index()).gates.discards >> self.ctx.facts.layout.class_of_queue(q) & 1
+                != 0;
         (discards && !self.may_lose(out, q)).then_some(DropReason::Watchdog)
     }
 
@@ -274,7 +275,7 @@ impl AtNode<'_, '_> {
             return shut;
         }
         let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
-        let now = self.time();
+        let now = self.ctx.time();
         let rng = &mut self.node.streams.admission;
         let points = &mut self.node.machines[out.index()].congestion_points;
         points.iter_mut().find_map(|point| point.admit(now, rng, &view, &queue))
@@ -290,17 +291,17 @@ impl AtNode<'_, '_> {
 
     /// Puts a charged packet into its egress queue.
     pub fn enqueue(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
-        let &Packet { class, frame, .. } = &self.run.packets[packet_ref];
-        let port_class = self.facts.layout.port_class(out, class);
+        let &Packet { class, frame, .. } = &self.ctx.run.packets[packet_ref];
+        let port_class = self.ctx.facts.layout.port_class(out, class);
         if self.node.ports.known(out.index()).gates.paused >> class & 1 != 0 && !self.may_lose(out, q) {
-            let packet = &mut self.run.packets[packet_ref];
+            let packet = &mut self.ctx.run.packets[packet_ref];
             packet.paused =
-                packet.paused.wrapping_sub(self.node.egress.known_mut(port_class).paused(self.now));
+                packet.paused.wrapping_sub(self.node.egress.known_mut(port_class).paused(self.ctx.now));
         }
-        let queue = self.node.queues.known_mut(out.index() * self.facts.layout.queues_per_port + q);
+        let queue = self.node.queues.known_mut(out.index() * self.ctx.facts.layout.queues_per_port + q);
         queue.bytes += u64::from(frame);
         let queued = queue.bytes;
-        queue.fifo.push(&mut self.run.packets, packet_ref);
+        queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
         self.joins(out, frame);
         if queued <= u64::from(self.node.ports.known(out.index()).fast_path_up_to) {
             return;
@@ -324,12 +325,12 @@ impl AtNode<'_, '_> {
         let &Port { up, at_host, meters, .. } = self.node.ports.known(out.index());
         let through = up
             && !meters
-            && self.facts.straight_control
+            && self.ctx.facts.straight_control
             && !at_host
             && !self.apply_releases()
             && self.is_idle(out);
         if through {
-            self.goes_through(out, self.run.packets[packet_ref].frame);
+            self.goes_through(out, self.ctx.run.packets[packet_ref].frame);
             self.put_on_link(out, packet_ref);
         }
         through
@@ -338,24 +339,24 @@ impl AtNode<'_, '_> {
     /// Puts a packet into the queue of the control class, and lets the port try to transmit.
     #[inline(never)]
     fn queue_control(&mut self, out: Local, packet_ref: PacketRef) {
-        if self.node.ports.known(out.index()).meters && self.run.packets[packet_ref].is_metered() {
+        if self.node.ports.known(out.index()).meters && self.ctx.run.packets[packet_ref].is_metered() {
             return self.queue_metered(out, packet_ref);
         }
         if !self.node.ports.known(out.index()).up {
-            let port_class = self.facts.layout.port_class(out, 0);
+            let port_class = self.ctx.facts.layout.port_class(out, 0);
             self.discard(port_class, packet_ref, DropReason::LinkDown);
             return;
         }
-        let frame = self.run.packets[packet_ref].frame;
-        let at = self.facts.layout.queue(out);
-        self.node.queues.known_mut(at).fifo.push(&mut self.run.packets, packet_ref);
+        let frame = self.ctx.run.packets[packet_ref].frame;
+        let at = self.ctx.facts.layout.queue(out);
+        self.node.queues.known_mut(at).fifo.push(&mut self.ctx.run.packets, packet_ref);
         self.joins(out, frame);
         self.try_transmit(out);
     }
 
     /// Drops what waits in the queues of a class, because a watchdog has fired.
     pub fn discard_queue(&mut self, port: Local, port_class: usize) {
-        self.flush_queues(port, self.facts.layout.class_of(port_class), DropReason::Watchdog);
+        self.flush_queues(port, self.ctx.facts.layout.class_of(port_class), DropReason::Watchdog);
     }
 
     /// Drops what waits in the queues of a class.
@@ -366,17 +367,17 @@ impl AtNode<'_, '_> {
         if class == 0 {
             self.flush_metered(port, reason);
         }
-        let first = self.facts.layout.queue(port);
-        for q in 0..self.facts.layout.queues_per_port {
+        let first = self.ctx.facts.layout.queue(port);
+        for q in 0..self.ctx.facts.layout.queues_per_port {
             // Where a pause has lasted too long, what is not paused goes on.
             let stays = reason == DropReason::Watchdog && self.may_lose(port, q);
-            if self.facts.layout.class_of_queue(q) != class || stays {
+            if self.ctx.facts.layout.class_of_queue(q) != class || stays {
                 continue;
             }
             let mut waiting = std::mem::take(&mut self.node.queues.known_mut(first + q).fifo);
             self.node.queues.known_mut(first + q).bytes = 0;
-            while let Some(packet_ref) = waiting.pop(&self.run.packets) {
-                let packet = self.run.packets.take(packet_ref);
+            while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
+                let packet = self.ctx.run.packets.take(packet_ref);
                 self.leaves(port, packet.frame);
                 if packet.is_link_control() {
                     continue;
@@ -384,11 +385,11 @@ impl AtNode<'_, '_> {
                 self.node.machines[port.index()].queue_of_flow.remove(&packet.flow.0);
                 self.removed(port, &packet);
                 if self.node.ports.known(port.index()).at_host {
-                    let port_class = self.facts.layout.port_class(port, packet.class);
+                    let port_class = self.ctx.facts.layout.port_class(port, packet.class);
                     self.drop_packet(port_class, &packet, reason);
                     continue;
                 }
-                let port_class = self.facts.layout.port_class(packet.ingress, packet.class);
+                let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
                 self.drop_packet(port_class, &packet, reason);
                 if packet.class != 0 && self.has_crossbar() {
                     self.left_output(port, packet.frame);

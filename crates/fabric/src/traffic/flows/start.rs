@@ -15,18 +15,18 @@ use crate::traffic::hooks::NO_HOOK;
 impl AtNode<'_, '_> {
     /// A source's next flow begins, or what a trigger waited for has come.
     pub fn start_flow(&mut self, source: u32) {
-        if let Some(trigger) = source.checked_sub(narrow::<u32>(self.run.traffic.sources.len())) {
+        if let Some(trigger) = source.checked_sub(narrow::<u32>(self.ctx.run.traffic.sources.len())) {
             self.pull(trigger);
             return;
         }
-        let begin = match &mut self.run.traffic.sources[source as usize] {
+        let begin = match &mut self.ctx.run.traffic.sources[source as usize] {
             Source::List { workload, flows, next } => {
                 let (workload, flow) = (*workload, flows[*next] as usize);
                 *next += 1;
                 self.listed(workload, flow)
             }
             Source::Poisson { workload, node, rng, number, next } => {
-                let spec = &self.facts.blueprint.workloads[*workload as usize];
+                let spec = &self.ctx.facts.blueprint.workloads[*workload as usize];
                 let Arrivals::Poisson(poisson) = &spec.arrivals else { return };
                 let begin = Begin {
                     workload: *workload,
@@ -48,34 +48,34 @@ impl AtNode<'_, '_> {
             }
         };
         if let Some(port) = self.begin(begin) {
-            self.run.out.started.push(self.id(port));
+            self.ctx.run.out.started.push(self.id(port));
         }
-        let next = self.run.traffic.next_start(self.facts.blueprint, source as usize);
+        let next = self.ctx.run.traffic.next_start(self.ctx.facts.blueprint, source as usize);
         // By the list, NICs try to transmit when all flows of the instant have started: turns do not depend
         // on the order of the starts.
-        let listed = self.facts.blueprint.semantics.turns == Turns::Listed;
-        self.run.out.all_started = next != Some(self.now) || !listed;
+        let listed = self.ctx.facts.blueprint.semantics.turns == Turns::Listed;
+        self.ctx.run.out.all_started = next != Some(self.ctx.now) || !listed;
         if let Some(at) = next {
-            self.run.events.add_start(source, at);
+            self.ctx.run.events.add_start(source, at);
         }
     }
 
     /// Tries to transmit at the NICs of this node where flows have just started, unless more start at this
     /// instant.
     pub fn try_transmit_started(&mut self) {
-        if self.run.out.all_started {
-            for i in 0..self.run.out.started.len() {
-                self.try_transmit(self.facts.local(self.run.out.started[i]));
+        if self.ctx.run.out.all_started {
+            for i in 0..self.ctx.run.out.started.len() {
+                self.try_transmit(self.ctx.facts.local(self.ctx.run.out.started[i]));
             }
-            self.run.out.started.clear();
+            self.ctx.run.out.started.clear();
         }
     }
 
     /// The flow of a list that begins now.
     pub fn listed(&self, workload: u32, flow: usize) -> Begin {
-        let spec = &self.facts.blueprint.workloads[workload as usize];
-        let listed = &self.facts.blueprint.flows_of(workload)[flow];
-        let label = self.run.traffic.labels[workload as usize][flow];
+        let spec = &self.ctx.facts.blueprint.workloads[workload as usize];
+        let listed = &self.ctx.facts.blueprint.flows_of(workload)[flow];
+        let label = self.ctx.run.traffic.labels[workload as usize][flow];
         Begin {
             workload,
             settings: listed.settings.unwrap_or(spec.settings),
@@ -86,9 +86,9 @@ impl AtNode<'_, '_> {
             entropy: label.entropy,
             ports: (listed.source_port, listed.destination_port),
             pinned: (listed.path.clone(), listed.ack_path.clone()),
-            hook: self.facts.lists.hook_of(workload, flow),
+            hook: self.ctx.facts.lists.hook_of(workload, flow),
             carrier: Carrier::AsSet,
-            rank: self.run.traffic.listed.rank(workload, flow),
+            rank: self.ctx.run.traffic.listed.rank(workload, flow),
         }
     }
 
@@ -104,7 +104,7 @@ impl AtNode<'_, '_> {
     }
 
     fn pair_key(&self, begin: &Begin) -> Option<PairKey> {
-        let settings = &self.facts.blueprint.settings[begin.settings];
+        let settings = &self.ctx.facts.blueprint.settings[begin.settings];
         match begin.carrier {
             Carrier::Loop(index) => Some(PairKey::Loop(begin.workload, index)),
             Carrier::Ranks { from, to, channel } => {
@@ -123,19 +123,19 @@ impl AtNode<'_, '_> {
 
     fn message(&mut self, begin: &Begin) -> Outgoing {
         let bounded = begin.size < UNBOUNDED;
-        let (from, to) = self.facts.blueprint.workloads[begin.workload as usize].measure;
+        let (from, to) = self.ctx.facts.blueprint.workloads[begin.workload as usize].measure;
         Outgoing {
             number: begin.number,
-            start: self.now,
+            start: self.ctx.now,
             size: begin.size.0,
-            end: Self::packets_of(begin.size.0, self.facts.blueprint.payload_of(begin.settings).0),
+            end: Self::packets_of(begin.size.0, self.ctx.facts.blueprint.payload_of(begin.settings).0),
             ideal: if bounded { self.ideal(begin).0 } else { 0 },
             finish: NEVER,
             retransmitted: 0,
             timeouts: 0,
             cnps: 0,
             hook: begin.hook,
-            measured: bounded && from.0 <= self.now && self.now < to.0,
+            measured: bounded && from.0 <= self.ctx.now && self.ctx.now < to.0,
             sent: false,
         }
     }

@@ -14,10 +14,10 @@ use crate::traffic::triggers::End;
 impl AtNode<'_, '_> {
     /// A flow for which others wait is complete at one of its ends, at `at`.
     pub fn awaited_flow(&mut self, hook: u32, end: End, at: u64) {
-        let lists = &self.facts.lists;
+        let lists = &self.ctx.facts.lists;
         let Awaited { workload, from, to, message, at_sender, at_receiver } = lists.awaited(hook);
         let Some(list) = lists.of(workload) else { return };
-        let programs = &mut self.run.traffic.programs;
+        let programs = &mut self.ctx.run.traffic.programs;
         let rank = match end {
             End::Receiver if at_receiver => to,
             End::Sender if at_sender => from,
@@ -34,15 +34,15 @@ impl AtNode<'_, '_> {
 
     /// Advances a rank of a list: each flow that it issues gets the event at which it starts.
     pub(super) fn advance_list(&mut self, list: &ListProgram, (workload, rank): (u32, u32), id: u32) {
-        let flows = self.facts.blueprint.flows_of(workload);
-        let traffic = &mut self.run.traffic;
+        let flows = self.ctx.facts.blueprint.flows_of(workload);
+        let traffic = &mut self.ctx.run.traffic;
         let programs = &mut traffic.programs;
-        programs.ranks[id as usize].walker.advance(&list.program, Time(self.now), &mut programs.out);
+        programs.ranks[id as usize].walker.advance(&list.program, Time(self.ctx.now), &mut programs.out);
         for posting in programs.out.postings.drain(..) {
             let (flow, place) = list.flow_of(rank, posting.message);
-            let start = flows[flow].start.0.max(self.now.saturating_add(flows[flow].wait.0));
+            let start = flows[flow].start.0.max(self.ctx.now.saturating_add(flows[flow].wait.0));
             let event = narrow::<u32>(traffic.sources.len()) + traffic.triggers.of_flow(workload, place);
-            self.run.events.add_start(event, start);
+            self.ctx.run.events.add_start(event, start);
         }
         programs.out.ended.clear();
         programs.out.finished = false;

@@ -22,58 +22,58 @@ impl AtNode<'_, '_> {
                 self.awaited_flow(hook, end, at);
                 return;
             }
-            if let Some(workload) = self.run.traffic.triggers.hooks[hook as usize].counted_at(end) {
-                let outstanding = &mut self.run.traffic.triggers.outstanding[workload as usize];
+            if let Some(workload) = self.ctx.run.traffic.triggers.hooks[hook as usize].counted_at(end) {
+                let outstanding = &mut self.ctx.run.traffic.triggers.outstanding[workload as usize];
                 *outstanding = outstanding.wrapping_sub(1);
             }
-            let waits = self.run.traffic.triggers.hooks[hook as usize].at(end).len();
+            let waits = self.ctx.run.traffic.triggers.hooks[hook as usize].at(end).len();
             (0..waits)
-                .for_each(|i| self.fulfil(self.run.traffic.triggers.hooks[hook as usize].at(end)[i], at));
+                .for_each(|i| self.fulfil(self.ctx.run.traffic.triggers.hooks[hook as usize].at(end)[i], at));
         }
     }
 
     fn fulfil(&mut self, id: u32, at: u64) {
-        if let Trigger::Loop { left, .. } = self.run.traffic.triggers.all[id as usize]
+        if let Trigger::Loop { left, .. } = self.ctx.run.traffic.triggers.all[id as usize]
             && left > 0
         {
-            self.run.events.add_start(narrow::<u32>(self.run.traffic.sources.len()) + id, at);
+            self.ctx.run.events.add_start(narrow::<u32>(self.ctx.run.traffic.sources.len()) + id, at);
         }
     }
 
     /// What a trigger waited for has come, and so has its time.
     pub fn pull(&mut self, id: u32) {
-        let begin = match &mut self.run.traffic.triggers.all[id as usize] {
+        let begin = match &mut self.ctx.run.traffic.triggers.all[id as usize] {
             &mut Trigger::Rank(rank) => {
                 self.wake_rank(rank);
                 return;
             }
             &mut Trigger::Flow { workload, flow } => {
-                if self.now >= self.facts.blueprint.workloads[workload as usize].until.0 {
+                if self.ctx.now >= self.ctx.facts.blueprint.workloads[workload as usize].until.0 {
                     return;
                 }
                 self.listed(workload, flow)
             }
             Trigger::Loop { workload, index, left, hook } => {
                 let (workload, index, hook) = (*workload, *index, *hook);
-                let spec = &self.facts.blueprint.workloads[workload as usize];
-                if *left == 0 || self.now >= spec.until.0 {
+                let spec = &self.ctx.facts.blueprint.workloads[workload as usize];
+                if *left == 0 || self.ctx.now >= spec.until.0 {
                     if spec.arrivals.is_back_to_back(index) {
                         // Its time is over; no flow waits for as many messages as the line rate would have
                         // allowed.
                         let left = std::mem::take(left);
-                        self.run.traffic.triggers.no_longer_wait(workload, left);
+                        self.ctx.run.traffic.triggers.no_longer_wait(workload, left);
                     }
                     return;
                 }
                 *left -= 1;
                 let left = *left;
-                let outstanding = &mut self.run.traffic.triggers.outstanding[workload as usize];
+                let outstanding = &mut self.ctx.run.traffic.triggers.outstanding[workload as usize];
                 *outstanding = outstanding.wrapping_add(1);
                 self.looped(workload, index, left, hook)
             }
         };
         let bounded = u64::from(begin.size < UNBOUNDED);
-        self.run.traffic.triggers.no_longer_wait(begin.workload, bounded);
+        self.ctx.run.traffic.triggers.no_longer_wait(begin.workload, bounded);
         if let Some(port) = self.begin(begin) {
             self.try_transmit(port);
         }
@@ -82,8 +82,8 @@ impl AtNode<'_, '_> {
     /// The message of a loop behind which `left` are to come.
     fn looped(&self, workload: u32, index: usize, left: u64, hook: u32) -> Begin {
         let LoopSpec { source, destination, size, messages, next, .. } =
-            *loop_spec(self.facts.blueprint, workload, index);
-        let label = self.run.traffic.labels[workload as usize][index];
+            *loop_spec(self.ctx.facts.blueprint, workload, index);
+        let label = self.ctx.run.traffic.labels[workload as usize][index];
         let number = label.number.saturating_add(messages - left - 1);
         let (carrier, entropy) = match next {
             Next::Left => (Carrier::AsSet, number),
@@ -91,7 +91,7 @@ impl AtNode<'_, '_> {
         };
         Begin {
             workload,
-            settings: self.facts.blueprint.workloads[workload as usize].settings,
+            settings: self.ctx.facts.blueprint.workloads[workload as usize].settings,
             source,
             destination,
             size,

@@ -70,21 +70,21 @@ impl AtNode<'_, '_> {
     /// The sender of a flow that starts now, whose packets are numbered from `first` on. The packets before
     /// are off the NIC's transmitter at `off`, and what is before `since` does not count.
     pub(in crate::why) fn begin_sender(&self, slot: u32, first: u64, (off, since): (u64, u64)) -> Sender {
-        let half = &self.run.pairs.senders[slot as usize];
+        let half = &self.ctx.run.pairs.senders[slot as usize];
         let nic = self.id(half.nic);
-        let turn = if half.transport.next_psn() >= first { self.now.max(off) } else { NEVER };
-        let wire = Wire { label: Label::at(Cause::Predecessors, nic), until: self.now };
+        let turn = if half.transport.next_psn() >= first { self.ctx.now.max(off) } else { NEVER };
+        let wire = Wire { label: Label::at(Cause::Predecessors, nic), until: self.ctx.now };
         // The state is known after this event; no time passes until then.
         let (waits, paused) = (None, None);
         Sender {
             slot,
             nic,
-            port_class: self.facts.layout.port_class_id(nic, half.class),
+            port_class: self.ctx.facts.layout.port_class_id(nic, half.class),
             since,
-            known: self.now,
+            known: self.ctx.now,
             sums: Sums::default(),
             log: VecDeque::new(),
-            started: self.now,
+            started: self.ctx.now,
             starts: None,
             wire,
             turn,
@@ -96,26 +96,26 @@ impl AtNode<'_, '_> {
     /// A queue pair moves to another NIC of its host.
     #[cold]
     pub fn trace_moved(&mut self, slot: u32, to: Local) {
-        let Some(mut trace) = self.run.trace.take() else { return };
+        let Some(mut trace) = self.ctx.run.trace.take() else { return };
         if let Some(mut sender) = trace.sender.take() {
             if sender.slot == slot {
-                sender.account(self.now, &trace);
-                sender.sum_up(trace.oldest(self.now));
+                sender.account(self.ctx.now, &trace);
+                sender.sum_up(trace.oldest(self.ctx.now));
                 sender.nic = self.id(to);
-                let class = self.run.pairs.senders[slot as usize].class;
-                sender.port_class = self.facts.layout.port_class_id(sender.nic, class);
+                let class = self.ctx.run.pairs.senders[slot as usize].class;
+                sender.port_class = self.ctx.facts.layout.port_class_id(sender.nic, class);
             }
             trace.sender = Some(sender);
         }
-        self.run.trace = Some(trace);
+        self.ctx.run.trace = Some(trace);
     }
 
     /// The queue of data at a port in which a flow's oldest packet waits.
     #[cold]
     fn queue_of_oldest(&self, port: Local, slot: u32) -> Option<usize> {
-        let first = self.facts.layout.queue(port);
-        let waiting = (1..self.facts.layout.queues_per_port).flat_map(|q| {
-            let packets = self.node.queues[first + q].fifo.iter(&self.run.packets);
+        let first = self.ctx.facts.layout.queue(port);
+        let waiting = (1..self.ctx.facts.layout.queues_per_port).flat_map(|q| {
+            let packets = self.node.queues[first + q].fifo.iter(&self.ctx.run.packets);
             packets.filter(|packet| packet.flow.0 == slot).map(move |packet| (packet.psn, q))
         });
         waiting.min().map(|(_, q)| q)
@@ -124,19 +124,19 @@ impl AtNode<'_, '_> {
     /// Congestion points of a port have been called: does one hold the flow back that is followed?
     #[cold]
     pub fn trace_held(&mut self, port: Local) {
-        let Some(mut trace) = self.run.trace.take() else { return };
+        let Some(mut trace) = self.ctx.run.trace.take() else { return };
         if let Some(message) = trace.message.filter(|_| trace.found.is_none()) {
-            let several = self.facts.layout.subs > 1 || self.facts.layout.queues_per_port > 2;
+            let several = self.ctx.facts.layout.subs > 1 || self.ctx.facts.layout.queues_per_port > 2;
             let q = if self.node.machines[port.index()].sorts_each {
                 self.queue_of_oldest(port, message.slot)
             } else if several {
                 // None of its packets is there.
                 self.node.machines[port.index()].queue_of_flow.get(&message.slot).map(|&(q, _)| q)
             } else {
-                Some(self.facts.layout.first_queue(self.run.pairs.paths[message.slot as usize].class))
+                Some(self.ctx.facts.layout.first_queue(self.ctx.run.pairs.paths[message.slot as usize].class))
             };
-            let now = self.now;
-            let id = |q| self.facts.layout.queue_id(q);
+            let now = self.ctx.now;
+            let id = |q| self.ctx.facts.layout.queue_id(q);
             let held = q.is_some_and(|q| self.node.view().holds_back(port, id(q), Time(now)));
             let oldest = trace.oldest(now);
             let stops = &mut trace.held[self.id(port).index()];
@@ -146,6 +146,6 @@ impl AtNode<'_, '_> {
                 _ => {}
             }
         }
-        self.run.trace = Some(trace);
+        self.ctx.run.trace = Some(trace);
     }
 }

@@ -19,9 +19,9 @@ impl AtNode<'_, '_> {
         receiver: u32,
         posting: Posting,
     ) {
-        let totals = &mut self.run.kept.scale_up[workload as usize];
+        let totals = &mut self.ctx.run.kept.scale_up[workload as usize];
         *totals = (totals.0 + 1, totals.1 + posting.bytes.0);
-        self.run.traffic.programs.ranks[id as usize].port.waiting.push_back((receiver, posting));
+        self.ctx.run.traffic.programs.ranks[id as usize].port.waiting.push_back((receiver, posting));
         self.serve_scale_up(id);
         self.arm_rank(id);
     }
@@ -29,8 +29,8 @@ impl AtNode<'_, '_> {
     /// What has its turn at the port of a rank, or the next one, gets its times.
     pub(in crate::traffic::programs) fn serve_scale_up(&mut self, id: u32) {
         loop {
-            let port = &mut self.run.traffic.programs.ranks[id as usize].port;
-            if port.begins > self.now {
+            let port = &mut self.ctx.run.traffic.programs.ranks[id as usize].port;
+            if port.begins > self.ctx.now {
                 return;
             }
             let Some((receiver, posting)) = port.waiting.pop_front() else { return };
@@ -39,13 +39,13 @@ impl AtNode<'_, '_> {
     }
 
     fn leave_in_domain(&mut self, id: u32, receiver: u32, posting: Posting) {
-        let programs = &mut self.run.traffic.programs;
+        let programs = &mut self.ctx.run.traffic.programs;
         let (workload, from) = programs.in_workload(id);
         let domain = programs.places[id as usize].domain.expect("who sends within a domain is in it");
-        let domain = &self.facts.blueprint.scale_up[domain as usize];
+        let domain = &self.ctx.facts.blueprint.scale_up[domain as usize];
         let takes = domain.rate.time_to_send(posting.bytes);
         let port = &mut programs.ranks[id as usize].port;
-        let start = port.sends_until.max(self.now);
+        let start = port.sends_until.max(self.ctx.now);
         let left = start + takes.0;
         (port.begins, port.sends_until) = (start, left);
         let Posting { message, step, .. } = posting;
@@ -54,9 +54,9 @@ impl AtNode<'_, '_> {
         port.looks = port.looks.min(coming.soonest());
         port.incoming.push(Reverse(coming));
         self.arm_rank(receiver);
-        let spec = job(self.facts.blueprint, workload);
+        let spec = job(self.ctx.facts.blueprint, workload);
         if spec.program.in_turn {
-            self.run.traffic.programs.ranks[id as usize].walker.left(Time(left), posting.channel);
+            self.ctx.run.traffic.programs.ranks[id as usize].walker.left(Time(left), posting.channel);
             self.arm_rank(id);
         }
         if spec.program.send_completes == SendCompletes::Acknowledged {
@@ -66,16 +66,16 @@ impl AtNode<'_, '_> {
 
     /// Takes the messages whose first bytes are at the port of a rank, once one of them can be complete.
     pub(in crate::traffic::programs) fn take_scale_up(&mut self, id: u32) {
-        let programs = &mut self.run.traffic.programs;
-        if programs.ranks[id as usize].port.looks > self.now {
+        let programs = &mut self.ctx.run.traffic.programs;
+        if programs.ranks[id as usize].port.looks > self.ctx.now {
             return;
         }
         let (workload, _) = programs.in_workload(id);
-        let program = &job(self.facts.blueprint, workload).program;
+        let program = &job(self.ctx.facts.blueprint, workload).program;
         loop {
-            let RankState { walker, port, .. } = &mut self.run.traffic.programs.ranks[id as usize];
+            let RankState { walker, port, .. } = &mut self.ctx.run.traffic.programs.ranks[id as usize];
             let Some(&Reverse(coming)) = port.incoming.peek() else { break };
-            if coming.first > self.now {
+            if coming.first > self.ctx.now {
                 break;
             }
             port.incoming.pop();
@@ -83,11 +83,11 @@ impl AtNode<'_, '_> {
             port.receives_until = end;
             walker.received(Time(end), coming.from, coming.message, coming.step);
             if program.send_completes == SendCompletes::Received {
-                let sender = self.run.traffic.programs.id(workload, coming.from);
+                let sender = self.ctx.run.traffic.programs.id(workload, coming.from);
                 self.rank_sent(program, sender, coming.message, end);
             }
         }
-        let port = &mut self.run.traffic.programs.ranks[id as usize].port;
+        let port = &mut self.ctx.run.traffic.programs.ranks[id as usize].port;
         port.looks = port.incoming.iter().map(|Reverse(coming)| coming.soonest()).min().unwrap_or(NEVER);
     }
 }

@@ -3,7 +3,7 @@
 //! What belongs to nodes is built as one column, node by node, and then dealt out: each node owns its part,
 //! and all of them lie together in memory.
 //!
-//! Indexes are checked, except in operations of every packet: there an element is [`known`](PartMut::known)
+//! Indexes are checked, except in operations of every packet: there an element is [`known`](Part::known)
 //! by the index that was made with it. Those are checked only with debug assertions, as in every test.
 //! Checking all of them takes an eighth more instructions per packet-hop, and about a fifteenth more time
 //! (docs/performance.md).
@@ -216,43 +216,17 @@ impl<T> IndexMut<usize> for Part<T> {
     }
 }
 
-/// A node's part of a column, borrowed for an event of the node.
-pub(crate) struct PartMut<'w, T>(&'w mut [T]);
-
 impl<T> Part<T> {
-    /// Lends all elements.
-    #[inline]
-    pub fn lend(&mut self) -> PartMut<'_, T> {
-        PartMut(&mut *self)
-    }
-}
-
-impl<T> Deref for PartMut<'_, T> {
-    type Target = [T];
-    #[inline]
-    fn deref(&self) -> &[T] {
-        self.0
-    }
-}
-
-impl<T> DerefMut for PartMut<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut [T] {
-        self.0
-    }
-}
-
-impl<T> PartMut<'_, T> {
-    /// The element at an index that was made for it: unchecked in release.
+    /// The element at an index that was made for it.
     #[inline]
     pub fn known(&self, index: usize) -> &T {
-        known(self.0, index)
+        known(self, index)
     }
 
     /// The same, mutable.
     #[inline]
     pub fn known_mut(&mut self, index: usize) -> &mut T {
-        known_mut(self.0, index)
+        known_mut(self, index)
     }
 }
 

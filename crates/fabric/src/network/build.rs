@@ -346,13 +346,13 @@ impl<'a> World<'a> {
         let all: Vec<PortId> = self.port_ids().filter(own).collect();
         let classes = self.facts.layout.class_count();
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
-            let (mut at, port) = self.at_port(port);
+            let (at, port) = self.at_port(port);
             let ingress = &mut at.node.ingress[at.ctx.facts.layout.port_class(port, class)];
             let next = ingress.receiver.next_timeout();
             at.ctx.run.events.sync(&mut ingress.timer, next, EventKind::FcReceiver, ingress.id);
         }
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
-            let (mut at, port) = self.at_port(port);
+            let (at, port) = self.at_port(port);
             let egress = &mut at.node.egress[at.ctx.facts.layout.port_class(port, class)];
             let next = egress.sender.next_timeout();
             at.ctx.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
@@ -377,7 +377,7 @@ impl<'a> World<'a> {
             self.facts.demand(port, &Demanded::of(&[point]));
             return Ok(());
         }
-        let (mut at, local) = self.at_port(port);
+        let (at, local) = self.at_port(port);
         let points = &mut at.node.machines[local.index()].congestion_points;
         points.push(point);
         at.ctx.facts.blueprint.validate_points(port, points)?;

@@ -73,7 +73,7 @@ impl World<'_> {
         for port in self.port_ids().filter(changing).collect::<Vec<_>>() {
             for class in 0..self.facts.layout.class_count() {
                 let lost = self.egress(self.facts.layout.port_class_id(port, class)).rare.lost;
-                let (mut at, rx) = self.at_port(peer(port));
+                let (at, rx) = self.at_port(peer(port));
                 let rare = &mut at.node.ingress[at.ctx.facts.layout.port_class(rx, class)].rare;
                 rare.lost.add_all(lost);
                 rare.drops[DropReason::LinkDown as usize] += lost.packets;

@@ -7,13 +7,13 @@ use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
 use crate::run::ctx::Ctx;
 use crate::run::events::{EventKind, NUMBER_SHIFT};
-use crate::run::node::{Node, NodeMut};
+use crate::run::node::Node;
 
 /// One node while an event of it is executed. It may change the node's state and send events to others; of
 /// the rest of the network it sees only what never changes during a window.
 pub(crate) struct AtNode<'w, 'a> {
     pub ctx: Ctx<'w, 'a>,
-    pub node: NodeMut<'w>,
+    pub node: &'w mut Node,
     /// The nodes before it and after it, for `floodway why` alone, whose runs have them.
     pub others: Option<[&'w [Node]; 2]>,
 }

@@ -72,7 +72,7 @@ impl World<'_> {
                 at.end_learns(port, down);
             }
             if failover[port.index() % 2]
-                && let Some((mut at, port)) = self.at_own_port(port)
+                && let Some((at, port)) = self.at_own_port(port)
             {
                 at.node.nics[port.index()].failed = true;
             }

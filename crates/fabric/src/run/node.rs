@@ -3,7 +3,7 @@
 use floodway_mechanisms::slots::CongestionPoint as _;
 use floodway_units::{Class, NodeId, PortId, QueueId, Rng, Time};
 
-use crate::column::{Part, PartMut};
+use crate::column::Part;
 use crate::host::nic::Nic;
 use crate::host::queue_pairs::HostPairs;
 use crate::link::port::{Egress, Port, Queue};
@@ -57,64 +57,11 @@ pub(crate) struct Streams {
     pub reliability: Rng,
 }
 
-/// A node as an event of it sees it, which may change all of it.
-pub(crate) struct NodeMut<'w> {
-    pub id: NodeId,
-    pub ports: PartMut<'w, Port>,
-    pub ingress: PartMut<'w, Ingress>,
-    pub egress: PartMut<'w, Egress>,
-    pub queues: PartMut<'w, Queue>,
-    pub series: PartMut<'w, Series>,
-    pub nics: PartMut<'w, Nic>,
-    pub machines: &'w mut Vec<PortMachines>,
-    pub histograms: &'w mut Vec<Histogram>,
-    pub buckets: &'w mut Vec<Option<Bucket>>,
-    pub host_pairs: &'w mut HostPairs,
-    pub switch: &'w mut Switch,
-    pub streams: &'w mut Streams,
+fn locals(ports: usize) -> impl Iterator<Item = Local> {
+    (0..ports).map(Local::at)
 }
 
-/// A node, read-only.
-#[derive(Clone, Copy)]
-pub(crate) struct NodeRef<'n> {
-    pub id: NodeId,
-    pub ports: &'n [Port],
-    pub ingress: &'n [Ingress],
-    pub egress: &'n [Egress],
-    pub queues: &'n [Queue],
-    pub series: &'n [Series],
-    pub machines: &'n [PortMachines],
-    pub switch: &'n Switch,
-}
-
-impl NodeMut<'_> {
-    /// Is it a host?
-    pub fn is_host(&self) -> bool {
-        !self.nics.is_empty()
-    }
-
-    /// Its ports.
-    pub fn locals(&self) -> impl Iterator<Item = Local> + use<> {
-        locals(self.ports.len())
-    }
-
-    /// Read-only.
-    #[inline]
-    pub fn view(&self) -> NodeRef<'_> {
-        NodeRef {
-            id: self.id,
-            ports: &self.ports,
-            ingress: &self.ingress,
-            egress: &self.egress,
-            queues: &self.queues,
-            series: &self.series,
-            machines: self.machines,
-            switch: self.switch,
-        }
-    }
-}
-
-impl NodeRef<'_> {
+impl Node {
     /// Does a congestion point of a port hold a queue back?
     pub fn holds_back(&self, port: Local, queue: QueueId, now: Time) -> bool {
         let points = &self.machines[port.index()].congestion_points;
@@ -125,52 +72,6 @@ impl NodeRef<'_> {
     pub fn holds_flow(&self, port: Local, class: Class, flow_hash: u64, now: Time) -> bool {
         let points = &self.machines[port.index()].congestion_points;
         points.iter().any(|point| point.holds(now, class, flow_hash))
-    }
-
-    /// Its ports.
-    pub fn locals(&self) -> impl Iterator<Item = Local> + use<> {
-        locals(self.ports.len())
-    }
-}
-
-fn locals(ports: usize) -> impl Iterator<Item = Local> {
-    (0..ports).map(Local::at)
-}
-
-impl Node {
-    /// For an event of this node.
-    #[inline]
-    pub fn view_mut(&mut self) -> NodeMut<'_> {
-        NodeMut {
-            id: self.id,
-            ports: self.ports.lend(),
-            ingress: self.ingress.lend(),
-            egress: self.egress.lend(),
-            queues: self.queues.lend(),
-            series: self.series.lend(),
-            nics: self.nics.lend(),
-            machines: &mut self.machines,
-            histograms: &mut self.histograms,
-            buckets: &mut self.buckets,
-            host_pairs: &mut self.host_pairs,
-            switch: &mut self.switch,
-            streams: &mut self.streams,
-        }
-    }
-
-    /// Read-only.
-    #[inline]
-    pub fn view(&self) -> NodeRef<'_> {
-        NodeRef {
-            id: self.id,
-            ports: &self.ports,
-            ingress: &self.ingress,
-            egress: &self.egress,
-            queues: &self.queues,
-            series: &self.series,
-            machines: &self.machines,
-            switch: &self.switch,
-        }
     }
 
     /// Is it a host?

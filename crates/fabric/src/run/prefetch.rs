@@ -14,7 +14,7 @@ use crate::link::packet::{ON_PATH, Packet};
 use crate::network::facts::Facts;
 use crate::network::routing::peer;
 use crate::run::events::EventKind;
-use crate::run::node::{Node, NodeRef};
+use crate::run::node::Node;
 use crate::run::state::Run;
 
 /// How many events before it an event's packet is fetched.
@@ -62,19 +62,19 @@ impl Run<'_> {
     pub fn prefetch(&self, facts: &Facts<'_>, nodes: &[Node], coming: &Coming) {
         PacketRef::of(coming.packet).fetch();
         let node = self.node_of_event(facts, coming.rest.order);
-        self.fetch_rest(facts, nodes[node.index()].view(), &coming.rest);
+        self.fetch_rest(facts, &nodes[node.index()], &coming.rest);
     }
 
     /// Takes the second step for an event of a node: its packet is there.
     #[inline]
-    pub fn fetch_rest(&self, facts: &Facts<'_>, node: NodeRef<'_>, event: &Event) {
+    pub fn fetch_rest(&self, facts: &Facts<'_>, node: &Node, event: &Event) {
         let packet = &self.packets[PacketRef::of(event.item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
-        fetch(node.ingress, facts.layout.port_class(ingress, class));
+        fetch(&node.ingress, facts.layout.port_class(ingress, class));
         self.pairs.paths.fetch(packet.flow.index(), 1);
-        fetch(node.ports, out.index());
-        fetch(node.queues, facts.layout.queue(out));
-        fetch(node.series, out.index());
+        fetch(&node.ports, out.index());
+        fetch(&node.queues, facts.layout.queue(out));
+        fetch(&node.series, out.index());
         if out == ingress && packet.has(ON_PATH) {
             self.fetch_half(packet);
         }

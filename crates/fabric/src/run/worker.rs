@@ -44,7 +44,7 @@ impl<'a> Worker<'_, 'a> {
         self.run.events.is_at(group);
         AtNode {
             ctx: Ctx { now: 0, order: 0, facts: self.facts, run: self.run },
-            node: self.nodes.element(node.index()).view_mut(),
+            node: self.nodes.element(node.index()),
             others: None,
         }
     }
@@ -101,7 +101,7 @@ impl<'a> Worker<'_, 'a> {
     fn fetch_first(&self, group: u32, events: &[Event]) {
         let (node, with_others) = self.facts.groups.first(group);
         if !with_others {
-            let node = self.nodes.element(node.index()).view();
+            let node = self.nodes.element(node.index());
             events.iter().take(REST).for_each(|event| self.run.fetch_rest(self.facts, node, event));
         }
     }
@@ -147,7 +147,7 @@ impl AtNode<'_, '_> {
                     return work + done;
                 };
                 if let Some(&event) = self.ctx.run.events.by_node().and_then(|windows| windows.peek(REST)) {
-                    self.ctx.run.fetch_rest(self.ctx.facts, self.node.view(), &event);
+                    self.ctx.run.fetch_rest(self.ctx.facts, self.node, &event);
                 }
                 self.dispatch(event);
             }

@@ -73,7 +73,7 @@ impl<'a> World<'a> {
         let (node, after) = rest.split_first_mut().expect("the network has this node");
         AtNode {
             ctx: Ctx { now: self.now, order: self.order, facts: &self.facts, run: &mut self.run },
-            node: node.view_mut(),
+            node,
             others: Some([before, after]),
         }
     }
@@ -158,7 +158,7 @@ impl<'a> World<'a> {
         let at = if kind == EventKind::Arrival { peer(port) } else { port };
         let node = &mut self.nodes[self.facts.node_of(at).index()];
         let ctx = Ctx { now: 0, order: 0, facts: &self.facts, run: &mut self.run };
-        AtNode { ctx, node: node.view_mut(), others: None }.dispatch_move(event, kind, port);
+        AtNode { ctx, node, others: None }.dispatch_move(event, kind, port);
     }
 
     /// Lets NICs at which flows have just started try to transmit, unless more flows start at this instant.

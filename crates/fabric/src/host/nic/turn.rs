@@ -149,7 +149,7 @@ impl AtNode<'_, '_> {
         }
         let path = self.ctx.run.pairs.paths.known(id as usize);
         let class = self.ctx.facts.layout.classes[path.class as usize];
-        self.node.view().holds_flow(Local::at(local), class, path.hash, self.ctx.time())
+        self.node.holds_flow(Local::at(local), class, path.hash, self.ctx.time())
     }
 
     /// What is retransmitted before new data: of each queue pair with some, from the one after the last

@@ -30,7 +30,7 @@ impl AtNode<'_, '_> {
             packet.base,
             packet.paused,
         );
-        let streams = &mut *self.node.streams;
+        let streams = &mut self.node.streams;
         let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.ctx.run.out.replies };
         let accepted = half.receiver.on_segment(&mut cx, &segment);
         self.ctx.run.kept.records.accepted(half.workload, accepted.0);
@@ -53,7 +53,7 @@ impl AtNode<'_, '_> {
     /// Calls the notification point for a packet, and sends its CNPs.
     fn notify(&mut self, port: Local, packet: &Packet) {
         let view = self.packet_view(packet);
-        let streams = &mut *self.node.streams;
+        let streams = &mut self.node.streams;
         let now = Time(self.ctx.now);
         let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.ctx.run.out.cnps };
         let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());

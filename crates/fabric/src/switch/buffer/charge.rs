@@ -221,7 +221,7 @@ impl AtNode<'_, '_> {
         account.held -= frame - from_headroom;
         let shrunk = shared_before - account.shared();
         let pooled = account.pooled;
-        let switch = &mut *self.node.switch;
+        let switch = &mut self.node.switch;
         if pooled {
             switch.pool_used -= shrunk;
             switch.headroom_used -= from_headroom;
@@ -236,7 +236,7 @@ impl AtNode<'_, '_> {
     #[expect(clippy::cast_possible_truncation, reason = "classes of a switch with at most 2^16 ports")]
     pub fn release_later(&mut self, port: Local, ingress: Local, port_class: usize, frame: u16) {
         let at = self.node.ports.known(port.index()).free_at;
-        let switch = &mut *self.node.switch;
+        let switch = &mut self.node.switch;
         switch.next_release = switch.next_release.min(at);
         let uncharge = Uncharge { at, port, ingress, port_class: port_class as u32, frame };
         // Nearly always the last: only a short packet or a faster port overtakes others.
@@ -273,7 +273,7 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     fn apply_due_releases(&mut self) {
         loop {
-            let state = &mut *self.node.switch;
+            let state = &mut self.node.switch;
             let Some(leaving) = state.releases.pop_front() else { return };
             let next = state.releases.front().map_or(NEVER, |first| first.at);
             state.next_release = next;

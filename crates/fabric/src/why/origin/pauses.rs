@@ -13,17 +13,17 @@ use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
-use crate::run::node::NodeRef;
+use crate::run::node::Node;
 
 impl AtNode<'_, '_> {
     /// Any node of the network, as it is now.
-    fn any(&self, node: NodeId) -> NodeRef<'_> {
+    fn any(&self, node: NodeId) -> &Node {
         let [before, after] = self.others.expect("a run that is traced lends all nodes");
         let at = node.index();
         match at.checked_sub(before.len()) {
-            None => before[at].view(),
-            Some(0) => self.node.view(),
-            Some(behind) => after[behind - 1].view(),
+            None => &before[at],
+            Some(0) => self.node,
+            Some(behind) => &after[behind - 1],
         }
     }
 
@@ -66,7 +66,7 @@ impl AtNode<'_, '_> {
 
     /// The egress port of a switch that holds most of what came in by `ingress`, the first of several; what
     /// comes to a relay can leave by one port only.
-    fn holds_most(&self, node: NodeRef<'_>, ingress: Local, class: u8) -> Option<Local> {
+    fn holds_most(&self, node: &Node, ingress: Local, class: u8) -> Option<Local> {
         if let Some(relay) = &node.switch.relay {
             return Some(relay.other(ingress));
         }
@@ -93,13 +93,13 @@ impl AtNode<'_, '_> {
     }
 
     /// Queues of data of a port.
-    fn queues<'n>(&self, node: NodeRef<'n>, port: Local) -> impl Iterator<Item = &'n Queue> {
+    fn queues<'n>(&self, node: &'n Node, port: Local) -> impl Iterator<Item = &'n Queue> {
         let first = self.ctx.facts.layout.queue(port);
         node.queues[first + 1..first + self.ctx.facts.layout.queues_per_port].iter()
     }
 
     /// When the packet arrived that has waited longest at an egress port of those that came in by an ingress.
-    fn oldest_of(&self, node: NodeRef<'_>, (ingress, port): (Local, Local), class: u8) -> Option<u64> {
+    fn oldest_of(&self, node: &Node, (ingress, port): (Local, Local), class: u8) -> Option<u64> {
         if let Some(inputs) = &node.switch.inputs {
             return inputs.oldest(&self.ctx.run.packets, (ingress, port), class, self.ctx.facts.layout.subs);
         }

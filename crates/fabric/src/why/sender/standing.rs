@@ -48,7 +48,7 @@ impl World<'_> {
             (true, false) => Some(Cause::Retransmission),
         };
         let port = self.port(nic);
-        let node = self.node_at(nic).view();
+        let node = self.node_at(nic);
         let q = self.facts.layout.queue_id(self.facts.layout.first_queue(half.class));
         let (local, hash) = (self.facts.local(nic), self.run.pairs.paths[sender.slot as usize].hash);
         Standing {
@@ -137,7 +137,7 @@ impl AtNode<'_, '_> {
             };
             let now = self.ctx.now;
             let id = |q| self.ctx.facts.layout.queue_id(q);
-            let held = q.is_some_and(|q| self.node.view().holds_back(port, id(q), Time(now)));
+            let held = q.is_some_and(|q| self.node.holds_back(port, id(q), Time(now)));
             let oldest = trace.oldest(now);
             let stops = &mut trace.held[self.id(port).index()];
             match (held, stops.in_force().is_some()) {

@@ -68,7 +68,7 @@ impl World<'_> {
     fn has_to_send(&self, port: PortId, class: u8) -> bool {
         let (node, port) = (self.node_at(port), self.facts.local(port));
         if node.is_host() {
-            let nic = &node.nics[port.index()];
+            let nic = &node.host.nics[port.index()];
             let of_class = |bitmaps: &[RoundRobinBitmap]| {
                 bitmaps.get(usize::from(class)).is_some_and(|bitmap| !bitmap.is_empty())
             };
@@ -77,7 +77,7 @@ impl World<'_> {
         let layout = &self.facts.layout;
         let queues = (1..layout.queues_per_port).filter(|q| layout.class_of_queue(*q) == class);
         let at_input = |inputs: &Inputs| node.locals().any(|from| inputs.bytes(from, port, class) > 0);
-        queues.map(|q| &node.queues[layout.queue(port) + q]).any(|queue| queue.bytes > 0)
+        queues.map(|q| &node.links.queues[layout.queue(port) + q]).any(|queue| queue.bytes > 0)
             || node.switch.inputs.as_deref().is_some_and(at_input)
     }
 }

@@ -75,7 +75,7 @@ impl AtNode<'_, '_> {
         }
         if self.node.is_host() {
             if self.ctx.facts.blueprint.semantics.turns == Turns::Ring {
-                self.node.nics.iter().for_each(|nic| self.check_turns(nic));
+                self.node.host.nics.iter().for_each(|nic| self.check_turns(nic));
             }
         } else {
             self.check_switch();
@@ -84,16 +84,16 @@ impl AtNode<'_, '_> {
 
     /// The port, and the time, in messages.
     fn here(&self, port: Local) -> Here<'_> {
-        Here { blueprint: self.ctx.facts.blueprint, port: self.id(port), now: self.ctx.time() }
+        Here { blueprint: self.ctx.facts.blueprint, port: self.node.links.id(port), now: self.ctx.time() }
     }
 
     /// Bytes of queues, and whether link control frames are there.
     fn check_queues(&self, port: Local) {
-        let (state, first) = (&self.node.ports[port.index()], self.ctx.facts.layout.queue(port));
+        let (state, first) = (&self.node.links.ports[port.index()], self.ctx.facts.layout.queue(port));
         let here = self.here(port);
         let mut waiting = 0;
         for q in 0..self.ctx.facts.layout.queues_per_port {
-            let queue = &self.node.queues[first + q];
+            let queue = &self.node.links.queues[first + q];
             let bytes: u64 =
                 queue.fifo.iter(&self.ctx.run.packets).map(|packet| u64::from(packet.frame)).sum();
             assert!(
@@ -111,7 +111,7 @@ impl AtNode<'_, '_> {
         let controls = match self.ctx.facts.blueprint.semantics.link_control {
             LinkControl::First => !state.control.is_empty(),
             LinkControl::ControlClass => {
-                self.node.queues[first].fifo.iter(&self.ctx.run.packets).any(Packet::is_link_control)
+                self.node.links.queues[first].fifo.iter(&self.ctx.run.packets).any(Packet::is_link_control)
             }
         };
         assert_eq!(state.controls, controls, "link control frames wait at {here}");
@@ -119,14 +119,14 @@ impl AtNode<'_, '_> {
 
     /// The flags of a port, and the bound of its fast path.
     fn check_flags(&self, port: Local) {
-        let (state, here) = (&self.node.ports[port.index()], self.here(port));
+        let (state, here) = (&self.node.links.ports[port.index()], self.here(port));
         assert!(!state.choosing, "{here} has chosen what it sends");
         let busy = state.up && state.free_at > self.ctx.now;
         let waits = state.waiting > 0 || state.controls;
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
         assert_eq!(state.fast_path_up_to, self.fast_path_of_port(port), "the fast path at {here}");
         for class in 0..self.ctx.facts.layout.class_count() {
-            let egress = &self.node.egress[self.ctx.facts.layout.port_class(port, class)];
+            let egress = &self.node.links.egress[self.ctx.facts.layout.port_class(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
             assert_eq!(bit(state.gates.free), egress.sender.is_free(), "class {class} of {here} is free");
             assert_eq!(
@@ -194,12 +194,12 @@ impl AtNode<'_, '_> {
             let queues = 1..self.ctx.facts.layout.queues_per_port;
             queues.filter(move |&q| crossed || self.may_lose(port, q)).map(move |q| (port, q))
         });
-        let queues = queues.map(|(port, q)| &self.node.queues[self.ctx.facts.layout.queue(port) + q]);
+        let queues = queues.map(|(port, q)| &self.node.links.queues[self.ctx.facts.layout.queue(port) + q]);
         let waiting = queues.flat_map(|queue| queue.fifo.iter(&self.ctx.run.packets));
         let queued = waiting.map(|packet| switch.occupied_by(packet.frame)).sum::<u64>();
         let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.ctx.run.packets[packet_ref]));
         let lost =
-            piped.filter(|(out, packet)| self.node.ports[out.index()].isolates && packet.has(ISOLATED));
+            piped.filter(|(out, packet)| self.node.links.ports[out.index()].isolates && packet.has(ISOLATED));
         queued + lost.map(|(_, packet)| switch.occupied_by(packet.frame)).sum::<u64>()
     }
 
@@ -209,7 +209,7 @@ impl AtNode<'_, '_> {
         let mut counted = 0;
         for slot in nic.ranks.slots() {
             let half = &self.ctx.run.pairs.senders[slot as usize];
-            if self.node.nics[half.nic.index()].number != nic.number {
+            if self.node.host.nics[half.nic.index()].number != nic.number {
                 // Its host sprays packets over its NICs.
                 continue;
             }
@@ -276,9 +276,9 @@ mod tests {
         let layout = &world.facts.layout;
         let switches = world.nodes.iter().filter(|node| !node.is_host());
         let ports = switches.flat_map(|node| node.locals().map(move |port| (node, port)));
-        let queue = |(node, port): &(&Node, Local)| node.queues[layout.queue(*port) + 1].bytes;
+        let queue = |(node, port): &(&Node, Local)| node.links.queues[layout.queue(*port) + 1].bytes;
         let (node, port) = ports.max_by_key(queue).expect("there are ports");
-        let waiting = node.queues[layout.queue(port) + 1].fifo;
+        let waiting = node.links.queues[layout.queue(port) + 1].fifo;
         let first = waiting.iter(&world.run.packets).next().expect("a queue stands");
         let port_class = layout.port_class(first.ingress, first.class);
         At { node: node.id.index(), port, port_class }
@@ -288,7 +288,8 @@ mod tests {
     fn departing(world: &World<'_>) -> (usize, usize) {
         let switches = world.nodes.iter().filter(|node| !node.is_host());
         let mut ports = switches.flat_map(|node| node.locals().map(move |port| (node, port.index())));
-        let (node, port) = ports.find(|(node, port)| node.ports[*port].armed).expect("a packet departs");
+        let (node, port) =
+            ports.find(|(node, port)| node.links.ports[*port].armed).expect("a packet departs");
         (node.id.index(), port)
     }
 
@@ -296,30 +297,30 @@ mod tests {
     fn each_cached_value_that_is_wrong_is_found() {
         type Break = (&'static str, fn(&mut World<'_>, At));
         let breaks: [Break; 14] = [
-            ("what waits", |world, at| world.nodes[at.node].ports[at.port.index()].waiting += 1),
+            ("what waits", |world, at| world.nodes[at.node].links.ports[at.port.index()].waiting += 1),
             ("holds", |world, at| {
                 let queue = world.facts.layout.queue(at.port) + 1;
-                world.nodes[at.node].queues[queue].bytes += 1;
+                world.nodes[at.node].links.queues[queue].bytes += 1;
             }),
             ("link control frames wait", |world, at| {
-                world.nodes[at.node].ports[at.port.index()].controls ^= true;
+                world.nodes[at.node].links.ports[at.port.index()].controls ^= true;
             }),
-            ("has chosen", |world, at| world.nodes[at.node].ports[at.port.index()].choosing = true),
+            ("has chosen", |world, at| world.nodes[at.node].links.ports[at.port.index()].choosing = true),
             // Where most data waits, a pause may hold it.
             ("has no event when", |world, _| {
                 let (node, port) = departing(world);
-                world.nodes[node].ports[port].armed = false;
+                world.nodes[node].links.ports[port].armed = false;
             }),
             ("the fast path at", |world, at| {
-                world.nodes[at.node].ports[at.port.index()].fast_path_up_to += 1;
+                world.nodes[at.node].links.ports[at.port.index()].fast_path_up_to += 1;
             }),
-            ("is free", |world, at| world.nodes[at.node].ports[at.port.index()].gates.free ^= 2),
-            ("discards", |world, at| world.nodes[at.node].ports[at.port.index()].gates.discards ^= 2),
+            ("is free", |world, at| world.nodes[at.node].links.ports[at.port.index()].gates.free ^= 2),
+            ("discards", |world, at| world.nodes[at.node].links.ports[at.port.index()].gates.discards ^= 2),
             ("was paused", |world, at| {
                 let port_class = world.facts.layout.port_class(at.port, 1);
                 (
-                    world.nodes[at.node].egress[port_class].paused_since,
-                    world.nodes[at.node].ports[at.port.index()].gates.paused,
+                    world.nodes[at.node].links.egress[port_class].paused_since,
+                    world.nodes[at.node].links.ports[at.port.index()].gates.paused,
                 ) = (0, 0);
             }),
             ("awaits", |world, at| world.nodes[at.node].ingress[at.port_class].awaits ^= true),
@@ -361,7 +362,7 @@ mod tests {
         assert!(turned.as_deref().is_some_and(|said| said.contains("ready")), "{turned:?}");
         let repeats = said(|world, _| {
             let host = world.nodes.iter_mut().find(|node| node.is_host()).expect("there are hosts");
-            host.nics[0].repeating += 1;
+            host.host.nics[0].repeating += 1;
         });
         assert!(
             repeats.as_deref().is_some_and(|said| said.contains("something to retransmit")),

@@ -100,12 +100,12 @@ impl World<'_> {
     fn waits_for_none_but(&self, port_class: usize, suspects: &[usize]) -> bool {
         let (class, downstream) = self.paused_by(port_class);
         let node = self.node_at(downstream);
-        if node.is_host() && !node.nics[self.facts.local(downstream).index()].receive_buffer.is_empty() {
+        if node.is_host() && !node.host.nics[self.facts.local(downstream).index()].receive_buffer.is_empty() {
             // Its host drains it.
             return false;
         }
         // Any other host pauses for reasons other than its buffer.
-        let ports = if node.is_host() { 0 } else { node.ports.len() };
+        let ports = if node.is_host() { 0 } else { node.links.ports.len() };
         let mut others = node
             .ids()
             .take(ports)
@@ -130,9 +130,9 @@ impl World<'_> {
         }
         let first = self.facts.layout.queue(port);
         // What may be lost is charged to no account, and so blocks no queue.
-        let charged = |q: &usize| !node.ports[port.index()].may_lose(&self.facts.layout, *q);
+        let charged = |q: &usize| !node.links.ports[port.index()].may_lose(&self.facts.layout, *q);
         (1..self.facts.layout.queues_per_port).filter(charged).any(|q| {
-            let mut packets = node.queues[first + q].fifo.iter(&self.run.packets);
+            let mut packets = node.links.queues[first + q].fifo.iter(&self.run.packets);
             packets.any(|packet| packet.ingress == ingress && packet.class == class)
         })
     }

@@ -23,7 +23,7 @@ use crate::run::world::World;
 impl World<'_> {
     /// Moves what it can of all hosts that have failed NICs.
     pub fn fail_over(&mut self) {
-        let has_failed = |node: &NodeId| self.nodes[node.index()].nics.iter().any(|nic| nic.failed);
+        let has_failed = |node: &NodeId| self.nodes[node.index()].host.nics.iter().any(|nic| nic.failed);
         let nodes = self.nodes.iter().map(|node| node.id).filter(|&node| self.owns(node));
         for node in nodes.filter(has_failed).collect::<Vec<_>>() {
             self.at(node).fail_over();
@@ -34,12 +34,12 @@ impl World<'_> {
 impl AtNode<'_, '_> {
     /// Has a NIC of this host been given up?
     pub fn has_failed(&self, port: PortId) -> bool {
-        self.node.nics[self.ctx.facts.local(port).index()].failed
+        self.node.host.nics[self.ctx.facts.local(port).index()].failed
     }
 
     /// Moves the queue pairs of failed NICs to others.
     fn fail_over(&mut self) {
-        let failed = self.node.nics.iter().filter(|nic| nic.failed);
+        let failed = self.node.host.nics.iter().filter(|nic| nic.failed);
         let slots: Vec<u32> = failed.flat_map(|nic| nic.ranks.slots()).collect();
         for slot in slots {
             if let Some(to) = self.nic_instead(slot) {
@@ -53,7 +53,7 @@ impl AtNode<'_, '_> {
     fn nic_instead(&mut self, slot: u32) -> Option<Local> {
         let half = &self.ctx.run.pairs.senders[slot as usize];
         let path = &self.ctx.run.pairs.paths[slot as usize];
-        let stays = half.on_path || half.state.done || !self.node.nics[half.nic.index()].failed;
+        let stays = half.on_path || half.state.done || !self.node.host.nics[half.nic.index()].failed;
         if stays || self.ctx.facts.blueprint.semantics.turns != Turns::Ring {
             return None;
         }
@@ -71,7 +71,7 @@ impl AtNode<'_, '_> {
     pub fn nics_that_are_up(&self, destination: NodeId) -> impl Iterator<Item = PortId> {
         let is_up = |port: &PortId| {
             let local = self.ctx.facts.local(*port).index();
-            self.node.ports[local].up && !self.node.nics[local].failed
+            self.node.links.ports[local].up && !self.node.host.nics[local].failed
         };
         self.candidates(self.node.id, destination).iter().copied().filter(is_up)
     }
@@ -82,17 +82,17 @@ impl AtNode<'_, '_> {
             self.each_trace(|at| at.trace_moved(slot, to));
         }
         self.leave_turns(slot);
-        if self.node.host_pairs.sprays {
+        if self.node.host.pairs.sprays {
             // It has the same rank there.
             self.ctx.run.pairs.senders[slot as usize].nic = to;
             return self.allowance_changed(slot);
         }
         let half = &mut self.ctx.run.pairs.senders[slot as usize];
-        let nic = &mut self.node.nics[half.nic.index()];
+        let nic = &mut self.node.host.nics[half.nic.index()];
         nic.ranks.close(half.rank);
         // Its timer names a rank that is closed.
         half.timers.timer = Armed::default();
-        let nic = &mut self.node.nics[to.index()];
+        let nic = &mut self.node.host.nics[to.index()];
         (half.nic, half.rank) = (to, nic.ranks.next());
         nic.ranks.open(half.rank, slot);
         half.timers.timer_key = self.ctx.run.events.queue_pair_key(nic.number, half.rank, slot);
@@ -104,7 +104,7 @@ impl AtNode<'_, '_> {
     /// A queue pair is neither ready nor waits for its pacing time at its NIC any more.
     pub fn leave_turns(&mut self, slot: u32) {
         let half = &mut self.ctx.run.pairs.senders[slot as usize];
-        let nic = &mut self.node.nics[half.nic.index()];
+        let nic = &mut self.node.host.nics[half.nic.index()];
         let class = half.class as usize;
         if std::mem::take(&mut half.turn.is_ready) {
             nic.ready[class].remove(half.rank);

@@ -6,6 +6,7 @@ pub(crate) mod messages;
 pub(crate) mod nic;
 pub(crate) mod nic_list;
 pub(crate) mod nic_spray;
+pub(crate) mod nics;
 pub(crate) mod queue_pairs;
 pub(crate) mod ranks;
 pub(crate) mod receive;

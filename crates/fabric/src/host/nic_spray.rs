@@ -22,7 +22,7 @@ impl AtNode<'_, '_> {
         let own = half.turn.is_ready;
         let ahead = |local: Local| self.ahead_at(local, class, own && local == from);
         // Of those that are idle, the one that has been so for longest.
-        let idle_since = |local: Local| self.node.ports[local.index()].free_at;
+        let idle_since = |local: Local| self.node.links.ports[local.index()].free_at;
         let locals = self.nics_that_are_up(destination).map(|port| self.ctx.facts.local(port));
         let best = locals.min_by_key(|&local| (ahead(local), idle_since(local), local));
         if let Some(to) = best.filter(|&to| to != from) {
@@ -32,9 +32,9 @@ impl AtNode<'_, '_> {
 
     /// Whether a NIC may not start a packet of a class, and when it could.
     fn ahead_at(&self, local: Local, class: u8, has_own: bool) -> (bool, u64) {
-        let (port, nic) = (&self.node.ports[local.index()], &self.node.nics[local.index()]);
+        let (port, nic) = (&self.node.links.ports[local.index()], &self.node.host.nics[local.index()]);
         let largest = self.ctx.facts.largest_wire;
-        let egress = &self.node.egress[self.ctx.facts.layout.port_class(local, class)];
+        let egress = &self.node.links.egress[self.ctx.facts.layout.port_class(local, class)];
         let open = egress.sender.gate(self.ctx.time(), bytes(largest)).is_open(self.ctx.time());
         let ready: usize = nic.ready.iter().map(RoundRobinBitmap::len).sum();
         let before = (ready - usize::from(has_own)) as u64;
@@ -63,10 +63,10 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     pub fn spray_from_paused(&mut self, port: Local, class: u8) {
         let mut rank = u32::MAX - 1;
-        let mut turns = self.node.nics[port.index()].ready[class as usize].len();
+        let mut turns = self.node.host.nics[port.index()].ready[class as usize].len();
         while turns > 0 {
             turns -= 1;
-            let nic = &self.node.nics[port.index()];
+            let nic = &self.node.host.nics[port.index()];
             let Some(next) = nic.ready[class as usize].next_after(rank) else { return };
             rank = next;
             if let Some(slot) = nic.ranks.get(rank) {

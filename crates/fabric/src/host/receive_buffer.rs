@@ -34,7 +34,7 @@ impl AtNode<'_, '_> {
             return self.refuse(port_class, port, packet_ref, reason);
         }
         let view = self.account_view(port_class);
-        let fifo = &mut self.node.nics[port.index()].receive_buffer;
+        let fifo = &mut self.node.host.nics[port.index()].receive_buffer;
         let is_first = fifo.is_empty();
         fifo.push(&mut self.ctx.run.packets, packet_ref);
         if is_first {
@@ -46,7 +46,7 @@ impl AtNode<'_, '_> {
     /// The first packet of a receive buffer has been written to the host's memory.
     #[inline(never)]
     pub fn leaves_receive_buffer(&mut self, port: Local) {
-        let fifo = &mut self.node.nics[port.index()].receive_buffer;
+        let fifo = &mut self.node.host.nics[port.index()].receive_buffer;
         let Some(packet_ref) = fifo.pop(&self.ctx.run.packets) else { return };
         let took = self.drain_time(port, packet_ref);
         self.drain_first(port);
@@ -62,13 +62,13 @@ impl AtNode<'_, '_> {
 
     /// The first packet of a receive buffer, if there is one, begins to be written.
     fn drain_first(&mut self, port: Local) {
-        let Some(first) = self.node.nics[port.index()].receive_buffer.front() else { return };
+        let Some(first) = self.node.host.nics[port.index()].receive_buffer.front() else { return };
         let at = self.ctx.now + self.drain_time(port, first);
-        self.ctx.run.events.add(EventKind::Drain, self.id(port).0, at);
+        self.ctx.run.events.add(EventKind::Drain, self.node.links.id(port).0, at);
     }
 
     fn drain_time(&self, port: Local, packet_ref: PacketRef) -> u64 {
-        let drain = self.ctx.facts.ports[self.id(port).index()].drain.as_ref();
+        let drain = self.ctx.facts.ports[self.node.links.id(port).index()].drain.as_ref();
         drain.map_or(0, |serial| serial.time(u64::from(self.ctx.run.packets[packet_ref].frame)))
     }
 }

@@ -20,22 +20,22 @@ use crate::switch::forward::Relay;
 impl AtNode<'_, '_> {
     /// A link control frame waits to be sent from here.
     pub fn queue_link_control(&mut self, port: Local, packet_ref: PacketRef) {
-        let state = self.node.ports.known_mut(port.index());
+        let state = self.node.links.ports.known_mut(port.index());
         state.controls = true;
         if self.ctx.facts.blueprint.semantics.link_control == LinkControl::First {
             return state.control.push(&mut self.ctx.run.packets, packet_ref);
         }
         let at = self.ctx.facts.layout.queue(port);
-        self.node.queues.known_mut(at).fifo.push(&mut self.ctx.run.packets, packet_ref);
+        self.node.links.queues.known_mut(at).fifo.push(&mut self.ctx.run.packets, packet_ref);
         self.joins(port, self.ctx.run.packets[packet_ref].frame);
     }
 
     /// The link control frame that came last, if nothing has come after it.
     fn last_link_control(&self, port: Local) -> Option<PacketRef> {
         match self.ctx.facts.blueprint.semantics.link_control {
-            LinkControl::First => self.node.ports.known(port.index()).control.back(),
+            LinkControl::First => self.node.links.ports.known(port.index()).control.back(),
             LinkControl::ControlClass => {
-                self.node.queues.known(self.ctx.facts.layout.queue(port)).fifo.back()
+                self.node.links.queues.known(self.ctx.facts.layout.queue(port)).fifo.back()
             }
         }
     }
@@ -57,7 +57,7 @@ impl AtNode<'_, '_> {
         if self.ctx.run.out.frames.0.is_empty() {
             return;
         }
-        if !self.node.ports.known(port.index()).up {
+        if !self.node.links.ports.known(port.index()).up {
             // They are not delivered, and both halves restart with the link.
             self.ctx.run.out.frames.0.clear();
             return;
@@ -112,11 +112,11 @@ impl AtNode<'_, '_> {
                 self.with_receiver(port_class, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
                 continue;
             }
-            self.node.egress.known_mut(port_class).counters.pfc_rx += 1;
+            self.node.links.egress.known_mut(port_class).counters.pfc_rx += 1;
             if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.ctx.run.kept.pauses) {
                 log.received(
                     (self.ctx.now, self.ctx.order),
-                    self.node.egress.known(port_class).id as usize,
+                    self.node.links.egress.known(port_class).id as usize,
                     quanta.0 > 0,
                 );
             }
@@ -130,7 +130,7 @@ impl AtNode<'_, '_> {
                 rng: &mut self.node.streams.flow_control,
                 out: &mut self.ctx.run.out.frames,
             };
-            self.node.egress.known_mut(port_class).sender.on_frame(&mut cx, frame);
+            self.node.links.egress.known_mut(port_class).sender.on_frame(&mut cx, frame);
             self.flush_frames(port);
             self.sender_changed(port, port_class);
             self.hand_on(onward, frame);
@@ -169,7 +169,7 @@ impl AtNode<'_, '_> {
     /// Calls the flow control's sender half for a frame of its class that starts.
     #[inline]
     pub fn sent(&mut self, port: Local, port_class: usize, wire: u64) {
-        if !self.node.egress.known(port_class).counts_sent {
+        if !self.node.links.egress.known(port_class).counts_sent {
             return;
         }
         let mut cx = Cx {
@@ -177,7 +177,7 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.ctx.run.out.frames,
         };
-        self.node.egress.known_mut(port_class).sender.on_sent(&mut cx, bytes(wire));
+        self.node.links.egress.known_mut(port_class).sender.on_sent(&mut cx, bytes(wire));
         self.flush_frames(port);
         self.sender_changed(port, port_class);
     }
@@ -186,7 +186,7 @@ impl AtNode<'_, '_> {
     /// lets the port look again. A class is paused while its largest frame may not start, whether one waits
     /// or not.
     pub fn sender_changed(&mut self, port: Local, port_class: usize) {
-        let egress = self.node.egress.known_mut(port_class);
+        let egress = self.node.links.egress.known_mut(port_class);
         self.ctx.run.events.renew(
             &mut egress.timer,
             egress.sender.next_timeout(),
@@ -200,26 +200,26 @@ impl AtNode<'_, '_> {
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
         let (free, class) = (egress.sender.is_free(), port_class % self.ctx.facts.layout.classes.len());
-        let state = self.node.ports.known_mut(port.index());
+        let state = self.node.links.ports.known_mut(port.index());
         state.gates.free = state.gates.free & !(1 << class) | u16::from(free) << class;
         state.gates.discards = state.gates.discards & !(1 << class) | u16::from(discards) << class;
-        let egress = self.node.egress.known_mut(port_class);
+        let egress = self.node.links.egress.known_mut(port_class);
         if open != was_open {
             if open {
                 egress.paused_total += self.ctx.now - egress.paused_since;
-                self.node.series.known_mut(port.index()).paused(egress.paused_since, self.ctx.now);
+                self.node.links.series.known_mut(port.index()).paused(egress.paused_since, self.ctx.now);
                 egress.paused_since = NEVER;
             } else {
                 egress.paused_since = self.ctx.now;
-                self.node.ports.known_mut(port.index()).gates.paused |= 1 << class;
+                self.node.links.ports.known_mut(port.index()).gates.paused |= 1 << class;
             }
             if self.ctx.run.trace.is_some() {
                 self.each_trace(|at| at.trace_gate(port_class, open));
             }
-            if self.node.ports.known(port.index()).has_cp {
+            if self.node.links.ports.known(port.index()).has_cp {
                 self.pause_changed(port, port_class, !open);
             }
-            if !open && self.node.host_pairs.sprays {
+            if !open && self.node.host.pairs.sprays {
                 self.spray_from_paused(port, narrow::<u8>(class));
             }
         }
@@ -234,7 +234,7 @@ impl AtNode<'_, '_> {
     /// A timer of a sender half has come.
     pub fn fc_sender_timer(&mut self, port_class: usize, order: u64) {
         let port = self.ctx.facts.layout.port_of(port_class);
-        let egress = self.node.egress.known_mut(port_class);
+        let egress = self.node.links.egress.known_mut(port_class);
         if !egress.timer.fires(Time(self.ctx.now), order) {
             return;
         }
@@ -249,10 +249,11 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.ctx.run.out.frames,
         };
-        let sender = &mut self.node.egress.known_mut(port_class).sender;
+        let sender = &mut self.node.links.egress.known_mut(port_class).sender;
         sender.on_timeout(&mut cx);
         if let Some(at) = due_again(sender.is_custom(), || sender.next_timeout(), Time(self.ctx.now)) {
-            let (ingress, class) = (peer(self.id(port)), self.ctx.facts.layout.class_of(port_class));
+            let (ingress, class) =
+                (peer(self.node.links.id(port)), self.ctx.facts.layout.class_of(port_class));
             self.refuse_timer(Timed::FlowControl { ingress, class }, at);
         }
         self.flush_frames(port);
@@ -326,7 +327,7 @@ impl AtNode<'_, '_> {
         if let Some(at) =
             due_again(due && receiver.is_custom(), || receiver.next_timeout(), Time(self.ctx.now))
         {
-            let (ingress, class) = (self.id(port), self.ctx.facts.layout.class_of(port_class));
+            let (ingress, class) = (self.node.links.id(port), self.ctx.facts.layout.class_of(port_class));
             self.refuse_timer(Timed::FlowControl { ingress, class }, at);
         }
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod arena;
 pub(crate) mod flow_control;
+pub(crate) mod links;
 pub(crate) mod packet;
 pub(crate) mod port;
 pub(crate) mod serial;

@@ -18,7 +18,7 @@ impl AtNode<'_, '_> {
     /// it is free.
     #[inline]
     pub fn try_transmit(&mut self, port: Local) {
-        if self.node.ports.known(port.index()).choosing {
+        if self.node.links.ports.known(port.index()).choosing {
             // It looks again itself.
         } else if self.is_busy(port) {
             self.arm(port);
@@ -30,21 +30,24 @@ impl AtNode<'_, '_> {
     /// Is the transmitter still busy, as seen by the current event?
     #[inline]
     pub fn is_busy(&self, port: Local) -> bool {
-        let free_at = self.node.ports.known(port.index()).free_at;
+        let free_at = self.node.links.ports.known(port.index()).free_at;
         free_at > self.ctx.now || (free_at == self.ctx.now && self.departure_order(port) > self.ctx.order)
     }
 
     /// Order of the event at which `port`'s transmitter becomes free.
     #[inline]
     fn departure_order(&self, port: Local) -> u64 {
-        self.ctx.run.events.departure(self.id(port), self.node.ports.known(port.index()).free_order)
+        self.ctx
+            .run
+            .events
+            .departure(self.node.links.id(port), self.node.links.ports.known(port.index()).free_order)
     }
 
     /// Schedules an event for when the busy transmitter is free.
     #[inline]
     pub fn arm(&mut self, port: Local) {
         let order = self.departure_order(port);
-        let state = self.node.ports.known_mut(port.index());
+        let state = self.node.links.ports.known_mut(port.index());
         if !state.armed {
             state.armed = true;
             let at = state.free_at;
@@ -57,14 +60,14 @@ impl AtNode<'_, '_> {
     #[inline]
     fn first_waiting(&self, port: Local) -> PacketRef {
         let first = self.ctx.facts.layout.queue(port);
-        let data = self.node.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
-        self.node.queues.known(first).fifo.front_or(data)
+        let data = self.node.links.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
+        self.node.links.queues.known(first).fifo.front_or(data)
     }
 
     /// The transmitter is free, and something waits.
     #[inline]
     pub fn depart(&mut self, port: Local) {
-        let state = self.node.ports.known_mut(port.index());
+        let state = self.node.links.ports.known_mut(port.index());
         state.armed = false;
         let &mut Port { at_host, up, .. } = state;
         if at_host || !up {
@@ -74,9 +77,9 @@ impl AtNode<'_, '_> {
         if self.apply_releases() && self.is_busy(port) {
             return;
         }
-        let &Port { controls, meters, .. } = self.node.ports.known(port.index());
+        let &Port { controls, meters, .. } = self.node.links.ports.known(port.index());
         if self.ctx.facts.straight && !controls && !meters && self.sends_on_fast_path(port) {
-            if self.node.ports.known(port.index()).waiting > 0 {
+            if self.node.links.ports.known(port.index()).waiting > 0 {
                 self.arm(port);
             }
         } else {
@@ -89,18 +92,20 @@ impl AtNode<'_, '_> {
     #[inline]
     fn sends_on_fast_path(&mut self, port: Local) -> bool {
         let at = self.ctx.facts.layout.queue(port);
-        let up_to = u64::from(self.node.ports.known(port.index()).fast_path_up_to);
+        let up_to = u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
         let port_class = self.ctx.facts.layout.port_class(port, 1);
-        let (q, packet_ref) =
-            match (self.node.queues.known(at).fifo.front(), self.node.queues.known(at + 1).fifo.front()) {
-                (Some(packet_ref), _) if self.ctx.run.packets[packet_ref].class == 0 => (0, packet_ref),
-                (None, Some(packet_ref))
-                    if self.is_free(port, 1) && self.node.queues.known(at + 1).bytes <= up_to =>
-                {
-                    (1, packet_ref)
-                }
-                _ => return false,
-            };
+        let (q, packet_ref) = match (
+            self.node.links.queues.known(at).fifo.front(),
+            self.node.links.queues.known(at + 1).fifo.front(),
+        ) {
+            (Some(packet_ref), _) if self.ctx.run.packets[packet_ref].class == 0 => (0, packet_ref),
+            (None, Some(packet_ref))
+                if self.is_free(port, 1) && self.node.links.queues.known(at + 1).bytes <= up_to =>
+            {
+                (1, packet_ref)
+            }
+            _ => return false,
+        };
         let packet = &mut self.ctx.run.packets[packet_ref];
         let (frame, ingress) = (packet.frame, packet.ingress);
         let account = self.ctx.facts.layout.port_class(ingress, 1);
@@ -108,14 +113,14 @@ impl AtNode<'_, '_> {
         if q == 1 && self.ctx.facts.release == Release::Start && self.node.ingress.known(account).awaits {
             return false;
         }
-        self.node.queues.known_mut(at + q).fifo.pop(&self.ctx.run.packets);
+        self.node.links.queues.known_mut(at + q).fifo.pop(&self.ctx.run.packets);
         self.leaves(port, frame);
         if q == 0 {
             self.put_on_link(port, packet_ref);
         } else {
-            self.node.queues.known_mut(at + q).bytes -= u64::from(frame);
-            if self.node.ports.known(port.index()).gates.paused != 0 {
-                let paused = self.node.egress.known_mut(port_class).paused(self.ctx.now);
+            self.node.links.queues.known_mut(at + q).bytes -= u64::from(frame);
+            if self.node.links.ports.known(port.index()).gates.paused != 0 {
+                let paused = self.node.links.egress.known_mut(port_class).paused(self.ctx.now);
                 let packet = &mut self.ctx.run.packets[packet_ref];
                 packet.paused = packet.paused.wrapping_add(paused);
             }
@@ -129,7 +134,7 @@ impl AtNode<'_, '_> {
 
     /// The transmitter is free: sends what comes next, if anything may go.
     pub fn transmit(&mut self, port: Local) {
-        let state = self.node.ports.known(port.index());
+        let state = self.node.links.ports.known(port.index());
         let at_host = state.at_host;
         if !state.up {
             return;
@@ -138,7 +143,7 @@ impl AtNode<'_, '_> {
         if !at_host && self.apply_releases() && self.is_busy(port) {
             return;
         }
-        let state = self.node.ports.known_mut(port.index());
+        let state = self.node.links.ports.known_mut(port.index());
         let meters = state.meters;
         state.choosing = true;
         if let Some(packet_ref) = state.take_control(&self.ctx.run.packets) {
@@ -155,7 +160,7 @@ impl AtNode<'_, '_> {
         } else {
             self.send_from_queue(port);
         }
-        self.node.ports.known_mut(port.index()).choosing = false;
+        self.node.links.ports.known_mut(port.index()).choosing = false;
         if self.has_waiting(port) && self.is_busy(port) {
             self.arm(port);
         }
@@ -184,7 +189,7 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn take_control(&mut self, port: Local) -> Option<PacketRef> {
         let at = self.ctx.facts.layout.queue(port);
-        let packet_ref = self.node.queues.known(at).fifo.front()?;
+        let packet_ref = self.node.links.queues.known(at).fifo.front()?;
         let Packet { class, frame, .. } = self.ctx.run.packets[packet_ref];
         if class != 0
             && self.ctx.facts.blueprint.semantics.acks == Acks::Data
@@ -192,6 +197,7 @@ impl AtNode<'_, '_> {
         {
             let gate = self
                 .node
+                .links
                 .egress
                 .known(self.ctx.facts.layout.port_class(port, class))
                 .sender
@@ -200,7 +206,7 @@ impl AtNode<'_, '_> {
                 return None;
             }
         }
-        self.node.queues.known_mut(at).fifo.pop(&self.ctx.run.packets)
+        self.node.links.queues.known_mut(at).fifo.pop(&self.ctx.run.packets)
     }
 
     /// A packet has left the queue that goes before data, in which link control frames may wait, too.
@@ -220,35 +226,36 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     fn leaves_as_link_control(&mut self, port: Local, packet: &Packet) {
         self.leaves(port, packet.frame);
-        let waiting = self.node.queues.known(self.ctx.facts.layout.queue(port)).fifo;
+        let waiting = self.node.links.queues.known(self.ctx.facts.layout.queue(port)).fifo;
         let more = waiting
             .packet_refs(&self.ctx.run.packets)
             .any(|packet_ref| self.ctx.run.packets[packet_ref].is_link_control());
-        self.node.ports.known_mut(port.index()).controls = more;
+        self.node.links.ports.known_mut(port.index()).controls = more;
         self.count_link_control(port, packet);
     }
 
     fn has_waiting(&self, port: Local) -> bool {
-        let state = self.node.ports.known(port.index());
+        let state = self.node.links.ports.known(port.index());
         if state.controls || state.waiting > 0 {
             return true;
         }
-        state.at_host && self.node.nics[port.index()].has_waiting()
+        state.at_host && self.node.host.nics[port.index()].has_waiting()
     }
 
     fn send_from_queue(&mut self, port: Local) {
         let Some(q) = self.pick_queue(port) else { return };
         let at = self.ctx.facts.layout.queue(port) + q;
-        let queue = self.node.queues.known_mut(at);
+        let queue = self.node.links.queues.known_mut(at);
         let packet_ref = queue.fifo.pop(&self.ctx.run.packets).expect("a picked queue is not empty");
         let packet = &mut self.ctx.run.packets[packet_ref];
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
-        let above_threshold = queue.bytes > u64::from(self.node.ports.known(port.index()).fast_path_up_to);
+        let above_threshold =
+            queue.bytes > u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
         queue.bytes -= u64::from(frame);
         let port_class = port.index() * self.ctx.facts.layout.classes.len() + class as usize;
         let isolated = self.may_lose(port, q);
         if !isolated {
-            let paused = self.node.egress.known_mut(port_class).paused(self.ctx.now);
+            let paused = self.node.links.egress.known_mut(port_class).paused(self.ctx.now);
             let packet = &mut self.ctx.run.packets[packet_ref];
             packet.paused = packet.paused.wrapping_add(paused);
         }
@@ -291,11 +298,11 @@ impl AtNode<'_, '_> {
     fn pick_queue(&mut self, port: Local) -> Option<usize> {
         let first = self.ctx.facts.layout.queue(port);
         if self.ctx.facts.layout.queues_per_port == 2 {
-            let queue = self.node.queues.known(first + 1);
+            let queue = self.node.links.queues.known(first + 1);
             let head = queue.fifo.front()?;
             let port_class = self.ctx.facts.layout.port_class(port, 1);
             if self.is_free(port, 1)
-                && queue.bytes <= u64::from(self.node.ports.known(port.index()).fast_path_up_to)
+                && queue.bytes <= u64::from(self.node.links.ports.known(port.index()).fast_path_up_to)
             {
                 return Some(1);
             }
@@ -305,11 +312,11 @@ impl AtNode<'_, '_> {
         let mut ready = std::mem::take(&mut self.ctx.run.out.ready);
         ready.clear();
         for q in 1..self.ctx.facts.layout.queues_per_port {
-            let Some(head) = self.node.queues.known(first + q).fifo.front() else { continue };
+            let Some(head) = self.node.links.queues.known(first + q).fifo.front() else { continue };
             let wire = self.ctx.facts.layout.wire(self.ctx.run.packets[head].frame);
             let port_class = self.ctx.facts.layout.port_class(port, self.ctx.facts.layout.class_of_queue(q));
             let gate = self.gate(port, port_class, q, wire);
-            let len = bytes(self.node.queues.known(first + q).bytes);
+            let len = bytes(self.node.links.queues.known(first + q).bytes);
             ready.push(ReadyView { queue: self.ctx.facts.layout.queue_id(q), len, head: bytes(wire), gate });
         }
         let machines = &mut self.node.machines[port.index()];
@@ -326,14 +333,14 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn gate(&self, port: Local, port_class: usize, q: usize, wire: u64) -> Gate {
         let now = self.ctx.time();
-        if !self.node.ports.known(port.index()).has_cp {
-            return self.node.egress.known(port_class).sender.gate(now, bytes(wire));
+        if !self.node.links.ports.known(port.index()).has_cp {
+            return self.node.links.egress.known(port_class).sender.gate(now, bytes(wire));
         }
         let is_paused_never = self.may_lose(port, q);
         let gate = if is_paused_never {
             Gate::Open
         } else {
-            self.node.egress.known(port_class).sender.gate(now, bytes(wire))
+            self.node.links.egress.known(port_class).sender.gate(now, bytes(wire))
         };
         let id = self.ctx.facts.layout.queue_id(q);
         let points = &self.node.machines[port.index()].congestion_points;
@@ -343,48 +350,48 @@ impl AtNode<'_, '_> {
     /// May frames of a class start until the next call of its sender half?
     #[inline]
     pub fn is_free(&self, port: Local, class: u8) -> bool {
-        self.node.ports.known(port.index()).gates.free >> class & 1 != 0
+        self.node.links.ports.known(port.index()).gates.free >> class & 1 != 0
     }
 
     /// Is the port's transmitter free, and does nothing wait for it?
     #[inline]
     pub fn is_idle(&self, port: Local) -> bool {
-        let state = self.node.ports.known(port.index());
+        let state = self.node.links.ports.known(port.index());
         state.waiting == 0 && !state.controls && !state.choosing && !self.is_busy(port)
     }
 
     /// A packet joins one of the port's queues.
     #[inline]
     pub fn joins(&mut self, port: Local, frame: u16) {
-        self.set_waiting(port, self.node.ports.known(port.index()).waiting + u64::from(frame));
+        self.set_waiting(port, self.node.links.ports.known(port.index()).waiting + u64::from(frame));
     }
 
     /// A packet goes through a port at which nothing waits, and which is free: it joins its queues and leaves
     /// them at one instant.
     #[inline]
     pub fn goes_through(&mut self, port: Local, frame: u16) {
-        self.node.series.known_mut(port.index()).passed(self.ctx.now, u64::from(frame));
+        self.node.links.series.known_mut(port.index()).passed(self.ctx.now, u64::from(frame));
     }
 
     /// A packet leaves its queue.
     #[inline]
     pub fn leaves(&mut self, port: Local, frame: u16) {
-        self.set_waiting(port, self.node.ports.known(port.index()).waiting - u64::from(frame));
+        self.set_waiting(port, self.node.links.ports.known(port.index()).waiting - u64::from(frame));
     }
 
     /// Sets the bytes that wait at the port from now on.
     #[inline]
     fn set_waiting(&mut self, port: Local, waiting: u64) {
-        let before = std::mem::replace(&mut self.node.ports.known_mut(port.index()).waiting, waiting);
-        self.node.series.known_mut(port.index()).queue(self.ctx.now, before, waiting);
-        if !self.node.histograms.is_empty() {
+        let before = std::mem::replace(&mut self.node.links.ports.known_mut(port.index()).waiting, waiting);
+        self.node.links.series.known_mut(port.index()).queue(self.ctx.now, before, waiting);
+        if !self.node.links.histograms.is_empty() {
             self.sample(port, before);
         }
     }
 
     #[inline]
     pub fn rate(&self, port: Local) -> Rate {
-        self.ctx.facts.ports[self.id(port).index()].rate
+        self.ctx.facts.ports[self.node.links.id(port).index()].rate
     }
 }
 
@@ -400,7 +407,7 @@ mod tests {
     const PORT: Local = Local::FIRST;
 
     fn port<'w>(world: &'w mut World<'_>) -> &'w mut Port {
-        &mut world.nodes[SWITCH.index()].ports[PORT.index()]
+        &mut world.nodes[SWITCH.index()].links.ports[PORT.index()]
     }
 
     #[test]
@@ -441,7 +448,7 @@ mod tests {
     fn a_host_has_waiting_what_its_queue_pairs_may_send() {
         at_busy(Span::ZERO, |world| {
             assert!(!world.at(NodeId(3)).has_waiting(PORT));
-            world.nodes[3].nics[0].repeating = 1;
+            world.nodes[3].host.nics[0].repeating = 1;
             assert!(world.at(NodeId(3)).has_waiting(PORT));
         });
     }
@@ -476,9 +483,9 @@ mod tests {
         at_busy(Span::us(40), |world| {
             let out = Local::at(2);
             let at = world.facts.layout.queue(out);
-            assert!(world.nodes[SWITCH.index()].queues[at + 1].bytes > 2_000, "a queue stands");
+            assert!(world.nodes[SWITCH.index()].links.queues[at + 1].bytes > 2_000, "a queue stands");
             // Its packet before has gone.
-            world.now = world.now.max(world.nodes[SWITCH.index()].ports[out.index()].free_at);
+            world.now = world.now.max(world.nodes[SWITCH.index()].links.ports[out.index()].free_at);
             world.at(SWITCH).apply_releases();
             test(world, out);
         });
@@ -489,10 +496,10 @@ mod tests {
         sending(|world, out| {
             let at = world.facts.layout.queue(out);
             let node = &mut world.nodes[SWITCH.index()];
-            node.ports[out.index()].fast_path_up_to = u32::MAX;
-            node.ports[out.index()].gates.free = 0b10;
-            let (before, waiting) = (node.queues[at + 1].bytes, node.ports[out.index()].waiting);
-            let first = node.queues[at + 1].fifo.front().expect("it waits");
+            node.links.ports[out.index()].fast_path_up_to = u32::MAX;
+            node.links.ports[out.index()].gates.free = 0b10;
+            let (before, waiting) = (node.links.queues[at + 1].bytes, node.links.ports[out.index()].waiting);
+            let first = node.links.queues[at + 1].fifo.front().expect("it waits");
             let (frame, ingress) = (world.run.packets[first].frame, world.run.packets[first].ingress);
             let account = world.facts.layout.port_class(ingress, 1);
             world.nodes[SWITCH.index()].ingress[account].awaits = true;
@@ -500,9 +507,9 @@ mod tests {
             let node = &world.nodes[SWITCH.index()];
             // By default what leaves is released at its last bit: nobody waits for its start.
             assert!(sent);
-            assert_eq!(node.queues[at + 1].bytes, before - u64::from(frame));
-            assert_eq!(node.ports[out.index()].waiting, waiting - u64::from(frame));
-            assert_ne!(node.queues[at + 1].fifo.front(), Some(first));
+            assert_eq!(node.links.queues[at + 1].bytes, before - u64::from(frame));
+            assert_eq!(node.links.ports[out.index()].waiting, waiting - u64::from(frame));
+            assert_ne!(node.links.queues[at + 1].fifo.front(), Some(first));
         });
     }
 
@@ -512,9 +519,9 @@ mod tests {
             sending(|world, out| {
                 let at = world.facts.layout.queue(out);
                 let node = &mut world.nodes[SWITCH.index()];
-                let up_to = u32::try_from(node.queues[at + 1].bytes - above).expect("it is short");
-                node.ports[out.index()].fast_path_up_to = up_to;
-                node.ports[out.index()].gates.free = if free { 0b10 } else { 0 };
+                let up_to = u32::try_from(node.links.queues[at + 1].bytes - above).expect("it is short");
+                node.links.ports[out.index()].fast_path_up_to = up_to;
+                node.links.ports[out.index()].gates.free = if free { 0b10 } else { 0 };
                 let at = world.at(SWITCH).sends_on_fast_path(out);
                 assert_eq!(at, goes, "{above} B above, free: {free}");
             });

@@ -14,13 +14,13 @@ impl AtNode<'_, '_> {
     /// Sets a packet on the wire now: the transmitter is taken, and its arrival is known.
     #[inline]
     pub fn put_on_link(&mut self, port: Local, packet_ref: PacketRef) {
-        let state = self.node.ports.known_mut(port.index());
+        let state = self.node.links.ports.known_mut(port.index());
         let packet = &self.ctx.run.packets[packet_ref];
         let wire = u64::from(packet.frame) + self.ctx.facts.layout.gap;
         let serial = state.serial_time(wire);
         let arrival = self.ctx.now + serial + state.link.delay;
         state.free_at = self.ctx.now + serial;
-        self.node.series.known_mut(port.index()).sent(self.ctx.now, state.free_at, wire);
+        self.node.links.series.known_mut(port.index()).sent(self.ctx.now, state.free_at, wire);
         if self.ctx.facts.telemetry {
             state.sent += u64::from(packet.frame);
         }
@@ -38,10 +38,12 @@ impl AtNode<'_, '_> {
         let mut number = 0;
         if let Some(numbers) = self.ctx.run.events.two_numbers() {
             // The end of the transmission is scheduled first, then the arrival.
-            (self.node.ports.known_mut(port.index()).free_order, number) = numbers;
+            (self.node.links.ports.known_mut(port.index()).free_order, number) = numbers;
         }
-        let out =
-            self.out_of(self.node.ports.known(port.index()).link.far_end, &self.ctx.run.packets[packet_ref]);
+        let out = self.out_of(
+            self.node.links.ports.known(port.index()).link.far_end,
+            &self.ctx.run.packets[packet_ref],
+        );
         let packet = &mut self.ctx.run.packets[packet_ref];
         packet.out = out;
         if packet.is_data() {
@@ -49,7 +51,7 @@ impl AtNode<'_, '_> {
         }
         let order = self.fly(port, packet_ref, arrival, number);
         self.ctx.run.events.push_arrival(
-            self.node.ports.known(port.index()).link.far_group,
+            self.node.links.ports.known(port.index()).link.far_group,
             packet_ref,
             arrival,
             order,
@@ -65,7 +67,7 @@ impl AtNode<'_, '_> {
     /// order of scheduling. The order of its event.
     #[inline]
     pub fn fly(&mut self, port: Local, packet_ref: PacketRef, at: u64, number: u64) -> u64 {
-        let state = self.node.ports.known(port.index());
+        let state = self.node.links.ports.known(port.index());
         self.ctx.run.packets.fly(packet_ref, state.link.far_end, at);
         let packet = &self.ctx.run.packets[packet_ref];
         let link_control = packet.is_link_control();
@@ -78,11 +80,11 @@ impl AtNode<'_, '_> {
     /// it does.
     #[inline(never)]
     fn observe(&mut self, port: Local, packet_ref: PacketRef, arrival: u64, serial: u64) -> Option<u64> {
-        if self.node.ports.known(port.index()).noted {
+        if self.node.links.ports.known(port.index()).noted {
             self.capture(port, packet_ref);
             self.note_share(port, packet_ref, serial);
         }
-        let state = self.node.ports.known_mut(port.index());
+        let state = self.node.links.ports.known_mut(port.index());
         let mut arrival = arrival;
         if state.impairment.jitter > 0 || state.impairment.changes {
             let jitter = if state.impairment.jitter > 0 {
@@ -97,7 +99,7 @@ impl AtNode<'_, '_> {
         if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_start(port, packet_ref, (serial, arrival)));
         }
-        if self.node.ports.known(port.index()).impairment.changes
+        if self.node.links.ports.known(port.index()).impairment.changes
             && !self.is_carried(port, packet_ref, arrival)
         {
             return None;
@@ -161,7 +163,7 @@ impl AtNode<'_, '_> {
     /// Does the link that leads to `port` lose this packet?
     #[inline(never)]
     fn is_lost(&mut self, port: Local, packet_ref: PacketRef) -> bool {
-        let state = self.node.ports.known_mut(port.index());
+        let state = self.node.links.ports.known_mut(port.index());
         let rate = match &self.ctx.run.packets[packet_ref] {
             p if p.is_link_control() => state.impairment.errors.link_control,
             p if p.is_data() => state.impairment.errors.data,

@@ -250,13 +250,13 @@ impl<'a> World<'a> {
     fn meet_ports(&mut self) {
         for node in &mut self.nodes {
             for at in node.locals() {
-                let port = &mut node.ports[at.index()];
+                let port = &mut node.links.ports[at.index()];
                 for class in 0..self.facts.layout.class_count() {
                     let port_class = self.facts.layout.port_class(at, class);
                     let account = &mut node.ingress[port_class];
                     (account.at_host, account.impaired) = (port.at_host, port.impairment.errors.any());
                     account.drains = class != 0 && self.facts.ports[port.id.index()].drain.is_some();
-                    port.gates.free |= u16::from(node.egress[port_class].sender.is_free()) << class;
+                    port.gates.free |= u16::from(node.links.egress[port_class].sender.is_free()) << class;
                 }
             }
         }
@@ -266,7 +266,7 @@ impl<'a> World<'a> {
     /// only now.
     fn build_with_largest(&mut self) -> Result<(), BuildError> {
         let (blueprint, largest) = (self.facts.blueprint, self.facts.largest.rtt);
-        let ports = self.nodes.iter_mut().flat_map(|node| node.ports.iter().zip(&mut node.machines));
+        let ports = self.nodes.iter_mut().flat_map(|node| node.links.ports.iter().zip(&mut node.machines));
         for (port, machines) in ports {
             points_with(blueprint, port.id, largest, &mut machines.congestion_points)?;
         }
@@ -296,7 +296,7 @@ impl<'a> World<'a> {
         if !points.iter().any(|point| point.demands().ports) {
             return;
         }
-        for other in at.node.ports.iter() {
+        for other in at.node.links.ports.iter() {
             let info = PortInfo { largest_rtt: largest, ..at.ctx.facts.blueprint.port_info(other.id) };
             for point in &mut *points {
                 point.on_port(&info);
@@ -321,7 +321,7 @@ impl<'a> World<'a> {
         let meter = demands().find_map(|demands| demands.meter);
         machines.meter = meter.map(|meter| Box::new(MeterQueue::new(meter)));
         at.set_port_fast_path(port);
-        let state = &mut at.node.ports[port.index()];
+        let state = &mut at.node.links.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
         state.isolates = isolates && !state.at_host;
         state.holds_flows = holds_flows && state.at_host;
@@ -353,7 +353,7 @@ impl<'a> World<'a> {
         }
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (at, port) = self.at_port(port);
-            let egress = &mut at.node.egress[at.ctx.facts.layout.port_class(port, class)];
+            let egress = &mut at.node.links.egress[at.ctx.facts.layout.port_class(port, class)];
             let next = egress.sender.next_timeout();
             at.ctx.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
         }
@@ -390,7 +390,7 @@ impl<'a> World<'a> {
             );
             return Err(congested(at.ctx.facts.blueprint.port_name(port), message));
         }
-        at.node.ports[local.index()].has_cp = true;
+        at.node.links.ports[local.index()].has_cp = true;
         let newest = at.node.machines[local.index()].congestion_points.len() - 1;
         self.introduce_ports(port, newest);
         self.set_callbacks(port);

@@ -32,18 +32,18 @@ impl AtNode<'_, '_> {
     fn close(&mut self) {
         for port in self.node.locals() {
             for class in 0..self.ctx.facts.layout.class_count() {
-                let egress = &mut self.node.egress[self.ctx.facts.layout.port_class(port, class)];
+                let egress = &mut self.node.links.egress[self.ctx.facts.layout.port_class(port, class)];
                 if egress.paused_since != NEVER {
                     egress.paused_total += self.ctx.now - egress.paused_since;
-                    self.node.series[port.index()].paused(egress.paused_since, self.ctx.now);
+                    self.node.links.series[port.index()].paused(egress.paused_since, self.ctx.now);
                     egress.paused_since = self.ctx.now;
                 }
             }
-            let waiting = self.node.ports[port.index()].waiting;
-            let on_wire = Span(self.node.ports[port.index()].free_at.saturating_sub(self.ctx.now));
+            let waiting = self.node.links.ports[port.index()].waiting;
+            let on_wire = Span(self.node.links.ports[port.index()].free_at.saturating_sub(self.ctx.now));
             let unsent = self.rate(port).bytes_covering(on_wire).0;
-            self.node.series[port.index()].finish(self.ctx.now, waiting, unsent);
-            if !self.node.histograms.is_empty() {
+            self.node.links.series[port.index()].finish(self.ctx.now, waiting, unsent);
+            if !self.node.links.histograms.is_empty() {
                 self.sample_last(port, waiting);
             }
         }
@@ -182,7 +182,7 @@ impl World<'_> {
 
     fn cnps_made(&self) -> CnpTotals {
         let mut made = CnpTotals::default();
-        for port_class in self.nodes.iter().flat_map(|node| node.egress.iter()) {
+        for port_class in self.nodes.iter().flat_map(|node| node.links.egress.iter()) {
             made.congestion_points += port_class.rare.cnps;
             made.receivers += port_class.rare.receiver_cnps;
             made.flags += port_class.rare.cnp_flags;
@@ -192,7 +192,7 @@ impl World<'_> {
 
     /// Packets on links, in pipelines, in queues and between them, when the run is over.
     pub fn packets_in_network(&self) -> impl Iterator<Item = &Packet> {
-        let queues = self.nodes.iter().flat_map(|node| node.queues.iter());
+        let queues = self.nodes.iter().flat_map(|node| node.links.queues.iter());
         let queued = queues.flat_map(|queue| queue.fifo.iter(&self.run.packets));
         let piped = self.nodes.iter().flat_map(|node| &node.switch.pipe);
         let piped = piped.map(|&(_, _, packet_ref)| &self.run.packets[packet_ref]);
@@ -204,7 +204,7 @@ impl World<'_> {
         let machines = self.nodes.iter().flat_map(|node| &node.machines);
         let meters = machines.filter_map(|machines| machines.meter.as_deref());
         let metered = meters.flat_map(|meter| meter.fifo.iter(&self.run.packets));
-        let nics = self.nodes.iter().flat_map(|node| node.nics.iter());
+        let nics = self.nodes.iter().flat_map(|node| node.host.nics.iter());
         let received = nics.flat_map(|nic| nic.receive_buffer.iter(&self.run.packets));
         flying
             .chain(queued)
@@ -243,18 +243,19 @@ impl World<'_> {
             }
         };
         let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.run.packets[packet_ref]));
-        let charged =
-            |(out, packet): &(Local, &Packet)| !node.ports[out.index()].isolates || !packet.has(ISOLATED);
+        let charged = |(out, packet): &(Local, &Packet)| {
+            !node.links.ports[out.index()].isolates || !packet.has(ISOLATED)
+        };
         piped.filter(charged).for_each(|(_, packet)| add(packet));
-        node.nics.iter().flat_map(|nic| nic.receive_buffer.iter(&self.run.packets)).for_each(&mut add);
+        node.host.nics.iter().flat_map(|nic| nic.receive_buffer.iter(&self.run.packets)).for_each(&mut add);
         if let Some(inputs) = &switch.inputs {
             // What has crossed is charged to no account.
             inputs.packet_refs(&self.run.packets).for_each(|packet_ref| add(&self.run.packets[packet_ref]));
         } else if !node.is_host() {
             for port in node.locals() {
                 let charged = (1..self.facts.layout.queues_per_port)
-                    .filter(|&q| !node.ports[port.index()].may_lose(&self.facts.layout, q));
-                let queues = charged.map(|q| &node.queues[self.facts.layout.queue(port) + q]);
+                    .filter(|&q| !node.links.ports[port.index()].may_lose(&self.facts.layout, q));
+                let queues = charged.map(|q| &node.links.queues[self.facts.layout.queue(port) + q]);
                 queues.flat_map(|queue| queue.fifo.iter(&self.run.packets)).for_each(&mut add);
             }
         }
@@ -443,7 +444,7 @@ impl World<'_> {
         let node = |port: PortId| self.node_at(port);
         let behind = |port: PortId| match &node(port).switch.relay {
             Some(relay) if relay.remote == self.facts.local(port) => {
-                peer(node(port).ports[relay.local.index()].id)
+                peer(node(port).links.ports[relay.local.index()].id)
             }
             _ => port,
         };

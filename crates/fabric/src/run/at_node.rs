@@ -4,7 +4,6 @@ use floodway_engine::Event;
 use floodway_units::{Bytes, PortId};
 
 use crate::link::arena::PacketRef;
-use crate::network::layout::Local;
 use crate::run::ctx::Ctx;
 use crate::run::events::{EventKind, NUMBER_SHIFT};
 use crate::run::node::Node;
@@ -19,12 +18,6 @@ pub(crate) struct AtNode<'w, 'a> {
 }
 
 impl AtNode<'_, '_> {
-    /// What the network calls a port.
-    #[inline]
-    pub fn id(&self, port: Local) -> PortId {
-        self.node.ports.known(port.index()).id
-    }
-
     /// Executes an event of the node.
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]

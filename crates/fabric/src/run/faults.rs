@@ -74,7 +74,7 @@ impl World<'_> {
             if failover[port.index() % 2]
                 && let Some((at, port)) = self.at_own_port(port)
             {
-                at.node.nics[port.index()].failed = true;
+                at.node.host.nics[port.index()].failed = true;
             }
         }
         self.fail_over();
@@ -167,7 +167,7 @@ impl World<'_> {
             at.each_trace(|at| at.trace_forced(port, class));
         }
         at.ctx.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
-        if at.node.ports[port.index()].up && !at.is_bypassed() {
+        if at.node.links.ports[port.index()].up && !at.is_bypassed() {
             at.flush_frames(port);
         } else {
             at.ctx.run.out.frames.0.clear();
@@ -175,7 +175,7 @@ impl World<'_> {
         if ends || class == u8::MAX {
             return;
         }
-        let half = Quanta::MAX.span(at.ctx.facts.ports[peer(at.id(port)).index()].rate).0 / 2;
+        let half = Quanta::MAX.span(at.ctx.facts.ports[peer(at.node.links.id(port)).index()].rate).0 / 2;
         let refresh = match mode {
             PauseMode::Timer => self.now + half,
             PauseMode::OnOff => u64::MAX,
@@ -197,18 +197,18 @@ impl World<'_> {
 impl AtNode<'_, '_> {
     /// A packet starts on a wire that may be down; whether it will arrive.
     pub fn is_carried(&mut self, port: Local, packet_ref: PacketRef, arrival: u64) -> bool {
-        let Some(wire) = &mut self.node.ports[port.index()].impairment.wire else { return true };
+        let Some(wire) = &mut self.node.links.ports[port.index()].impairment.wire else { return true };
         if !wire.is_dead {
             wire.carries(packet_ref, self.ctx.now, arrival);
             return true;
         }
         if let Some((free, _)) = self.ctx.run.events.two_numbers() {
-            self.node.ports[port.index()].free_order = free;
+            self.node.links.ports[port.index()].free_order = free;
         }
         let packet = self.ctx.run.packets.take(packet_ref);
         if !packet.is_link_control() {
             let port_class = self.ctx.facts.layout.port_class(port, packet.class);
-            self.node.egress[port_class].rare.lost.add(packet.frame);
+            self.node.links.egress[port_class].rare.lost.add(packet.frame);
             self.is_gone(&packet);
         }
         false
@@ -225,9 +225,9 @@ impl AtNode<'_, '_> {
 
     /// An end of a link knows that it is down, and what waits for it is lost; or that it is up.
     fn end_learns(&mut self, port: Local, down: bool) {
-        self.node.ports[port.index()].up = !down;
+        self.node.links.ports[port.index()].up = !down;
         if !down {
-            if let Some(nic) = self.node.nics.get_mut(port.index()) {
+            if let Some(nic) = self.node.host.nics.get_mut(port.index()) {
                 nic.failed = false;
             }
             self.reset(port);
@@ -238,7 +238,7 @@ impl AtNode<'_, '_> {
 
     /// All that waits to be sent out of a port is lost.
     fn discard_waiting(&mut self, port: Local) {
-        let state = &mut self.node.ports[port.index()];
+        let state = &mut self.node.links.ports[port.index()];
         state.controls = false;
         let mut waiting = std::mem::take(&mut state.control);
         while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
@@ -258,7 +258,7 @@ impl AtNode<'_, '_> {
                 rng: &mut self.node.streams.flow_control,
                 out: &mut self.ctx.run.out.frames,
             };
-            self.node.egress[port_class].sender.on_link_reset(&mut cx);
+            self.node.links.egress[port_class].sender.on_link_reset(&mut cx);
             self.flush_frames(port);
             self.sender_changed(port, port_class);
             self.apply_releases();
@@ -274,7 +274,7 @@ impl AtNode<'_, '_> {
         let Some((disposition, _)) = self.relays(other, class) else { return };
         if !self.is_bypassed()
             && disposition.forwards()
-            && self.node.egress[self.ctx.facts.layout.port_class(other, class)].paused_since != NEVER
+            && self.node.links.egress[self.ctx.facts.layout.port_class(other, class)].paused_since != NEVER
         {
             let class = self.ctx.facts.layout.classes[class as usize];
             self.ctx.run.out.frames.0.push(FcFrame::Pause { class, quanta: Quanta::MAX });

@@ -4,13 +4,9 @@ use floodway_mechanisms::slots::CongestionPoint as _;
 use floodway_units::{Class, NodeId, PortId, QueueId, Rng, Time};
 
 use crate::column::Part;
-use crate::host::nic::Nic;
-use crate::host::queue_pairs::HostPairs;
-use crate::link::port::{Egress, Port, Queue};
+use crate::host::nics::Host;
+use crate::link::links::Links;
 use crate::network::layout::Local;
-use crate::records::histogram::Histogram;
-use crate::records::series::Series;
-use crate::records::shares::Bucket;
 use crate::switch::buffer::Ingress;
 use crate::switch::congestion::PortMachines;
 use crate::switch::forward::Switch;
@@ -20,24 +16,14 @@ use crate::switch::forward::Switch;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Node {
-    /// Its ports, in the order of their links.
-    pub ports: Part<Port>,
+    /// The ends of its links.
+    pub links: Links,
     /// Port classes of each port in a row.
     pub ingress: Part<Ingress>,
-    pub egress: Part<Egress>,
-    /// Queues of each port in a row.
-    pub queues: Part<Queue>,
-    pub series: Part<Series>,
-    /// Of a host: one a port.
-    pub nics: Part<Nic>,
     /// By port.
     pub machines: Vec<PortMachines>,
-    /// By port, where they are kept; else empty.
-    pub histograms: Vec<Histogram>,
-    /// By port, of those whose flows are counted separately; else empty.
-    pub buckets: Vec<Option<Bucket>>,
-    /// Of a host.
-    pub host_pairs: HostPairs,
+    /// Empty at a switch.
+    pub host: Host,
     /// Empty at a host.
     pub switch: Switch,
     pub id: NodeId,
@@ -57,10 +43,6 @@ pub(crate) struct Streams {
     pub reliability: Rng,
 }
 
-fn locals(ports: usize) -> impl Iterator<Item = Local> {
-    (0..ports).map(Local::at)
-}
-
 impl Node {
     /// Does a congestion point of a port hold a queue back?
     pub fn holds_back(&self, port: Local, queue: QueueId, now: Time) -> bool {
@@ -76,16 +58,16 @@ impl Node {
 
     /// Is it a host?
     pub fn is_host(&self) -> bool {
-        !self.nics.is_empty()
+        !self.host.nics.is_empty()
     }
 
     /// Its ports.
     pub fn locals(&self) -> impl Iterator<Item = Local> + use<> {
-        locals(self.ports.len())
+        self.links.locals()
     }
 
     /// Its ports, by what the network calls them.
     pub fn ids(&self) -> impl Iterator<Item = PortId> + '_ {
-        self.ports.iter().map(|port| port.id)
+        self.links.ids()
     }
 }

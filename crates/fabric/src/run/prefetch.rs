@@ -72,9 +72,9 @@ impl Run<'_> {
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
         fetch(&node.ingress, facts.layout.port_class(ingress, class));
         self.pairs.paths.fetch(packet.flow.index(), 1);
-        fetch(&node.ports, out.index());
-        fetch(&node.queues, facts.layout.queue(out));
-        fetch(&node.series, out.index());
+        fetch(&node.links.ports, out.index());
+        fetch(&node.links.queues, facts.layout.queue(out));
+        fetch(&node.links.series, out.index());
         if out == ingress && packet.has(ON_PATH) {
             self.fetch_half(packet);
         }

@@ -96,12 +96,12 @@ impl<'a> World<'a> {
 
     /// The state of a port.
     pub fn port(&self, port: PortId) -> &Port {
-        &self.node_at(port).ports[self.facts.local(port).index()]
+        &self.node_at(port).links.ports[self.facts.local(port).index()]
     }
 
     /// The same, mutable.
     pub fn port_mut(&mut self, port: PortId) -> &mut Port {
-        &mut self.nodes[self.facts.node_of(port).index()].ports[self.facts.local(port).index()]
+        &mut self.nodes[self.facts.node_of(port).index()].links.ports[self.facts.local(port).index()]
     }
 
     /// All ports of the network.
@@ -111,7 +111,7 @@ impl<'a> World<'a> {
 
     /// The series of a port.
     pub fn series(&self, port: PortId) -> &Series {
-        &self.node_at(port).series[self.facts.local(port).index()]
+        &self.node_at(port).links.series[self.facts.local(port).index()]
     }
 
     /// The ingress side of a port class of the network.
@@ -123,7 +123,7 @@ impl<'a> World<'a> {
     /// The egress side of a port class of the network.
     pub fn egress(&self, port_class: usize) -> &Egress {
         let (port, class) = self.facts.layout.port_class_of(port_class);
-        &self.node_at(port).egress[self.facts.layout.port_class(self.facts.local(port), class)]
+        &self.node_at(port).links.egress[self.facts.layout.port_class(self.facts.local(port), class)]
     }
 
     /// The ingress sides of all port classes, by number.

@@ -15,7 +15,7 @@ impl AtNode<'_, '_> {
     pub fn next_port(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
         let &Packet { out, .. } = &self.ctx.run.packets[packet_ref];
         if out != ingress {
-            return self.node.ports.known(out.index()).up.then_some(out);
+            return self.node.links.ports.known(out.index()).up.then_some(out);
         }
         self.look_up(ingress, packet_ref)
     }
@@ -38,7 +38,7 @@ impl AtNode<'_, '_> {
         let path = self.ctx.run.pairs.paths.known(packet.flow.index());
         let back = path.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
         if let Some(out) = back {
-            return self.node.ports.known(out.index()).up.then_some(out);
+            return self.node.links.ports.known(out.index()).up.then_some(out);
         }
         self.route(ingress, &packet)
     }
@@ -99,24 +99,24 @@ impl AtNode<'_, '_> {
         self.ctx.run.out.candidates = views;
         if let Some(left) = usual.filter(|_| port != usual) {
             let port_class = self.ctx.facts.layout.port_class(left, packet.class);
-            self.node.egress.known_mut(port_class).rare.moves += 1;
+            self.node.links.egress.known_mut(port_class).rare.moves += 1;
         }
         port
     }
 
     fn port_view(&self, port: Local, packet: &Packet, full: bool) -> PortView {
         let mut view = PortView {
-            port: self.id(port),
+            port: self.node.links.id(port),
             queued: Bytes::ZERO,
             rate: self.rate(port),
-            up: self.node.ports.known(port.index()).up,
+            up: self.node.links.ports.known(port.index()).up,
             signals: Signals::default(),
             harmful: false,
             holds_flow: false,
         };
         if full {
             view.holds_flow = self.node.machines[port.index()].queue_of_flow.contains_key(&packet.flow.0);
-            view.queued = bytes(self.node.ports.known(port.index()).waiting);
+            view.queued = bytes(self.node.links.ports.known(port.index()).waiting);
             for point in &self.node.machines[port.index()].congestion_points {
                 let signals = point.signals(self.ctx.time());
                 view.signals.degree = view.signals.degree.max(signals.degree);

@@ -26,7 +26,7 @@ impl AtNode<'_, '_> {
             flow_hash: path.hash,
             source: tuple.source,
             destination: tuple.destination,
-            ingress: self.id(packet.ingress),
+            ingress: self.node.links.id(packet.ingress),
         }
     }
 
@@ -34,19 +34,20 @@ impl AtNode<'_, '_> {
         let class = self.ctx.facts.layout.class_of_queue(q);
         let port_class = self.ctx.facts.layout.port_class(port, class);
         QueueView {
-            port: self.id(port),
+            port: self.node.links.id(port),
             class: self.ctx.facts.layout.classes[class as usize],
             sub: self.ctx.facts.layout.queue_id(q).sub,
-            len: bytes(self.node.queues.known(self.ctx.facts.layout.queue(port) + q).bytes),
+            len: bytes(self.node.links.queues.known(self.ctx.facts.layout.queue(port) + q).bytes),
             first: bytes(
                 self.node
+                    .links
                     .queues
                     .known(self.ctx.facts.layout.queue(port) + self.ctx.facts.layout.first_queue(class))
                     .bytes,
             ),
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.rate(port),
-            paused: self.node.egress.known(port_class).paused_since != NEVER && !self.may_lose(port, q),
+            paused: self.node.links.egress.known(port_class).paused_since != NEVER && !self.may_lose(port, q),
             base_rtt: self.ctx.run.pairs.paths[packet.flow.index()].base_rtt,
         }
     }

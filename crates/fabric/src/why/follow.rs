@@ -35,7 +35,7 @@ impl World<'_> {
     pub(super) fn trace_sections(&mut self, section: Section, next: VecDeque<Section>) {
         self.run.events.go_in_one_order();
         let (port_classes, ports) = (self.port_classes(), self.facts.ports.len());
-        for port in self.nodes.iter_mut().flat_map(|node| node.ports.iter_mut()) {
+        for port in self.nodes.iter_mut().flat_map(|node| node.links.ports.iter_mut()) {
             port.observed = true;
         }
         self.run.trace = Some(Box::new(Trace {
@@ -215,9 +215,9 @@ impl AtNode<'_, '_> {
         let packet = self.ctx.run.packets[packet_ref];
         if packet.is_link_control() {
             // Of one that waited to be sent, `at` is when it was made.
-            trace.origins.leaves(self.id(port), arrival, packet.at);
+            trace.origins.leaves(self.node.links.id(port), arrival, packet.at);
         } else {
-            let id = self.id(port);
+            let id = self.node.links.id(port);
             let (port_class, until) =
                 (self.ctx.facts.layout.port_class_id(id, packet.class), self.ctx.now + serial);
             trace.busy[port_class] = until;
@@ -230,7 +230,7 @@ impl AtNode<'_, '_> {
                 sender.starts(&packet, until, trace.message.as_ref());
             }
             let may_carry = |trace: &Trace| trace.is_path() || trace.slots.contains(&packet.flow.0);
-            if self.node.ports[port.index()].at_host && packet.is_data() && may_carry(&trace) {
+            if self.node.links.ports[port.index()].at_host && packet.is_data() && may_carry(&trace) {
                 trace.off.insert(packet.flow.0, until);
             }
         }

@@ -11,8 +11,8 @@ use crate::run::events::NEVER;
 impl AtNode<'_, '_> {
     /// The NIC has found nothing to send: sets its timer, unless it runs or a pacing time is in the past.
     pub fn wake_by_list(&mut self, port: Local) {
-        let nic = &self.node.nics[port.index()];
-        if nic.pacing_timer.at != NEVER || self.node.host_pairs.to_start > 0 {
+        let nic = &self.node.host.nics[port.index()];
+        if nic.pacing_timer.at != NEVER || self.node.host.pairs.to_start > 0 {
             return;
         }
         let mut least = NEVER;
@@ -26,8 +26,8 @@ impl AtNode<'_, '_> {
             }
         }
         if least != NEVER {
-            let id = self.id(port);
-            let timer = &mut self.node.nics[port.index()].pacing_timer;
+            let id = self.node.links.id(port);
+            let timer = &mut self.node.host.nics[port.index()].pacing_timer;
             self.ctx.run.events.sync(timer, Some(Time(least)), EventKind::Pacing, id.0);
         }
     }

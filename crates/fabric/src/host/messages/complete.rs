@@ -119,7 +119,7 @@ impl AtNode<'_, '_> {
         half.state.done = !half.state.shared;
         if half.state.done {
             self.ctx.run.pairs.done.push(Done { slot: id, gone: None });
-            let nic = &mut self.node.nics[half.nic.index()];
+            let nic = &mut self.node.host.nics[half.nic.index()];
             match self.ctx.facts.blueprint.semantics.turns {
                 Turns::Ring => {}
                 Turns::Listed => nic.unfinished -= 1,

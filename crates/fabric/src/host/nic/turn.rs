@@ -60,14 +60,14 @@ impl AtNode<'_, '_> {
         }
         self.put_on_link(port, packet_ref);
         if segment.last {
-            self.last_sent(id, &segment, has_acks, self.node.ports.known(port.index()).free_at);
+            self.last_sent(id, &segment, has_acks, self.node.links.ports.known(port.index()).free_at);
         }
         if observes_sent {
             self.stack_changed(id);
         } else {
             self.transport_changed(id);
         }
-        if self.node.host_pairs.sprays {
+        if self.node.host.pairs.sprays {
             self.spray_next(id);
         }
     }
@@ -93,13 +93,13 @@ impl AtNode<'_, '_> {
         }
         let class = self.pick_class(port)? as usize;
         loop {
-            if self.node.nics[local].repeating > 0
+            if self.node.host.nics[local].repeating > 0
                 && let Some(repeat) = self.next_repeat(local, class)
             {
                 return Some(repeat);
             }
-            if let Some(rank) = self.next_free(local, &self.node.nics[local].ready[class], class) {
-                let nic = &mut self.node.nics[local];
+            if let Some(rank) = self.next_free(local, &self.node.host.nics[local].ready[class], class) {
+                let nic = &mut self.node.host.nics[local];
                 nic.last[class] = rank;
                 let id = nic.ranks.get(rank)?;
                 let half = self.ctx.run.pairs.senders.known_mut(id as usize);
@@ -108,7 +108,7 @@ impl AtNode<'_, '_> {
             }
             // What stands behind entries that were passed over has no timer. SWING's simulator leaves it
             // until something else wakes the NIC.
-            let repeats = &self.node.nics[local].repeats[class];
+            let repeats = &self.node.host.nics[local].repeats[class];
             if self.next_free(local, repeats, class).is_none()
                 || self.ctx.facts.blueprint.semantics.turns == Turns::Listed
             {
@@ -121,8 +121,8 @@ impl AtNode<'_, '_> {
     /// congestion point holds back.
     #[inline]
     fn next_free(&self, local: usize, bitmap: &RoundRobinBitmap, class: usize) -> Option<u32> {
-        let last = self.node.nics[local].last[class];
-        if self.node.ports.known(local).holds_flows {
+        let last = self.node.host.nics[local].last[class];
+        if self.node.links.ports.known(local).holds_flows {
             self.next_not_held(local, bitmap, last)
         } else {
             bitmap.next_after(last)
@@ -133,7 +133,7 @@ impl AtNode<'_, '_> {
     fn next_not_held(&self, local: usize, bitmap: &RoundRobinBitmap, mut rank: u32) -> Option<u32> {
         for _ in 0..bitmap.len() {
             rank = bitmap.next_after(rank)?;
-            let id = self.node.nics[local].ranks.get(rank)?;
+            let id = self.node.host.nics[local].ranks.get(rank)?;
             if !self.is_held(local, id) {
                 return Some(rank);
             }
@@ -144,7 +144,7 @@ impl AtNode<'_, '_> {
     /// Does a congestion point of a host's port hold back what a queue pair sends?
     #[inline]
     pub fn is_held(&self, local: usize, id: u32) -> bool {
-        if !self.node.ports.known(local).holds_flows {
+        if !self.node.links.ports.known(local).holds_flows {
             return false;
         }
         let path = self.ctx.run.pairs.paths.known(id as usize);
@@ -157,15 +157,15 @@ impl AtNode<'_, '_> {
     /// list of flows it waits for the queue pair's pacing time.
     fn next_repeat(&mut self, local: usize, class: usize) -> Option<(u32, Segment)> {
         let listed = self.ctx.facts.blueprint.semantics.turns == Turns::Listed;
-        let mut rank = self.node.nics[local].last[class];
-        for _ in 0..self.node.nics[local].repeats[class].len() {
-            let nic = &mut self.node.nics[local];
+        let mut rank = self.node.host.nics[local].last[class];
+        for _ in 0..self.node.host.nics[local].repeats[class].len() {
+            let nic = &mut self.node.host.nics[local];
             rank = nic.repeats[class].next_after(rank)?;
             let id = nic.ranks.get(rank)?;
             if self.is_held(local, id) {
                 continue;
             }
-            let nic = &mut self.node.nics[local];
+            let nic = &mut self.node.host.nics[local];
             let half = self.ctx.run.pairs.senders.known_mut(id as usize);
             if half.layers.closed || listed && half.pacing.next_send > self.ctx.now {
                 continue;
@@ -192,7 +192,7 @@ impl AtNode<'_, '_> {
         // The size of the next frame is known only once a queue pair is chosen: the largest one is assumed.
         let largest = self.ctx.facts.largest_wire;
         if self.ctx.facts.layout.classes.len() == 2 {
-            let nic = &self.node.nics[local];
+            let nic = &self.node.host.nics[local];
             let open = (nic.repeating > 0 || !nic.ready[1].is_empty())
                 && self
                     .gate(port, self.ctx.facts.layout.port_class(port, 1), 1, largest)
@@ -202,10 +202,10 @@ impl AtNode<'_, '_> {
         let mut ready = std::mem::take(&mut self.ctx.run.out.ready);
         ready.clear();
         for class in 1..self.ctx.facts.layout.class_count() {
-            let nic = &self.node.nics[local];
+            let nic = &self.node.host.nics[local];
             let bitmaps = [&nic.ready[class as usize], &nic.repeats[class as usize]];
             let waiting = (bitmaps[0].len() + bitmaps[1].len()) as u64;
-            let held = self.node.ports.known(local).holds_flows
+            let held = self.node.links.ports.known(local).holds_flows
                 && bitmaps.iter().all(|bitmap| self.next_free(local, bitmap, class.into()).is_none());
             if waiting > 0 && !held {
                 let q = self.ctx.facts.layout.first_queue(class);
@@ -291,7 +291,7 @@ impl AtNode<'_, '_> {
         let half = self.ctx.run.pairs.senders.known(id as usize);
         let (nic, repeats_first) = (half.nic, half.turn.repeats_first);
         let looks = self.ctx.facts.blueprint.semantics.turns != Turns::Listed;
-        if looks && repeats_first && self.node.nics[nic.index()].repeating > 0 {
+        if looks && repeats_first && self.node.host.nics[nic.index()].repeating > 0 {
             self.try_transmit(nic);
         }
     }

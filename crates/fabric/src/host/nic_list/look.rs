@@ -14,7 +14,7 @@ impl AtNode<'_, '_> {
     /// The queue pair that sends next from a host's port.
     pub fn next_in_list(&mut self, port: Local) -> Option<u32> {
         let nic = port.index();
-        let mut list = std::mem::take(&mut self.node.nics[nic].list);
+        let mut list = std::mem::take(&mut self.node.host.nics[nic].list);
         let standing = self.ctx.facts.blueprint.semantics.turns == Turns::StandingList;
         let flow = list.turn(|flow| {
             let found = self.look(port, flow);
@@ -23,7 +23,7 @@ impl AtNode<'_, '_> {
             }
             found
         });
-        self.node.nics[nic].list = list;
+        self.node.host.nics[nic].list = list;
         if flow.is_none() {
             self.wake_later(port, nic);
         }
@@ -46,13 +46,13 @@ impl AtNode<'_, '_> {
 
     /// Sets the NIC's one timer, unless it runs.
     fn wake_later(&mut self, port: Local, nic: usize) {
-        let flows = self.node.nics[nic].list.places.iter().filter(|&&flow| flow != FINISHED);
+        let flows = self.node.host.nics[nic].list.places.iter().filter(|&&flow| flow != FINISHED);
         let halves = flows.map(|&flow| &self.ctx.run.pairs.senders[flow as usize]);
         let left = halves.filter(|half| half.transport.has_more());
         let standing = self.ctx.facts.blueprint.semantics.turns == Turns::StandingList;
         let times = left.map(|half| half.pacing.next_send).filter(|&at| !standing || at > self.ctx.now);
         let at = times.min().filter(|&at| at > self.ctx.now);
-        let timer = &mut self.node.nics[nic].pacing_timer;
+        let timer = &mut self.node.host.nics[nic].pacing_timer;
         if let Some(at) = at
             && timer.at == NEVER
         {
@@ -60,16 +60,16 @@ impl AtNode<'_, '_> {
                 timer,
                 Some(Time(at)),
                 EventKind::Pacing,
-                self.node.ports[port.index()].id.0,
+                self.node.links.ports[port.index()].id.0,
             );
         }
     }
 
     /// A queue pair's pacing time has moved to `at`: the NIC is not woken later.
     pub fn wake_earlier(&mut self, nic: Local, at: u64) {
-        let timer = &mut self.node.nics[nic.index()].pacing_timer;
+        let timer = &mut self.node.host.nics[nic.index()].pacing_timer;
         if timer.at != NEVER && at < timer.at {
-            let port = self.node.ports[nic.index()].id.0;
+            let port = self.node.links.ports[nic.index()].id.0;
             self.ctx.run.events.sync(timer, Some(Time(at.max(self.ctx.now))), EventKind::Pacing, port);
         }
     }

@@ -47,7 +47,7 @@ impl AtNode<'_, '_> {
             ack_ports: &ack_ports,
             tuple,
             nic,
-            rank: begin.rank.unwrap_or_else(|| self.node.nics[nic.index()].ranks.next()),
+            rank: begin.rank.unwrap_or_else(|| self.node.host.nics[nic.index()].ranks.next()),
         };
         let path = Path::new(self.ctx.facts, &info, &laid);
         if let Some(opened) = &mut self.ctx.run.pairs.opened {
@@ -58,7 +58,7 @@ impl AtNode<'_, '_> {
         let mut half = SendHalf::new(settings, &path, &info, transport, (head, full_frame));
         half.state.shared = key.is_some();
         half.timers.timer_key =
-            self.ctx.run.events.queue_pair_key(self.node.nics[nic.index()].number, path.rank, slot);
+            self.ctx.run.events.queue_pair_key(self.node.host.nics[nic.index()].number, path.rank, slot);
         half.timers.numbered = self.ctx.run.events.is_numbered() && half.transport.times_packets();
         if self.ctx.run.events.is_numbered() {
             half.tick_alone();
@@ -76,7 +76,7 @@ impl AtNode<'_, '_> {
             self.each_trace(|at| at.trace_opened(slot, &head));
         }
         if begin.rank.is_some() {
-            self.node.host_pairs.to_start -= 1;
+            self.node.host.pairs.to_start -= 1;
         }
         let port = nic_port.map(|_| nic);
         if port.is_some() {
@@ -92,19 +92,19 @@ impl AtNode<'_, '_> {
 
     /// A queue pair's sender takes its place.
     fn enter(&mut self, slot: u32, key: Option<PairKey>, half: &SendHalf) {
-        if self.node.host_pairs.sprays {
-            self.node.nics.iter_mut().for_each(|nic| nic.ranks.open(half.rank, slot));
+        if self.node.host.pairs.sprays {
+            self.node.host.nics.iter_mut().for_each(|nic| nic.ranks.open(half.rank, slot));
         } else {
-            self.node.nics[half.nic.index()].ranks.open(half.rank, slot);
+            self.node.host.nics[half.nic.index()].ranks.open(half.rank, slot);
         }
-        let nic = &mut self.node.nics[half.nic.index()];
+        let nic = &mut self.node.host.nics[half.nic.index()];
         match self.ctx.facts.blueprint.semantics.turns {
             Turns::Ring => {}
             Turns::Listed => nic.unfinished += 1,
             Turns::List | Turns::StandingList => nic.list.push(slot),
         }
         if let Some(key) = key {
-            self.node.host_pairs.by_key.insert(key, slot);
+            self.node.host.pairs.by_key.insert(key, slot);
         }
     }
 
@@ -135,8 +135,8 @@ impl AtNode<'_, '_> {
     pub fn queue_pair_of(&self, order: u64) -> Option<u32> {
         match self.ctx.run.events.queue_pair(order) {
             QueuePairName::Ranked { nic, rank } => {
-                let first = self.node.nics[0].number;
-                self.node.nics[(nic - first) as usize].ranks.get(rank)
+                let first = self.node.host.nics[0].number;
+                self.node.host.nics[(nic - first) as usize].ranks.get(rank)
             }
             QueuePairName::Slot(slot) => Some(slot),
         }
@@ -253,15 +253,15 @@ impl World<'_> {
         if half.state.alive {
             // Its NIC may be another one than it was opened on.
             let node = &mut self.nodes[path.source.index()];
-            if node.host_pairs.sprays {
-                node.nics.iter_mut().for_each(|nic| nic.ranks.close(half.rank));
+            if node.host.pairs.sprays {
+                node.host.nics.iter_mut().for_each(|nic| nic.ranks.close(half.rank));
             } else {
-                node.nics[half.nic.index()].ranks.close(half.rank);
+                node.host.nics[half.nic.index()].ranks.close(half.rank);
             }
             half.close(path, &mut self.run.kept.records);
         }
         if let Some((_, rank)) = other.timer_key {
-            self.nodes[path.destination.index()].nics[0].receivers.close(rank);
+            self.nodes[path.destination.index()].host.nics[0].receivers.close(rank);
         }
         if other.alive {
             other.close(path, &mut self.run.kept.records);

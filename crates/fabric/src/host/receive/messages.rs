@@ -30,7 +30,7 @@ impl AtNode<'_, '_> {
         let slot = match self.ctx.run.events.queue_pair(order) {
             QueuePairName::Slot(slot) => Some(slot),
             QueuePairName::Ranked { nic, rank } => {
-                self.node.nics[(nic - self.node.nics[0].number) as usize].receivers.get(rank)
+                self.node.host.nics[(nic - self.node.host.nics[0].number) as usize].receivers.get(rank)
             }
         };
         let Some(slot) = slot else { return };
@@ -65,7 +65,7 @@ impl AtNode<'_, '_> {
         call(&mut half.notification, &mut cx);
         let next = half.notification.next_timeout();
         if next.is_some() {
-            let nic = &mut self.node.nics[0];
+            let nic = &mut self.node.host.nics[0];
             let (key, _) = *half.timer_key.get_or_insert_with(|| {
                 let rank = nic.receivers.next();
                 nic.receivers.open(rank, flow.0);

@@ -35,7 +35,7 @@ impl AtNode<'_, '_> {
             return;
         }
         if half.turn.repeats_first {
-            half.update_repeats(&mut self.node.nics[half.nic.index()]);
+            half.update_repeats(&mut self.node.host.nics[half.nic.index()]);
         }
         let eligible = half.may_send(semantics.window);
         let ready = eligible && half.pacing.next_send <= self.ctx.now;
@@ -47,13 +47,13 @@ impl AtNode<'_, '_> {
 
     fn move_qp(&mut self, id: u32, eligible: bool, ready: bool) {
         if ready
-            && self.node.host_pairs.sprays
+            && self.node.host.pairs.sprays
             && !self.ctx.run.pairs.senders.known(id as usize).turn.is_ready
         {
             self.spray(id);
         }
         let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        let nic = &mut self.node.nics[half.nic.index()];
+        let nic = &mut self.node.host.nics[half.nic.index()];
         if ready != half.turn.is_ready {
             half.turn.is_ready = ready;
             let bitmap = &mut nic.ready[half.class as usize];
@@ -68,7 +68,7 @@ impl AtNode<'_, '_> {
             nic.pacing.push(Reverse((half.pacing.next_send, half.rank)));
             if self.ctx.facts.blueprint.semantics.turns == Turns::Ring {
                 let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
-                let port = self.node.ports[half.nic.index()].id.0;
+                let port = self.node.links.ports[half.nic.index()].id.0;
                 self.ctx.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, port);
             }
         }
@@ -77,17 +77,17 @@ impl AtNode<'_, '_> {
     /// Queue pairs whose pacing time has come may send.
     pub fn pacing_timer(&mut self, port: Local, order: u64) {
         let local = port.index();
-        if !self.node.nics[local].pacing_timer.fires(Time(self.ctx.now), order) {
+        if !self.node.host.nics[local].pacing_timer.fires(Time(self.ctx.now), order) {
             return;
         }
         if self.ctx.facts.blueprint.semantics.turns == Turns::Ring {
             self.paced_are_ready(local);
-            let nic = &mut self.node.nics[local];
+            let nic = &mut self.node.host.nics[local];
             let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
-            let id = self.node.ports[local].id.0;
+            let id = self.node.links.ports[local].id.0;
             self.ctx.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, id);
         }
-        if self.node.host_pairs.sprays {
+        if self.node.host.pairs.sprays {
             return self.try_transmit_at_all();
         }
         self.try_transmit(port);
@@ -95,13 +95,13 @@ impl AtNode<'_, '_> {
 
     /// Queue pairs of a NIC whose pacing time has come are ready.
     pub fn paced_are_ready(&mut self, local: usize) {
-        while let Some(&Reverse((at, rank))) = self.node.nics[local].pacing.peek() {
+        while let Some(&Reverse((at, rank))) = self.node.host.nics[local].pacing.peek() {
             if at > self.ctx.now {
                 break;
             }
-            self.node.nics[local].pacing.pop();
+            self.node.host.nics[local].pacing.pop();
             // Not an entry that is older than the time at which it waits now.
-            if let Some(id) = self.node.nics[local].ranks.get(rank)
+            if let Some(id) = self.node.host.nics[local].ranks.get(rank)
                 && self.ctx.run.pairs.senders.known(id as usize).pacing.heap_at == at
             {
                 self.ctx.run.pairs.senders.known_mut(id as usize).pacing.heap_at = NEVER;
@@ -275,7 +275,7 @@ impl AtNode<'_, '_> {
     /// Takes what the stack of a flow now allows.
     pub fn allowance_changed(&mut self, slot: u32) {
         let half = &mut self.ctx.run.pairs.senders[slot as usize];
-        let line = self.ctx.facts.ports[self.node.ports[half.nic.index()].id.index()].rate;
+        let line = self.ctx.facts.ports[self.node.links.ports[half.nic.index()].id.index()].rate;
         let own = Allowance { rate: Rate::MAX, window: half.transport.cap() };
         let rate = half.allowance.rate;
         half.allowance = half.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
@@ -345,7 +345,7 @@ mod tests {
         let world = &mut fabric.world;
         let is_its = |slot: &u32| world.run.pairs.paths[*slot as usize].source == HOST;
         let slot = (0..3).find(is_its).expect("it is open");
-        world.nodes[HOST.index()].ports[0].up = false;
+        world.nodes[HOST.index()].links.ports[0].up = false;
         test(world, slot);
     }
 
@@ -354,7 +354,7 @@ mod tests {
     }
 
     fn waiting(world: &World<'_>) -> Vec<u64> {
-        let pacing = &world.nodes[HOST.index()].nics[0].pacing;
+        let pacing = &world.nodes[HOST.index()].host.nics[0].pacing;
         let mut times: Vec<u64> = pacing.iter().map(|Reverse((at, _))| *at).collect();
         times.sort_unstable();
         times

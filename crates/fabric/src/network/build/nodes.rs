@@ -15,9 +15,10 @@ use crate::column::{Column, Part};
 use crate::error::BuildError;
 use crate::host::listed::Listed;
 use crate::host::nic::Nic;
-use crate::host::queue_pairs::HostPairs;
+use crate::host::nics::Host;
 use crate::host::ranks::Ranks;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
+use crate::link::links::Links;
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::accounts::Accounts;
 use crate::network::blueprint::{Blueprint, Draws, RelayPorts, Role, SwitchSpec};
@@ -108,8 +109,8 @@ impl World<'_> {
         }
         let mut built = self.bare_node(node, switch, &ports);
         built.machines = own;
-        built.host_pairs.to_start = listed.count(node);
-        built.host_pairs.sprays = self.facts.sprays(node);
+        built.host.pairs.to_start = listed.count(node);
+        built.host.pairs.sprays = self.facts.sprays(node);
         Ok(built)
     }
 
@@ -123,17 +124,18 @@ impl World<'_> {
             id: node,
             work: 0,
             machines: Vec::new(),
-            histograms: histograms(histogram, ports.len(), number.is_some()),
-            buckets: buckets(blueprint.records.shares.as_ref(), ports),
-            host_pairs: HostPairs::default(),
+            host: Host::default(),
             streams: streams(blueprint, key, number.map(narrow)),
             switch,
-            ports: Part::default(),
-            queues: Part::default(),
-            egress: Part::default(),
+            links: Links {
+                ports: Part::default(),
+                queues: Part::default(),
+                egress: Part::default(),
+                series: Part::default(),
+                histograms: histograms(histogram, ports.len(), number.is_some()),
+                buckets: buckets(blueprint.records.shares.as_ref(), ports),
+            },
             ingress: Part::default(),
-            series: Part::default(),
-            nics: Part::default(),
         }
     }
 
@@ -165,8 +167,9 @@ impl World<'_> {
         let parts = all.deal(of(1)).into_iter().zip(ingress.deal(of(classes))).zip(egress.deal(of(classes)));
         let parts = parts.zip(all_queues.deal(of(queues))).zip(series.deal(of(1))).zip(all_nics.deal(nics));
         for (node, (((((ports, ingress), egress), queues), series), nics)) in nodes.iter_mut().zip(parts) {
-            (node.ports, node.ingress, node.egress) = (ports, ingress, egress);
-            (node.queues, node.series, node.nics) = (queues, series, nics);
+            let links = &mut node.links;
+            (links.ports, links.egress, links.queues, links.series) = (ports, egress, queues, series);
+            (node.ingress, node.host.nics) = (ingress, nics);
         }
     }
 

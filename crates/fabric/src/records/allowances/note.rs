@@ -16,11 +16,11 @@ impl AtNode<'_, '_> {
         }
         let allowance = half.allowance;
         if half.allowance_noted.replace(allowance) != Some(allowance) {
-            let line = self.ctx.facts.ports[self.node.ports[half.nic.index()].id.index()].rate;
+            let line = self.ctx.facts.ports[self.node.links.ports[half.nic.index()].id.index()].rate;
             let allowed = allowed_gbps(&allowance, line, path.base_rtt);
             log.log.push(Row {
                 time: self.ctx.now,
-                nic: self.node.nics[half.nic.index()].number,
+                nic: self.node.host.nics[half.nic.index()].number,
                 in_step,
                 flow: path.name(),
                 allowance,

@@ -14,7 +14,7 @@ impl AtNode<'_, '_> {
     #[cold]
     #[inline(never)]
     pub fn capture(&mut self, port: Local, packet_ref: PacketRef) {
-        let Some(at) = self.ctx.run.kept.capture.count(self.id(port)) else { return };
+        let Some(at) = self.ctx.run.kept.capture.count(self.node.links.id(port)) else { return };
         let packet = self.ctx.run.packets[packet_ref];
         let flow = if packet.is_link_control() {
             NO_FLOW

@@ -8,11 +8,11 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     pub fn sample(&mut self, port: Local, queued: u64) {
         let until = self.ctx.run.kept.instants.until().unwrap_or(self.ctx.now);
-        self.node.histograms[port.index()].stood(until, queued);
+        self.node.links.histograms[port.index()].stood(until, queued);
     }
 
     /// The queues of `port` have held `queued` bytes until now, and no event comes any more.
     pub fn sample_last(&mut self, port: Local, queued: u64) {
-        self.node.histograms[port.index()].stood(self.ctx.now, queued);
+        self.node.links.histograms[port.index()].stood(self.ctx.now, queued);
     }
 }

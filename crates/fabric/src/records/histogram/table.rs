@@ -27,7 +27,7 @@ impl World<'_> {
         let switches = self.port_ids().filter(|&port| !self.facts.ports[port.index()].at_host);
         switches.filter_map(|port| {
             let node = self.node_at(port);
-            Some((port.index(), node.histograms.get(self.facts.local(port).index())?))
+            Some((port.index(), node.links.histograms.get(self.facts.local(port).index())?))
         })
     }
 

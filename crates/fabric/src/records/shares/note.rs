@@ -17,12 +17,12 @@ impl AtNode<'_, '_> {
             return;
         }
         let key = Key {
-            port: self.node.ports[port.index()].id.0,
+            port: self.node.links.ports[port.index()].id.0,
             flow: self.ctx.run.pairs.paths[packet.flow.index()].name(),
         };
         let class = self.ctx.facts.layout.classes[usize::from(packet.class)].0;
         let bytes = u64::from(packet.frame) + self.ctx.facts.layout.gap;
-        if let Some(bucket) = self.node.buckets.get_mut(port.index()).and_then(Option::as_mut) {
+        if let Some(bucket) = self.node.links.buckets.get_mut(port.index()).and_then(Option::as_mut) {
             log.sent(
                 bucket,
                 Sent {
@@ -39,7 +39,7 @@ impl World<'_> {
     /// Writes down what is in buckets that are being filled.
     pub fn end_buckets(&mut self) {
         let Some(log) = &mut self.run.kept.shares else { return };
-        let buckets = self.nodes.iter_mut().flat_map(|node| node.buckets.iter_mut().flatten());
+        let buckets = self.nodes.iter_mut().flat_map(|node| node.links.buckets.iter_mut().flatten());
         buckets.for_each(|bucket| log.end(self.now, bucket));
     }
 }

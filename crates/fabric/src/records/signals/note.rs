@@ -20,7 +20,7 @@ impl AtNode<'_, '_> {
     /// Writes down what states the machines of `port` have changed; they have just been called.
     pub fn note_states(&mut self, port: Local) {
         // Machines at a host are called for pauses, but for no packets.
-        if self.ctx.run.kept.signals.is_some() && !self.node.ports[port.index()].at_host {
+        if self.ctx.run.kept.signals.is_some() && !self.node.links.ports[port.index()].at_host {
             self.push_states(port, What::State);
         }
     }
@@ -39,7 +39,7 @@ impl AtNode<'_, '_> {
         let Some(log) = &mut self.ctx.run.kept.signals else { return };
         let points = &self.node.machines[port.index()].congestion_points;
         for class in 1..classes {
-            let egress = &mut self.node.egress[self.ctx.facts.layout.port_class(port, narrow(class))];
+            let egress = &mut self.node.links.egress[self.ctx.facts.layout.port_class(port, narrow(class))];
             let state = state_of(points, now, self.ctx.facts.layout.classes[class]);
             if state != std::mem::replace(&mut egress.rare.state_noted, state) {
                 let what = what(log.code(state));
@@ -55,7 +55,7 @@ impl AtNode<'_, '_> {
             let flow = self.ctx.run.pairs.paths[self.ctx.run.packets[packet_ref].flow.index()].name();
             log.push_row(
                 (self.ctx.now, in_step),
-                self.node.egress[port_class].id as usize,
+                self.node.links.egress[port_class].id as usize,
                 What::Mark(mark, flow),
             );
         }
@@ -67,11 +67,11 @@ impl AtNode<'_, '_> {
         let path = &self.ctx.run.pairs.paths[cnp.flow.index()];
         let port_class = self.ctx.facts.layout.port_class(port, path.class);
         let name = path.name();
-        self.node.egress[port_class].rare.cnps += 1;
+        self.node.links.egress[port_class].rare.cnps += 1;
         if let Some(log) = &mut self.ctx.run.kept.signals {
             log.push_row(
                 (self.ctx.now, in_step),
-                self.node.egress[port_class].id as usize,
+                self.node.links.egress[port_class].id as usize,
                 What::Cnp(name, cnp.window),
             );
         }
@@ -86,13 +86,13 @@ impl AtNode<'_, '_> {
             return;
         }
         let port_class = self.ctx.facts.layout.port_class(port, class);
-        self.node.egress[port_class].rare.cns += 1;
+        self.node.links.egress[port_class].rare.cns += 1;
         let in_step = self.ctx.is_step();
-        let to = self.ctx.facts.node_of(peer(self.id(ingress)));
+        let to = self.ctx.facts.node_of(peer(self.node.links.id(ingress)));
         if let Some(log) = &mut self.ctx.run.kept.signals {
             log.push_row(
                 (self.ctx.now, in_step),
-                self.node.egress[port_class].id as usize,
+                self.node.links.egress[port_class].id as usize,
                 What::Cn(Cn { to, degree: cn.degree, flows: cn.count }),
             );
         }

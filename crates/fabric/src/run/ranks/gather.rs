@@ -37,15 +37,15 @@ struct NodeRecords {
 impl NodeRecords {
     fn of(node: &Node) -> Self {
         let ingress = node.ingress.iter();
-        let egress = node.egress.iter();
+        let egress = node.links.egress.iter();
         NodeRecords {
             id: node.id,
             ingress: ingress.map(|of| (of.received, of.rare.clone(), of.peaks)).collect(),
             egress: egress
                 .map(|of| (of.paused_since, of.paused_total, of.counters.clone(), of.rare.clone()))
                 .collect(),
-            series: node.series.to_vec(),
-            histograms: node.histograms.clone(),
+            series: node.links.series.to_vec(),
+            histograms: node.links.histograms.clone(),
             peak: node.switch.peak,
         }
     }
@@ -55,13 +55,13 @@ impl NodeRecords {
         for (to, (received, rare, peaks)) in node.ingress.iter_mut().zip(self.ingress) {
             (to.received, to.rare, to.peaks) = (received, rare, peaks);
         }
-        for (to, (since, total, counters, rare)) in node.egress.iter_mut().zip(self.egress) {
+        for (to, (since, total, counters, rare)) in node.links.egress.iter_mut().zip(self.egress) {
             (to.paused_since, to.paused_total, to.counters, to.rare) = (since, total, counters, rare);
         }
-        for (to, series) in node.series.iter_mut().zip(self.series) {
+        for (to, series) in node.links.series.iter_mut().zip(self.series) {
             *to = series;
         }
-        node.histograms = self.histograms;
+        node.links.histograms = self.histograms;
         node.switch.peak = self.peak;
     }
 }

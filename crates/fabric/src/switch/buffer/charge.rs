@@ -24,7 +24,7 @@ impl AtNode<'_, '_> {
         frame: u16,
     ) -> bool {
         let account = self.node.ingress.known(port_class);
-        let port = self.node.ports.known(out.index());
+        let port = self.node.links.ports.known(out.index());
         let pool = &self.node.switch;
         let (occupies, wire, frame) = (pool.occupied_by(frame), self.counted_wire(frame), u64::from(frame));
         let held = account.held + occupies;
@@ -56,9 +56,10 @@ impl AtNode<'_, '_> {
     fn joins_beyond_fast_path(&self, out: Local, class: u8, frame: u64) -> bool {
         let queue = self
             .node
+            .links
             .queues
             .known(self.ctx.facts.layout.queue(out) + self.ctx.facts.layout.first_queue(class));
-        queue.bytes + frame > u64::from(self.node.ports.known(out.index()).fast_path_up_to)
+        queue.bytes + frame > u64::from(self.node.links.ports.known(out.index()).fast_path_up_to)
     }
 
     /// Charges the packet to its ingress, or returns why it must be dropped.
@@ -134,7 +135,7 @@ impl AtNode<'_, '_> {
         let queues = self.node.locals().flat_map(|port| {
             let charged =
                 (1..self.ctx.facts.layout.queues_per_port).filter(move |&q| !self.may_lose(port, q));
-            charged.map(move |q| self.node.queues.known(self.ctx.facts.layout.queue(port) + q))
+            charged.map(move |q| self.node.links.queues.known(self.ctx.facts.layout.queue(port) + q))
         });
         bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }
@@ -142,7 +143,7 @@ impl AtNode<'_, '_> {
     /// Records in the account's peak and the port's series that it holds `held` bytes.
     #[inline(never)]
     fn record_held(&mut self, port_class: usize, ingress: Local, held: u64) {
-        let series = self.node.series.known_mut(ingress.index());
+        let series = self.node.links.series.known_mut(ingress.index());
         series.buffer(self.ctx.now, held);
         let account = self.node.ingress.known_mut(port_class);
         account.peaks.held = account.peaks.held.max(held);
@@ -235,7 +236,7 @@ impl AtNode<'_, '_> {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "classes of a switch with at most 2^16 ports")]
     pub fn release_later(&mut self, port: Local, ingress: Local, port_class: usize, frame: u16) {
-        let at = self.node.ports.known(port.index()).free_at;
+        let at = self.node.links.ports.known(port.index()).free_at;
         let switch = &mut self.node.switch;
         switch.next_release = switch.next_release.min(at);
         let uncharge = Uncharge { at, port, ingress, port_class: port_class as u32, frame };
@@ -346,8 +347,8 @@ mod tests {
         fn waits(world: &mut World<'_>, port: u64, queue: u64) {
             let at = world.facts.layout.queue(out()) + 1;
             let node = switch(world);
-            node.ports[1].fast_path_up_to = 3_000;
-            (node.ports[1].waiting, node.queues[at].bytes) = (port, queue);
+            node.links.ports[1].fast_path_up_to = 3_000;
+            (node.links.ports[1].waiting, node.links.queues[at].bytes) = (port, queue);
         }
         let cases: [(&str, bool, Sets); 10] = [
             ("as it is", true, |_, _| ()),
@@ -363,8 +364,8 @@ mod tests {
                 let switch = &mut switch(world).switch;
                 (switch.pool_used, switch.pool_fast_path_up_to) = (6_001, 7_000);
             }),
-            ("a watchdog", false, |world, _| switch(world).ports[1].gates.discards = 2),
-            ("the link", false, |world, _| switch(world).ports[1].up = false),
+            ("a watchdog", false, |world, _| switch(world).links.ports[1].gates.discards = 2),
+            ("the link", false, |world, _| switch(world).links.ports[1].up = false),
             ("an own buffer", true, |world, account| switch(world).ingress[account].pooled = false),
         ];
         for (reason, expected, sets) in cases {
@@ -404,7 +405,7 @@ mod tests {
             world.nodes[SWITCH.index()].switch.occupied = 5_000;
             world.nodes[SWITCH.index()].switch.pool_used = 5_000;
             for (port, at) in [(1, 30), (0, 50), (2, 40), (0, 30), (1, 40)] {
-                world.nodes[SWITCH.index()].ports[port].free_at = at;
+                world.nodes[SWITCH.index()].links.ports[port].free_at = at;
                 world.at(SWITCH).release_later(Local::at(port), IN, account, 1_000);
             }
             let switch = &world.nodes[SWITCH.index()].switch;
@@ -432,7 +433,7 @@ mod tests {
         at_rest(|world, _| {
             for (port, control, data) in [(0, 900, 700), (1, 0, 400), (2, 800, 1_000)] {
                 let at = world.facts.layout.queue(Local::at(port));
-                let queues = &mut world.nodes[SWITCH.index()].queues;
+                let queues = &mut world.nodes[SWITCH.index()].links.queues;
                 (queues[at].bytes, queues[at + 1].bytes) = (control, data);
             }
             assert_eq!(world.at(SWITCH).beyond(Bytes(500)), Bytes(200 + 500));

@@ -27,7 +27,7 @@ impl AtNode<'_, '_> {
         if mark == Mark::None || !self.ctx.run.packets[packet_ref].is_data() {
             return;
         }
-        let egress = &mut self.node.egress[port_class];
+        let egress = &mut self.node.links.egress[port_class];
         match mark {
             Mark::Ue => egress.rare.ue_marks += 1,
             Mark::None | Mark::Ce => egress.counters.ecn_marks += 1,
@@ -85,7 +85,7 @@ impl AtNode<'_, '_> {
         }
         let cnp = if packet.kind == Kind::Cnp { packet.cnp() } else { Cnp::of(packet.flow, packet.mark()) };
         let (flow_hash, source, destination) = (path.hash, path.tuple.source, path.tuple.destination);
-        let ingress = self.id(ingress);
+        let ingress = self.node.links.id(ingress);
         for port in self.node.locals() {
             if self.node.machines[port.index()].observes_cnps {
                 let event = PortEvent::CnpPasses { cnp: &cnp, flow_hash, source, destination, ingress };
@@ -115,7 +115,7 @@ impl AtNode<'_, '_> {
             }
         }
         if let Some((i, at)) = still {
-            self.refuse_timer(Timed::CongestionPoint(self.id(port), i), at);
+            self.refuse_timer(Timed::CongestionPoint(self.node.links.id(port), i), at);
         }
         self.after_congestion_points(port);
         // A gate may have opened.
@@ -134,13 +134,14 @@ impl AtNode<'_, '_> {
 
     /// Reads the timers and the fast path of the congestion points of `port` again.
     fn ask_again(&mut self, port: Local) {
-        self.node.machines[port.index()].sync(&mut self.ctx.run.events, self.node.ports[port.index()].id);
+        self.node.machines[port.index()]
+            .sync(&mut self.ctx.run.events, self.node.links.ports[port.index()].id);
         self.set_port_fast_path(port);
     }
 
     /// Stores up to which queue length the congestion points of `port` are not called.
     pub fn set_port_fast_path(&mut self, port: Local) {
-        self.node.ports[port.index()].fast_path_up_to = self.fast_path_of_port(port);
+        self.node.links.ports[port.index()].fast_path_up_to = self.fast_path_of_port(port);
     }
 
     /// The queue length up to which no congestion point of a port is called.
@@ -164,7 +165,7 @@ impl AtNode<'_, '_> {
             if !point.fast_path_up_to().is_some_and(passes) {
                 continue;
             }
-            for queue in &self.node.queues[first + 1..first + self.ctx.facts.layout.queues_per_port] {
+            for queue in &self.node.links.queues[first + 1..first + self.ctx.facts.layout.queues_per_port] {
                 let is_newest =
                     |packet_ref: &PacketRef| newest.is_some_and(|(newest, _)| newest == *packet_ref);
                 for packet_ref in
@@ -183,7 +184,7 @@ impl AtNode<'_, '_> {
     /// A packet waits for the `q`-th queue of a port with congestion points, or in it: where queues may be
     /// chosen, others of its flow follow it there.
     pub fn note_queue_of_flow(&mut self, out: Local, q: usize, packet: &Packet) {
-        if self.node.ports[out.index()].has_cp
+        if self.node.links.ports[out.index()].has_cp
             && (self.ctx.facts.layout.subs > 1 || self.ctx.facts.layout.queues_per_port > 2)
         {
             let queue_of_flow =
@@ -205,7 +206,7 @@ impl AtNode<'_, '_> {
 
     /// Is it noted where a packet waits at `out` when it is taken in, and not when it joins its queue?
     fn is_queue_noted_early(&self, out: Local) -> bool {
-        self.node.ports[out.index()].isolates && self.node.switch.pipeline != 0
+        self.node.links.ports[out.index()].isolates && self.node.switch.pipeline != 0
     }
 
     /// Calls the congestion points of `out` for a packet that has joined its `q`-th queue.
@@ -233,7 +234,7 @@ impl AtNode<'_, '_> {
 
     /// A packet has left its queue at `port` and will not be sent.
     pub fn removed(&mut self, port: Local, packet: &Packet) {
-        if !self.node.ports[port.index()].has_cp {
+        if !self.node.links.ports[port.index()].has_cp {
             return;
         }
         self.count_input(port, packet, false);
@@ -275,16 +276,17 @@ impl AtNode<'_, '_> {
         if self.ctx.facts.layout.subs < 2 || class == u8::MAX {
             return;
         }
-        if self.node.ports[port.index()].isolates {
+        if self.node.links.ports[port.index()].isolates {
             return self.isolate_waiting(port, class, None);
         }
         let first = self.ctx.facts.layout.queue(port) + self.ctx.facts.layout.first_queue(class);
         let own = self.own_queues(port);
-        let lists: Lists = self.node.queues[first..first + own].iter().map(|queue| queue.fifo).collect();
+        let lists: Lists =
+            self.node.links.queues[first..first + own].iter().map(|queue| queue.fifo).collect();
         let sorted = self.sorted(port, class, &lists);
         let bytes: SmallVec<[Bytes; 2]> = sorted.iter().map(|queue| Bytes(queue.bytes)).collect();
         for (at, queue) in (first..).zip(sorted) {
-            self.node.queues[at] = queue;
+            self.node.links.queues[at] = queue;
         }
         if self.has_crossbar() {
             self.resort_inputs(port, class);
@@ -306,19 +308,19 @@ impl AtNode<'_, '_> {
         let (first, second) =
             (self.ctx.facts.layout.first_queue(class), self.ctx.facts.layout.first_queue(class) + 1);
         let at = self.ctx.facts.layout.queue(port);
-        let mut list = std::mem::take(&mut self.node.queues[at + first]).fifo;
+        let mut list = std::mem::take(&mut self.node.links.queues[at + first]).fifo;
         while let Some(packet_ref) = list.pop(&self.ctx.run.packets) {
             let packet = self.ctx.run.packets[packet_ref];
             if self.moves(port, &packet, only) {
                 self.move_isolated(port, second, packet_ref);
             } else {
-                let queue = &mut self.node.queues[at + first];
+                let queue = &mut self.node.links.queues[at + first];
                 queue.bytes += u64::from(packet.frame);
                 queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
             }
         }
         self.isolate_piped(port, class, only);
-        let bytes = [first, second].map(|q| Bytes(self.node.queues[at + q].bytes));
+        let bytes = [first, second].map(|q| Bytes(self.node.links.queues[at + q].bytes));
         self.report_sorted(port, class, &bytes);
     }
 
@@ -351,14 +353,14 @@ impl AtNode<'_, '_> {
             self.discard(port_class, packet_ref, reason);
         } else {
             self.replaced(port, q, &packet);
-            let paused =
-                self.node.egress[self.ctx.facts.layout.port_class(port, packet.class)].paused(self.ctx.now);
+            let paused = self.node.links.egress[self.ctx.facts.layout.port_class(port, packet.class)]
+                .paused(self.ctx.now);
             let moved = &mut self.ctx.run.packets[packet_ref];
             moved.flags |= ISOLATED;
             moved.paused = moved.paused.wrapping_add(paused);
             let at = self.ctx.facts.layout.queue(port) + q;
-            self.node.queues[at].bytes += u64::from(packet.frame);
-            self.node.queues[at].fifo.push(&mut self.ctx.run.packets, packet_ref);
+            self.node.links.queues[at].bytes += u64::from(packet.frame);
+            self.node.links.queues[at].fifo.push(&mut self.ctx.run.packets, packet_ref);
         }
         self.uncharge_account(port_class, packet.ingress, packet.frame);
     }
@@ -462,8 +464,8 @@ impl AtNode<'_, '_> {
     /// Sends a congestion notification that a machine of `port` has made one hop, out of the port by which
     /// the neighbour's packets come in; hosts would not understand it.
     fn notify_upstream(&mut self, port: Local, ingress: Local, cn: CongestionNotification) {
-        if !self.node.ports[ingress.index()].up
-            || self.ctx.facts.ports[peer(self.id(ingress)).index()].at_host
+        if !self.node.links.ports[ingress.index()].up
+            || self.ctx.facts.ports[peer(self.node.links.id(ingress)).index()].at_host
         {
             return;
         }
@@ -478,7 +480,7 @@ impl AtNode<'_, '_> {
     /// Sends a set of flows that a machine has made one hop, out of the port by which the neighbour's packets
     /// come in.
     fn send_filter(&mut self, ingress: Local, filter: FlowFilter) {
-        if self.node.ports[ingress.index()].up {
+        if self.node.links.ports[ingress.index()].up {
             self.send_to_neighbour(ingress, u64::from(filter.bytes), Extra::Filter(filter));
         }
     }
@@ -498,7 +500,7 @@ impl AtNode<'_, '_> {
     /// A message of the neighbour downstream to the machines of an egress port has arrived, or was lost on
     /// the link.
     pub fn neighbour_says(&mut self, port: Local, what: PortEvent<'_>, lost: bool) {
-        if lost || !self.node.ports[port.index()].has_cp {
+        if lost || !self.node.links.ports[port.index()].has_cp {
             return;
         }
         self.call_points(port, what);
@@ -513,14 +515,14 @@ impl AtNode<'_, '_> {
         let first = self.ctx.facts.layout.queue(port);
         let len = (1..self.ctx.facts.layout.queues_per_port)
             .filter(|&q| self.ctx.facts.layout.class_of_queue(q) == class)
-            .map(|q| self.node.queues[first + q].bytes)
+            .map(|q| self.node.links.queues[first + q].bytes)
             .sum();
         let view = QueueView {
-            port: self.id(port),
+            port: self.node.links.id(port),
             class: self.ctx.facts.layout.classes[class as usize],
             sub: 0,
             len: Bytes(len),
-            first: Bytes(self.node.queues[first + self.ctx.facts.layout.first_queue(class)].bytes),
+            first: Bytes(self.node.links.queues[first + self.ctx.facts.layout.first_queue(class)].bytes),
             voq: Bytes::ZERO,
             rate: self.rate(port),
             paused,
@@ -538,8 +540,8 @@ impl AtNode<'_, '_> {
         if self.node.is_host() {
             return;
         }
-        let upstream = self.ctx.facts.ports[peer(self.id(ingress)).index()].rate;
-        let id = self.id(ingress);
+        let upstream = self.ctx.facts.ports[peer(self.node.links.id(ingress)).index()].rate;
+        let id = self.node.links.id(ingress);
         for frame in 0..self.ctx.run.out.frames.0.len() {
             let event = match self.ctx.run.out.frames.0[frame] {
                 FcFrame::Pause { class, quanta: Quanta(0) } => PortEvent::ResumeSent { ingress: id, class },

@@ -10,11 +10,11 @@ impl AtNode<'_, '_> {
     /// Has a metered message wait its turn at `out`, or drops it.
     pub fn queue_metered(&mut self, out: Local, packet_ref: PacketRef) {
         let frame = self.ctx.run.packets[packet_ref].frame;
-        let up = self.node.ports.known(out.index()).up;
+        let up = self.node.links.ports.known(out.index()).up;
         let Some(meter) = self.node.machines[out.index()].meter.as_mut() else { return };
         if !up || meter.is_full() {
             // A host's own messages have come in by no port.
-            let at_host = self.node.ports.known(out.index()).at_host;
+            let at_host = self.node.links.ports.known(out.index()).at_host;
             let ingress = if at_host { out } else { self.ctx.run.packets[packet_ref].ingress };
             let port_class = self.ctx.facts.layout.port_class(ingress, 0);
             return self.discard(
@@ -40,7 +40,7 @@ impl AtNode<'_, '_> {
         let opens = meter.opens_for(now, wire);
         if opens > now {
             meter.wake = Some(opens);
-            machines.sync(&mut self.ctx.run.events, self.node.ports.known(port.index()).id);
+            machines.sync(&mut self.ctx.run.events, self.node.links.ports.known(port.index()).id);
             return None;
         }
         meter.fifo.pop(&self.ctx.run.packets);
@@ -64,7 +64,7 @@ impl AtNode<'_, '_> {
         while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
             let packet = self.ctx.run.packets.take(packet_ref);
             self.leaves(port, packet.frame);
-            let at_host = self.node.ports.known(port.index()).at_host;
+            let at_host = self.node.links.ports.known(port.index()).at_host;
             let port_class = self.ctx.facts.layout.port_class(if at_host { port } else { packet.ingress }, 0);
             self.drop_packet(port_class, &packet, reason);
         }

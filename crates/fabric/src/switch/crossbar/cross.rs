@@ -193,7 +193,7 @@ impl AtNode<'_, '_> {
         let inputs = self.inputs();
         let first = self.ctx.facts.layout.queue(Local::at(output)) + 1;
         let held = |queue: usize| {
-            self.node.queues[first + queue].bytes + inputs.coming[output * inputs.queues + queue]
+            self.node.links.queues[first + queue].bytes + inputs.coming[output * inputs.queues + queue]
         };
         let class = queue / self.ctx.facts.layout.subs;
         let all: u64 =
@@ -213,7 +213,7 @@ impl AtNode<'_, '_> {
         let packet_ref = inputs.voqs[voq].pop(&self.ctx.run.packets).expect("a packet waits");
         let frame = u64::from(self.ctx.run.packets[packet_ref].frame);
         let took = across(
-            self.node.ports[inputs.clock.index()].serial_time(frame + self.ctx.facts.layout.gap),
+            self.node.links.ports[inputs.clock.index()].serial_time(frame + self.ctx.facts.layout.gap),
             inputs.plan.speed_up,
         );
         inputs.one_less(input, output);
@@ -332,7 +332,7 @@ mod tests {
                 (60_000, 39_000, 1_001, false),
                 (99_001, 0, 1_000, false),
             ] {
-                world.nodes[SWITCH.index()].queues[queue].bytes = waits;
+                world.nodes[SWITCH.index()].links.queues[queue].bytes = waits;
                 inputs(world).coming[output] = comes;
                 assert_eq!(world.at(SWITCH).has_room(output, 0, frame), room, "{waits} {comes} {frame}");
             }

@@ -60,7 +60,7 @@ impl AtNode<'_, '_> {
             self.refuse(port_class, ingress, packet_ref, reason);
             return;
         }
-        if self.node.ports.known(out.index()).isolates {
+        if self.node.links.ports.known(out.index()).isolates {
             if self.may_lose(out, q) {
                 return self.isolate(ingress, port_class, (out, q), packet_ref);
             }
@@ -114,7 +114,7 @@ impl AtNode<'_, '_> {
 
     /// A packet that has been taken in passes the pipeline of a switch before it joins its queue.
     fn enter_pipeline(&mut self, (out, q): (Local, usize), packet_ref: PacketRef) {
-        if q != 0 && self.node.ports.known(out.index()).isolates {
+        if q != 0 && self.node.links.ports.known(out.index()).isolates {
             // Its queue decides what is charged for it, so the queue is chosen now.
             let packet = self.ctx.run.packets[packet_ref];
             self.note_queue_of_flow(out, q, &packet);
@@ -138,7 +138,7 @@ impl AtNode<'_, '_> {
         if packet.class == 0 {
             return self.control_leaves_pipeline(out, packet_ref);
         }
-        let q = if self.node.ports.known(out.index()).isolates {
+        let q = if self.node.links.ports.known(out.index()).isolates {
             self.ctx.facts.layout.first_queue_of(packet.class, usize::from(packet.has(ISOLATED)))
         } else {
             self.preferred_queue(out, &packet)
@@ -148,7 +148,7 @@ impl AtNode<'_, '_> {
             let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
             self.discard(port_class, packet_ref, reason);
             self.apply_releases();
-            if self.node.ports.known(out.index()).isolates {
+            if self.node.links.ports.known(out.index()).isolates {
                 self.flow_left_queue(out, packet.flow);
             }
             if self.has_crossbar() {
@@ -167,7 +167,7 @@ impl AtNode<'_, '_> {
 
     /// A packet of the control class has passed the pipeline of a switch; its link may have failed meanwhile.
     fn control_leaves_pipeline(&mut self, out: Local, packet_ref: PacketRef) {
-        if self.node.ports.known(out.index()).up {
+        if self.node.links.ports.known(out.index()).up {
             self.queue_control(out, packet_ref);
         } else {
             let port_class = self.ctx.facts.layout.port_class(self.ctx.run.packets[packet_ref].ingress, 0);
@@ -208,7 +208,7 @@ impl AtNode<'_, '_> {
         if !packet.has(ISOLATED) || self.may_lose(out, q) || !self.is_pressed(packet) {
             return Some(q);
         }
-        if !self.node.ports.known(out.index()).isolates {
+        if !self.node.links.ports.known(out.index()).isolates {
             return None;
         }
         if self.node.machines[out.index()].queue_of_flow.contains_key(&packet.flow.0) {
@@ -235,7 +235,7 @@ impl AtNode<'_, '_> {
 
     /// The queue where the packet's flow waits already, or which the congestion point chooses.
     fn preferred_queue(&mut self, out: Local, packet: &Packet) -> usize {
-        if !self.node.ports.known(out.index()).has_cp
+        if !self.node.links.ports.known(out.index()).has_cp
             || self.ctx.facts.layout.subs == 1 && self.ctx.facts.layout.queues_per_port == 2
         {
             return self.ctx.facts.layout.first_queue(packet.class);
@@ -254,24 +254,25 @@ impl AtNode<'_, '_> {
     /// packets are charged to no account: its congestion point bounds it.
     #[inline]
     pub fn may_lose(&self, port: Local, q: usize) -> bool {
-        self.node.ports.known(port.index()).may_lose(&self.ctx.facts.layout, q)
+        self.node.links.ports.known(port.index()).may_lose(&self.ctx.facts.layout, q)
     }
 
     /// Does a queue take no packet at all, and why?
     pub fn shut(&self, out: Local, q: usize) -> Option<DropReason> {
-        if !self.node.ports.known(out.index()).up {
+        if !self.node.links.ports.known(out.index()).up {
             return Some(DropReason::LinkDown);
         }
-        let discards =
-            self.node.ports.known(out.index()).gates.discards >> self.ctx.facts.layout.class_of_queue(q) & 1
-                != 0;
+        let discards = self.node.links.ports.known(out.index()).gates.discards
+            >> self.ctx.facts.layout.class_of_queue(q)
+            & 1
+            != 0;
         (discards && !self.may_lose(out, q)).then_some(DropReason::Watchdog)
     }
 
     /// Does a failed link, a watchdog or a congestion point drop the packet before it is charged?
     pub fn refused(&mut self, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
         let shut = self.shut(out, q);
-        if shut.is_some() || !self.node.ports.known(out.index()).has_cp {
+        if shut.is_some() || !self.node.links.ports.known(out.index()).has_cp {
             return shut;
         }
         let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
@@ -293,17 +294,17 @@ impl AtNode<'_, '_> {
     pub fn enqueue(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
         let &Packet { class, frame, .. } = &self.ctx.run.packets[packet_ref];
         let port_class = self.ctx.facts.layout.port_class(out, class);
-        if self.node.ports.known(out.index()).gates.paused >> class & 1 != 0 && !self.may_lose(out, q) {
+        if self.node.links.ports.known(out.index()).gates.paused >> class & 1 != 0 && !self.may_lose(out, q) {
             let packet = &mut self.ctx.run.packets[packet_ref];
             packet.paused =
-                packet.paused.wrapping_sub(self.node.egress.known_mut(port_class).paused(self.ctx.now));
+                packet.paused.wrapping_sub(self.node.links.egress.known_mut(port_class).paused(self.ctx.now));
         }
-        let queue = self.node.queues.known_mut(out.index() * self.ctx.facts.layout.queues_per_port + q);
+        let queue = self.node.links.queues.known_mut(out.index() * self.ctx.facts.layout.queues_per_port + q);
         queue.bytes += u64::from(frame);
         let queued = queue.bytes;
         queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
         self.joins(out, frame);
-        if queued <= u64::from(self.node.ports.known(out.index()).fast_path_up_to) {
+        if queued <= u64::from(self.node.links.ports.known(out.index()).fast_path_up_to) {
             return;
         }
         self.enqueued(out, q, port_class, packet_ref);
@@ -322,7 +323,7 @@ impl AtNode<'_, '_> {
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     fn control_goes_through(&mut self, out: Local, packet_ref: PacketRef) -> bool {
-        let &Port { up, at_host, meters, .. } = self.node.ports.known(out.index());
+        let &Port { up, at_host, meters, .. } = self.node.links.ports.known(out.index());
         let through = up
             && !meters
             && self.ctx.facts.straight_control
@@ -339,17 +340,17 @@ impl AtNode<'_, '_> {
     /// Puts a packet into the queue of the control class, and lets the port try to transmit.
     #[inline(never)]
     fn queue_control(&mut self, out: Local, packet_ref: PacketRef) {
-        if self.node.ports.known(out.index()).meters && self.ctx.run.packets[packet_ref].is_metered() {
+        if self.node.links.ports.known(out.index()).meters && self.ctx.run.packets[packet_ref].is_metered() {
             return self.queue_metered(out, packet_ref);
         }
-        if !self.node.ports.known(out.index()).up {
+        if !self.node.links.ports.known(out.index()).up {
             let port_class = self.ctx.facts.layout.port_class(out, 0);
             self.discard(port_class, packet_ref, DropReason::LinkDown);
             return;
         }
         let frame = self.ctx.run.packets[packet_ref].frame;
         let at = self.ctx.facts.layout.queue(out);
-        self.node.queues.known_mut(at).fifo.push(&mut self.ctx.run.packets, packet_ref);
+        self.node.links.queues.known_mut(at).fifo.push(&mut self.ctx.run.packets, packet_ref);
         self.joins(out, frame);
         self.try_transmit(out);
     }
@@ -374,8 +375,8 @@ impl AtNode<'_, '_> {
             if self.ctx.facts.layout.class_of_queue(q) != class || stays {
                 continue;
             }
-            let mut waiting = std::mem::take(&mut self.node.queues.known_mut(first + q).fifo);
-            self.node.queues.known_mut(first + q).bytes = 0;
+            let mut waiting = std::mem::take(&mut self.node.links.queues.known_mut(first + q).fifo);
+            self.node.links.queues.known_mut(first + q).bytes = 0;
             while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
                 let packet = self.ctx.run.packets.take(packet_ref);
                 self.leaves(port, packet.frame);
@@ -384,7 +385,7 @@ impl AtNode<'_, '_> {
                 }
                 self.node.machines[port.index()].queue_of_flow.remove(&packet.flow.0);
                 self.removed(port, &packet);
-                if self.node.ports.known(port.index()).at_host {
+                if self.node.links.ports.known(port.index()).at_host {
                     let port_class = self.ctx.facts.layout.port_class(port, packet.class);
                     self.drop_packet(port_class, &packet, reason);
                     continue;

@@ -48,7 +48,7 @@ impl AtNode<'_, '_> {
             }
         };
         if let Some(port) = self.begin(begin) {
-            self.ctx.run.out.started.push(self.id(port));
+            self.ctx.run.out.started.push(self.node.links.id(port));
         }
         let next = self.ctx.run.traffic.next_start(self.ctx.facts.blueprint, source as usize);
         // By the list, NICs try to transmit when all flows of the instant have started: turns do not depend
@@ -97,7 +97,7 @@ impl AtNode<'_, '_> {
     pub fn begin(&mut self, begin: Begin) -> Option<Local> {
         let message = self.message(&begin);
         let key = self.pair_key(&begin);
-        match key.as_ref().and_then(|key| self.node.host_pairs.by_key.get(key)) {
+        match key.as_ref().and_then(|key| self.node.host.pairs.by_key.get(key)) {
             Some(&slot) => self.post(slot, message),
             None => self.open(&begin, message, key),
         }

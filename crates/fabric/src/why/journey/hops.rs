@@ -73,7 +73,8 @@ impl AtNode<'_, '_> {
     /// A packet has left the receive buffer of its host.
     #[cold]
     pub fn trace_drained(&mut self, port: Local, packet_ref: PacketRef) {
-        let (now, port, packet) = (self.ctx.now, peer(self.id(port)), self.ctx.run.packets[packet_ref]);
+        let (now, port, packet) =
+            (self.ctx.now, peer(self.node.links.id(port)), self.ctx.run.packets[packet_ref]);
         if let Some(trace) = &mut self.ctx.run.trace
             && let Some(flight) = trace.flights.get_mut(&FlightKey::of(&packet))
         {

@@ -33,7 +33,7 @@ impl AtNode<'_, '_> {
         for id in (0..narrow::<u32>(self.ctx.facts.ports.len())).map(PortId) {
             for class in 0..self.ctx.facts.layout.class_count() {
                 let egress = self.ctx.facts.layout.port_class(self.ctx.facts.local(id), class);
-                if self.any(self.ctx.facts.node_of(id)).egress[egress].paused_since == NEVER {
+                if self.any(self.ctx.facts.node_of(id)).links.egress[egress].paused_since == NEVER {
                     continue;
                 }
                 let port_class = self.ctx.facts.layout.port_class_id(id, class);
@@ -54,7 +54,7 @@ impl AtNode<'_, '_> {
         // Nothing of it stays there: the link's own flow control is all that holds it up.
         let Some(next) = self.holds_most(node, ingress, class) else { return Source::At(Origin::Port(port)) };
         let oldest = self.oldest_of(node, (ingress, next), class).unwrap_or(self.ctx.now);
-        let next = node.ports[next.index()].id;
+        let next = node.links.ports[next.index()].id;
         let port_class = self.ctx.facts.layout.port_class_id(next, class);
         let otherwise = match trace.paused[port_class].in_force() {
             // When it goes on, it has a queue for that.
@@ -95,7 +95,7 @@ impl AtNode<'_, '_> {
     /// Queues of data of a port.
     fn queues<'n>(&self, node: &'n Node, port: Local) -> impl Iterator<Item = &'n Queue> {
         let first = self.ctx.facts.layout.queue(port);
-        node.queues[first + 1..first + self.ctx.facts.layout.queues_per_port].iter()
+        node.links.queues[first + 1..first + self.ctx.facts.layout.queues_per_port].iter()
     }
 
     /// When the packet arrived that has waited longest at an egress port of those that came in by an ingress.
@@ -112,7 +112,7 @@ impl AtNode<'_, '_> {
     /// An ingress sends the frames of its outbox.
     #[cold]
     pub fn trace_pauses(&mut self, ingress: Local) {
-        let ingress = self.id(ingress);
+        let ingress = self.node.links.id(ingress);
         let Some(mut trace) = self.ctx.run.trace.take() else { return };
         for frame in 0..self.ctx.run.out.frames.0.len() {
             let FcFrame::Pause { class, quanta } = self.ctx.run.out.frames.0[frame] else { continue };
@@ -132,7 +132,8 @@ impl AtNode<'_, '_> {
     /// A port pauses its upstream of its node's own accord.
     #[cold]
     pub fn trace_forced(&mut self, port: Local, class: u8) {
-        let (port_class, node) = (self.ctx.facts.layout.port_class_id(self.id(port), class), self.node.id);
+        let (port_class, node) =
+            (self.ctx.facts.layout.port_class_id(self.node.links.id(port), class), self.node.id);
         let now = self.ctx.now;
         if let Some(trace) = &mut self.ctx.run.trace {
             trace.origins.record(port_class, now, Source::At(Origin::Node(node)));
@@ -142,7 +143,7 @@ impl AtNode<'_, '_> {
     /// Link control frames have arrived at an egress port, unless they were lost.
     #[cold]
     pub fn trace_pauses_received(&mut self, port: Local, packet: &Packet, lost: bool) {
-        let port = self.id(port);
+        let port = self.node.links.id(port);
         let Some(mut trace) = self.ctx.run.trace.take() else { return };
         let made = trace.origins.made.remove(&(peer(port), self.ctx.now));
         for frame in packet.frames().filter(|_| !lost) {
@@ -173,7 +174,7 @@ impl AtNode<'_, '_> {
         let FcFrame::Pause { class, .. } = frame else { return };
         let (class, now) = (self.ctx.facts.layout.dense(class), self.ctx.now);
         let Some(port) = self.relay().map(|relay| relay.other(other)) else { return };
-        let (port, other) = (self.id(port), self.id(other));
+        let (port, other) = (self.node.links.id(port), self.node.links.id(other));
         let (from, to) = (
             self.ctx.facts.layout.port_class_id(port, class),
             self.ctx.facts.layout.port_class_id(other, class),
@@ -188,7 +189,7 @@ impl AtNode<'_, '_> {
     /// The flow control of a link stops a class, or lets it go on.
     #[cold]
     pub fn trace_gate(&mut self, port_class: usize, open: bool) {
-        let port_class = self.node.egress[port_class].id as usize;
+        let port_class = self.node.links.egress[port_class].id as usize;
         let Some(mut trace) = self.ctx.run.trace.take() else { return };
         let now = self.ctx.now;
         if open {

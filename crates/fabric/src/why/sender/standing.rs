@@ -71,7 +71,7 @@ impl AtNode<'_, '_> {
     /// are off the NIC's transmitter at `off`, and what is before `since` does not count.
     pub(in crate::why) fn begin_sender(&self, slot: u32, first: u64, (off, since): (u64, u64)) -> Sender {
         let half = &self.ctx.run.pairs.senders[slot as usize];
-        let nic = self.id(half.nic);
+        let nic = self.node.links.id(half.nic);
         let turn = if half.transport.next_psn() >= first { self.ctx.now.max(off) } else { NEVER };
         let wire = Wire { label: Label::at(Cause::Predecessors, nic), until: self.ctx.now };
         // The state is known after this event; no time passes until then.
@@ -101,7 +101,7 @@ impl AtNode<'_, '_> {
             if sender.slot == slot {
                 sender.account(self.ctx.now, &trace);
                 sender.sum_up(trace.oldest(self.ctx.now));
-                sender.nic = self.id(to);
+                sender.nic = self.node.links.id(to);
                 let class = self.ctx.run.pairs.senders[slot as usize].class;
                 sender.port_class = self.ctx.facts.layout.port_class_id(sender.nic, class);
             }
@@ -115,7 +115,7 @@ impl AtNode<'_, '_> {
     fn queue_of_oldest(&self, port: Local, slot: u32) -> Option<usize> {
         let first = self.ctx.facts.layout.queue(port);
         let waiting = (1..self.ctx.facts.layout.queues_per_port).flat_map(|q| {
-            let packets = self.node.queues[first + q].fifo.iter(&self.ctx.run.packets);
+            let packets = self.node.links.queues[first + q].fifo.iter(&self.ctx.run.packets);
             packets.filter(|packet| packet.flow.0 == slot).map(move |packet| (packet.psn, q))
         });
         waiting.min().map(|(_, q)| q)
@@ -139,7 +139,7 @@ impl AtNode<'_, '_> {
             let id = |q| self.ctx.facts.layout.queue_id(q);
             let held = q.is_some_and(|q| self.node.holds_back(port, id(q), Time(now)));
             let oldest = trace.oldest(now);
-            let stops = &mut trace.held[self.id(port).index()];
+            let stops = &mut trace.held[self.node.links.id(port).index()];
             match (held, stops.in_force().is_some()) {
                 (true, false) => stops.stop(now, None),
                 (false, true) => stops.go(now, oldest),

@@ -28,7 +28,7 @@ fn marks_are_counted_by_kind_and_only_data_has_them() {
         let cnp = world.run.packets.add(Packet::new(Kind::Cnp, FLOW, Bytes(64)));
         let mut counted = |packet_ref, mark| {
             world.at(SWITCH).mark(port_class, packet_ref, mark);
-            let egress = &world.nodes[SWITCH.index()].egress[port_class];
+            let egress = &world.nodes[SWITCH.index()].links.egress[port_class];
             (egress.counters.ecn_marks, egress.rare.ue_marks, world.run.packets[packet_ref].mark())
         };
         assert_eq!(counted(packet, Mark::None), (0, 0, Mark::None));
@@ -47,7 +47,7 @@ fn the_queue_of_a_flow_is_noted_where_there_are_several_and_a_machine() {
     {
         at_busy(Span::ZERO, |world| {
             (world.facts.layout.subs, world.facts.layout.queues_per_port) = (subs, queues);
-            world.nodes[SWITCH.index()].ports[PORT.index()].has_cp = has_cp;
+            world.nodes[SWITCH.index()].links.ports[PORT.index()].has_cp = has_cp;
             world.at(SWITCH).note_queue_of_flow(PORT, 2, &data(0, 1_000));
             let found = machines(world).queue_of_flow.get(&FLOW.0).copied();
             assert_eq!(found, noted.then_some((2, 1)), "{has_cp} {subs} {queues}");

@@ -1,0 +1,13 @@
+//! What a host owns beside the ends of its links: its NICs, and its queue pairs as a sender.
+
+use crate::column::Part;
+use crate::host::nic::Nic;
+use crate::host::queue_pairs::HostPairs;
+
+/// A host's own state.
+#[derive(Debug, Default)]
+pub(crate) struct Host {
+    /// One a port.
+    pub nics: Part<Nic>,
+    pub pairs: HostPairs,
+}

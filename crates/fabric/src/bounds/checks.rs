@@ -20,7 +20,6 @@ use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
 use crate::run::world::World;
 use crate::switch::buffer::Ingress;
-use crate::switch::forward::Switch;
 
 impl World<'_> {
     /// Compares each cached value with what it is computed from.
@@ -146,9 +145,9 @@ impl AtNode<'_, '_> {
         let here = self.here(port);
         for class in 1..self.ctx.facts.layout.class_count() {
             let port_class = self.ctx.facts.layout.port_class(port, class);
-            let account = &self.node.ingress[port_class];
+            let account = &self.node.buffer.accounts[port_class];
             assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {here} awaits");
-            if let Some(fast_path_below) = self.fast_path_of_account(port_class) {
+            if let Some(fast_path_below) = self.node.buffer.fast_path_of_account(port_class) {
                 assert_eq!(
                     account.fast_path_below, fast_path_below,
                     "the fast path of class {class} of {here}"
@@ -159,48 +158,51 @@ impl AtNode<'_, '_> {
 
     /// Releases in order, and the sums of a buffer.
     fn check_switch(&self) {
-        let switch = &self.node.switch;
-        let first = switch.releases.front().map_or(NEVER, |first| first.at);
-        assert_eq!(switch.next_release, first, "the next release");
-        assert!(switch.releases.iter().is_sorted_by_key(|leaving| (leaving.at, leaving.port)));
+        let buffer = &self.node.buffer;
+        let first = buffer.releases.front().map_or(NEVER, |first| first.at);
+        assert_eq!(buffer.next_release, first, "the next release");
+        assert!(buffer.releases.iter().is_sorted_by_key(|leaving| (leaving.at, leaving.port)));
         let classes = self.ctx.facts.layout.classes.len();
-        let data = self.node.ingress.iter().enumerate().filter(|(port_class, _)| port_class % classes != 0);
+        let data = buffer.accounts.iter().enumerate().filter(|(port_class, _)| port_class % classes != 0);
         let accounts = data.map(|(_, account)| account);
         let pooled = accounts.clone().filter(|account| account.pooled);
-        assert_eq!(switch.pool_used, pooled.map(Ingress::shared).sum::<u64>(), "what the pool holds");
+        assert_eq!(buffer.pool_used, pooled.map(Ingress::shared).sum::<u64>(), "what the pool holds");
         assert!(
-            switch.pool_used <= switch.pool_size,
+            buffer.pool_used <= buffer.pool_size,
             "the pool holds {} B of {}",
-            switch.pool_used,
-            switch.pool_size
+            buffer.pool_used,
+            buffer.pool_size
         );
         let shared_headroom = accounts.clone().filter(|account| account.pooled);
         assert_eq!(
-            switch.headroom_used,
+            buffer.headroom_used,
             shared_headroom.map(|account| account.headroom).sum::<u64>(),
             "what is in headroom"
         );
-        assert!(switch.headroom_used <= switch.headroom_size, "the headroom that ports share");
+        assert!(buffer.headroom_used <= buffer.headroom_size, "the headroom that ports share");
         let charged: u64 = accounts.map(|account| account.held + account.headroom).sum();
-        assert_eq!(switch.occupied, charged + self.uncharged_bytes(switch), "what a switch holds");
-        assert!(switch.peak >= switch.occupied);
+        assert_eq!(buffer.occupied, charged + self.uncharged_bytes(), "what a switch holds");
+        assert!(buffer.peak >= buffer.occupied);
     }
 
     /// Bytes of data in a switch that no account is charged for: what has crossed, or may be lost where it
     /// waits.
-    fn uncharged_bytes(&self, switch: &Switch) -> u64 {
+    fn uncharged_bytes(&self) -> u64 {
+        let (switch, buffer) = (&self.node.switch, &self.node.buffer);
         let crossed = switch.inputs.is_some();
         let queues = self.node.locals().flat_map(|port| {
             let queues = 1..self.ctx.facts.layout.queues_per_port;
-            queues.filter(move |&q| crossed || self.may_lose(port, q)).map(move |q| (port, q))
+            queues
+                .filter(move |&q| crossed || self.node.links.may_lose(&self.ctx.facts.layout, port, q))
+                .map(move |q| (port, q))
         });
         let queues = queues.map(|(port, q)| &self.node.links.queues[self.ctx.facts.layout.queue(port) + q]);
         let waiting = queues.flat_map(|queue| queue.fifo.iter(&self.ctx.run.packets));
-        let queued = waiting.map(|packet| switch.occupied_by(packet.frame)).sum::<u64>();
+        let queued = waiting.map(|packet| buffer.occupied_by(packet.frame)).sum::<u64>();
         let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.ctx.run.packets[packet_ref]));
         let lost =
             piped.filter(|(out, packet)| self.node.links.ports[out.index()].isolates && packet.has(ISOLATED));
-        queued + lost.map(|(_, packet)| switch.occupied_by(packet.frame)).sum::<u64>()
+        queued + lost.map(|(_, packet)| buffer.occupied_by(packet.frame)).sum::<u64>()
     }
 
     /// Queue pairs that are ready may send.
@@ -323,13 +325,13 @@ mod tests {
                     world.nodes[at.node].links.ports[at.port.index()].gates.paused,
                 ) = (0, 0);
             }),
-            ("awaits", |world, at| world.nodes[at.node].ingress[at.port_class].awaits ^= true),
+            ("awaits", |world, at| world.nodes[at.node].buffer.accounts[at.port_class].awaits ^= true),
             ("the fast path of", |world, at| {
-                world.nodes[at.node].ingress[at.port_class].fast_path_below += 1;
+                world.nodes[at.node].buffer.accounts[at.port_class].fast_path_below += 1;
             }),
-            ("next release", |world, at| world.nodes[at.node].switch.next_release = 1),
-            ("what the pool holds", |world, at| world.nodes[at.node].switch.pool_used += 1),
-            ("what a switch holds", |world, at| world.nodes[at.node].switch.occupied += 1),
+            ("next release", |world, at| world.nodes[at.node].buffer.next_release = 1),
+            ("what the pool holds", |world, at| world.nodes[at.node].buffer.pool_used += 1),
+            ("what a switch holds", |world, at| world.nodes[at.node].buffer.occupied += 1),
         ];
         assert_eq!(said(|_, _| ()), None);
         for (words, breaks) in breaks {
@@ -346,8 +348,10 @@ mod tests {
             |world, now| assert!(!world.at_epoch(now + Span::us(20))),
         ];
         for goes_on in goes {
-            let said =
-                said_when(|world, at| world.nodes[at.node].ingress[at.port_class].awaits ^= true, goes_on);
+            let said = said_when(
+                |world, at| world.nodes[at.node].buffer.accounts[at.port_class].awaits ^= true,
+                goes_on,
+            );
             assert!(said.as_deref().is_some_and(|said| said.contains("awaits")), "{said:?}");
         }
     }

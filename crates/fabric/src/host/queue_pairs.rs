@@ -15,6 +15,8 @@ use rustc_hash::FxHashMap;
 use crate::host::messages::Incoming;
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
+use crate::link::packet::{ON_PATH, Packet};
+use crate::network::layout::Local;
 use crate::network::path::Path;
 use crate::pool::Pool;
 use crate::traffic::flows::PairKey;
@@ -50,6 +52,17 @@ const _: fn() = || {
 };
 
 impl QueuePairs {
+    /// Where a packet on the way to `ingress` will leave the node there: found beforehand, so that all that
+    /// it needs there can be fetched at once.
+    #[inline]
+    pub fn out_of(&self, ingress: Local, packet: &Packet) -> Local {
+        if !packet.has(ON_PATH) {
+            return ingress;
+        }
+        let path = self.paths.known(packet.flow.index());
+        path.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
+    }
+
     /// The same queue pairs, for another thread.
     pub fn share(&self) -> Self {
         QueuePairs {

@@ -1,13 +1,22 @@
 //! The ends of links at a node: what each of its ports sends, and what waits there.
 
-use floodway_units::PortId;
+use floodway_mechanisms::slots::{DropReason, FcSender as _};
+use floodway_units::cast::whole;
+use floodway_units::{Bytes, PortId, Rate, uniform};
 
 use crate::column::Part;
+use crate::link::arena::{Fifo, PacketRef};
+use crate::link::packet::Packet;
 use crate::link::port::{Egress, Port, Queue};
-use crate::network::layout::Local;
+use crate::network::blueprint::{Acks, LinkControl};
+use crate::network::layout::{Layout, Local};
 use crate::records::histogram::Histogram;
 use crate::records::series::Series;
-use crate::records::shares::Bucket;
+use crate::records::shares::{Bucket, Key, Sent};
+use crate::records::transmission::Transmission;
+use crate::run::at_node::bytes;
+use crate::run::ctx::Ctx;
+use crate::run::events::Arriving;
 
 /// The ports of a node, in the order of their links.
 #[derive(Debug)]
@@ -40,5 +49,281 @@ impl Links {
     #[inline]
     pub fn id(&self, port: Local) -> PortId {
         self.ports.known(port.index()).id
+    }
+
+    /// Is the transmitter still busy, as seen by the current event?
+    #[inline]
+    pub fn is_busy(&self, ctx: &Ctx<'_, '_>, port: Local) -> bool {
+        let free_at = self.ports.known(port.index()).free_at;
+        free_at > ctx.now || (free_at == ctx.now && self.departure_order(ctx, port) > ctx.order)
+    }
+
+    /// Order of the event at which `port`'s transmitter becomes free.
+    #[inline]
+    pub fn departure_order(&self, ctx: &Ctx<'_, '_>, port: Local) -> u64 {
+        ctx.run.events.departure(self.id(port), self.ports.known(port.index()).free_order)
+    }
+
+    /// Schedules an event for when the busy transmitter is free.
+    #[inline]
+    pub fn arm(&mut self, ctx: &mut Ctx<'_, '_>, port: Local) {
+        let order = self.departure_order(ctx, port);
+        let state = self.ports.known_mut(port.index());
+        if !state.armed {
+            state.armed = true;
+            let at = state.free_at;
+            let first = self.first_waiting(ctx, port);
+            ctx.run.events.push_of(first, at, order);
+        }
+    }
+
+    /// The packet that probably leaves next: what its departure has to have fetched.
+    #[inline]
+    pub fn first_waiting(&self, ctx: &Ctx<'_, '_>, port: Local) -> PacketRef {
+        let first = ctx.facts.layout.queue(port);
+        let data = self.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
+        self.queues.known(first).fifo.front_or(data)
+    }
+
+    /// May frames of a class start until the next call of its sender half?
+    #[inline]
+    pub fn is_free(&self, port: Local, class: u8) -> bool {
+        self.ports.known(port.index()).gates.free >> class & 1 != 0
+    }
+
+    /// Is the port's transmitter free, and does nothing wait for it?
+    #[inline]
+    pub fn is_idle(&self, ctx: &Ctx<'_, '_>, port: Local) -> bool {
+        let state = self.ports.known(port.index());
+        state.waiting == 0 && !state.controls && !state.choosing && !self.is_busy(ctx, port)
+    }
+
+    /// A packet joins one of the port's queues.
+    #[inline]
+    pub fn joins(&mut self, ctx: &Ctx<'_, '_>, port: Local, frame: u16) {
+        self.set_waiting(ctx, port, self.ports.known(port.index()).waiting + u64::from(frame));
+    }
+
+    /// A packet goes through a port at which nothing waits, and which is free: it joins its queues and leaves
+    /// them at one instant.
+    #[inline]
+    pub fn goes_through(&mut self, ctx: &Ctx<'_, '_>, port: Local, frame: u16) {
+        self.series.known_mut(port.index()).passed(ctx.now, u64::from(frame));
+    }
+
+    /// A packet leaves its queue.
+    #[inline]
+    pub fn leaves(&mut self, ctx: &Ctx<'_, '_>, port: Local, frame: u16) {
+        self.set_waiting(ctx, port, self.ports.known(port.index()).waiting - u64::from(frame));
+    }
+
+    /// Sets the bytes that wait at the port from now on.
+    #[inline]
+    pub fn set_waiting(&mut self, ctx: &Ctx<'_, '_>, port: Local, waiting: u64) {
+        let before = std::mem::replace(&mut self.ports.known_mut(port.index()).waiting, waiting);
+        self.series.known_mut(port.index()).queue(ctx.now, before, waiting);
+        if !self.histograms.is_empty() {
+            self.sample(ctx, port, before);
+        }
+    }
+
+    /// The queues of `port` have held `queued` bytes until now.
+    #[inline(never)]
+    pub fn sample(&mut self, ctx: &Ctx<'_, '_>, port: Local, queued: u64) {
+        let until = ctx.run.kept.instants.until().unwrap_or(ctx.now);
+        self.histograms[port.index()].stood(until, queued);
+    }
+
+    /// The queues of `port` have held `queued` bytes until now, and no event comes any more.
+    pub fn sample_last(&mut self, ctx: &Ctx<'_, '_>, port: Local, queued: u64) {
+        self.histograms[port.index()].stood(ctx.now, queued);
+    }
+
+    #[inline]
+    pub fn rate(&self, ctx: &Ctx<'_, '_>, port: Local) -> Rate {
+        ctx.facts.ports[self.id(port).index()].rate
+    }
+
+    /// Takes the next packet of the queue that goes before data: of the control class, or at a host a reply
+    /// of a class of data, which a pause of its class may hold back.
+    #[inline]
+    pub fn take_control(&mut self, ctx: &mut Ctx<'_, '_>, port: Local) -> Option<PacketRef> {
+        let at = ctx.facts.layout.queue(port);
+        let packet_ref = self.queues.known(at).fifo.front()?;
+        let Packet { class, frame, .. } = ctx.run.packets[packet_ref];
+        if class != 0
+            && ctx.facts.blueprint.semantics.acks == Acks::Data
+            && !ctx.run.packets[packet_ref].is_link_control()
+        {
+            let gate = self
+                .egress
+                .known(ctx.facts.layout.port_class(port, class))
+                .sender
+                .gate(ctx.time(), bytes(ctx.facts.layout.wire(frame)));
+            if !gate.is_open(ctx.time()) {
+                return None;
+            }
+        }
+        self.queues.known_mut(at).fifo.pop(&ctx.run.packets)
+    }
+
+    /// Is the `q`-th queue of a port one that may lose what waits in it? Then no pause applies to it, and its
+    /// packets are charged to no account: its congestion point bounds it.
+    #[inline]
+    pub fn may_lose(&self, layout: &Layout, port: Local, q: usize) -> bool {
+        self.ports.known(port.index()).may_lose(layout, q)
+    }
+
+    /// Does a queue take no packet at all, and why?
+    pub fn shut(&self, layout: &Layout, out: Local, q: usize) -> Option<DropReason> {
+        if !self.ports.known(out.index()).up {
+            return Some(DropReason::LinkDown);
+        }
+        let discards = self.ports.known(out.index()).gates.discards >> layout.class_of_queue(q) & 1 != 0;
+        (discards && !self.may_lose(layout, out, q)).then_some(DropReason::Watchdog)
+    }
+
+    /// A link control frame waits to be sent from here.
+    pub fn queue_link_control(&mut self, ctx: &mut Ctx<'_, '_>, port: Local, packet_ref: PacketRef) {
+        let state = self.ports.known_mut(port.index());
+        state.controls = true;
+        if ctx.facts.blueprint.semantics.link_control == LinkControl::First {
+            return state.control.push(&mut ctx.run.packets, packet_ref);
+        }
+        let at = ctx.facts.layout.queue(port);
+        self.queues.known_mut(at).fifo.push(&mut ctx.run.packets, packet_ref);
+        self.joins(ctx, port, ctx.run.packets[packet_ref].frame);
+    }
+
+    /// The link control frame that came last, if nothing has come after it.
+    pub fn last_link_control(&self, ctx: &Ctx<'_, '_>, port: Local) -> Option<PacketRef> {
+        match ctx.facts.blueprint.semantics.link_control {
+            LinkControl::First => self.ports.known(port.index()).control.back(),
+            LinkControl::ControlClass => self.queues.known(ctx.facts.layout.queue(port)).fifo.back(),
+        }
+    }
+
+    /// A packet is on the link from `port` until `at`; its arrival has this number where ties go by the
+    /// order of scheduling. The order of its event.
+    #[inline]
+    pub fn fly(
+        &mut self,
+        ctx: &mut Ctx<'_, '_>,
+        port: Local,
+        packet_ref: PacketRef,
+        at: u64,
+        number: u64,
+    ) -> u64 {
+        let state = self.ports.known(port.index());
+        ctx.run.packets.fly(packet_ref, state.link.far_end, at);
+        let packet = &ctx.run.packets[packet_ref];
+        let link_control = packet.is_link_control();
+        let sequence = if link_control { 0 } else { packet.psn };
+        let arrival = Arriving { link_control, tie_key: state.link.tie_key, sequence, number };
+        ctx.run.events.arrival(state.id, arrival)
+    }
+
+    /// Does the link that leads to `port` lose this packet?
+    #[inline(never)]
+    pub fn is_lost(&mut self, ctx: &mut Ctx<'_, '_>, port: Local, packet_ref: PacketRef) -> bool {
+        let state = self.ports.known_mut(port.index());
+        let rate = match &ctx.run.packets[packet_ref] {
+            p if p.is_link_control() => state.impairment.errors.link_control,
+            p if p.is_data() => state.impairment.errors.data,
+            _ => state.impairment.errors.control,
+        };
+        rate > 0.0 && uniform(&mut state.impairment.losses) < rate
+    }
+
+    /// Notes a packet that is on the wire of a port for `serial` from now on, if the port's flows are counted
+    /// separately.
+    pub fn note_share(&mut self, ctx: &mut Ctx<'_, '_>, port: Local, packet_ref: PacketRef, serial: u64) {
+        let packet = &ctx.run.packets[packet_ref];
+        let Some(log) = &mut ctx.run.kept.shares else { return };
+        if !packet.is_data() {
+            return;
+        }
+        let key = Key {
+            port: self.ports[port.index()].id.0,
+            flow: ctx.run.pairs.paths[packet.flow.index()].name(),
+        };
+        let class = ctx.facts.layout.classes[usize::from(packet.class)].0;
+        let bytes = u64::from(packet.frame) + ctx.facts.layout.gap;
+        if let Some(bucket) = self.buckets.get_mut(port.index()).and_then(Option::as_mut) {
+            log.sent(
+                bucket,
+                Sent { key, class, frame: Transmission { begin: ctx.now, end: ctx.now + serial, bytes } },
+            );
+        }
+    }
+
+    /// Sets a packet on the wire now: the transmitter is taken. How long, and when the packet arrives.
+    #[inline]
+    pub fn start(&mut self, ctx: &Ctx<'_, '_>, port: Local, packet_ref: PacketRef) -> (u64, u64) {
+        let state = self.ports.known_mut(port.index());
+        let frame = u64::from(ctx.run.packets[packet_ref].frame);
+        let wire = frame + ctx.facts.layout.gap;
+        let serial = state.serial_time(wire);
+        state.free_at = ctx.now + serial;
+        self.series.known_mut(port.index()).sent(ctx.now, state.free_at, wire);
+        if ctx.facts.telemetry {
+            state.sent += frame;
+        }
+        (serial, state.free_at + state.link.delay)
+    }
+
+    /// A packet that has started is on the link from here.
+    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
+    #[inline(always)]
+    pub fn take_off(&mut self, ctx: &mut Ctx<'_, '_>, port: Local, packet_ref: PacketRef, arrival: u64) {
+        let mut number = 0;
+        let state = self.ports.known_mut(port.index());
+        if let Some(numbers) = ctx.run.events.two_numbers() {
+            // The end of the transmission is scheduled first, then the arrival.
+            (state.free_order, number) = numbers;
+        }
+        let (far_end, far_group) = (state.link.far_end, state.link.far_group);
+        let out = ctx.run.pairs.out_of(far_end, &ctx.run.packets[packet_ref]);
+        let packet = &mut ctx.run.packets[packet_ref];
+        packet.out = out;
+        if packet.is_data() {
+            packet.base += arrival - ctx.now;
+        }
+        let order = self.fly(ctx, port, packet_ref, arrival, number);
+        ctx.run.events.push_arrival(far_group, packet_ref, arrival, order);
+    }
+
+    /// When a packet arrives that would at `arrival`, on a link with jitter or a delay that changes.
+    pub fn jittered(&mut self, port: Local, serial: u64, arrival: u64) -> u64 {
+        let impairment = &mut self.ports.known_mut(port.index()).impairment;
+        if impairment.jitter == 0 && !impairment.changes {
+            return arrival;
+        }
+        let jitter = if impairment.jitter > 0 {
+            whole(uniform(&mut impairment.rng) * impairment.jitter as f64)
+        } else {
+            0
+        };
+        // Order is kept: no frame arrives before the one ahead of it has been followed by its own bits.
+        impairment.latest = (arrival + jitter).max(impairment.latest + serial);
+        impairment.latest
+    }
+
+    /// Is the first queue of a class beyond the fast path once the frame has joined it, so that congestion
+    /// points are called?
+    #[inline(never)]
+    pub fn joins_beyond_fast_path(&self, layout: &Layout, out: Local, class: u8, frame: u64) -> bool {
+        let queue = self.queues.known(layout.queue(out) + layout.first_queue(class));
+        queue.bytes + frame > u64::from(self.ports.known(out.index()).fast_path_up_to)
+    }
+
+    /// What the queues of data hold beyond `reserve` each. They are gone through, so that only admissions
+    /// that need it pay for it.
+    pub fn beyond(&self, layout: &Layout, reserve: Bytes) -> Bytes {
+        let queues = self.locals().flat_map(|port| {
+            let charged = (1..layout.queues_per_port).filter(move |&q| !self.may_lose(layout, port, q));
+            charged.map(move |q| self.queues.known(layout.queue(port) + q))
+        });
+        Bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }
 }

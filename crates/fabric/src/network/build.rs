@@ -227,12 +227,12 @@ impl<'a> World<'a> {
 
     /// Puts another receiver half in the place of one before the run starts.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
-        let Some((mut at, port)) = self.at_own_port(port) else { return };
+        let Some((at, port)) = self.at_own_port(port) else { return };
         let port_class = at.ctx.facts.layout.port_class(port, at.ctx.facts.layout.dense(class));
-        let ingress = &mut at.node.ingress[port_class];
+        let ingress = &mut at.node.buffer.accounts[port_class];
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
-        at.set_fast_path(port_class);
+        at.node.buffer.set_fast_path(port_class);
     }
 
     /// Puts another router in the place of a switch's before the run starts.
@@ -253,7 +253,7 @@ impl<'a> World<'a> {
                 let port = &mut node.links.ports[at.index()];
                 for class in 0..self.facts.layout.class_count() {
                     let port_class = self.facts.layout.port_class(at, class);
-                    let account = &mut node.ingress[port_class];
+                    let account = &mut node.buffer.accounts[port_class];
                     (account.at_host, account.impaired) = (port.at_host, port.impairment.errors.any());
                     account.drains = class != 0 && self.facts.ports[port.id.index()].drain.is_some();
                     port.gates.free |= u16::from(node.links.egress[port_class].sender.is_free()) << class;
@@ -333,7 +333,7 @@ impl<'a> World<'a> {
             points.insert(place, port);
         }
         for class in 1..at.ctx.facts.layout.class_count() {
-            at.set_fast_path(at.ctx.facts.layout.port_class(port, class));
+            at.node.buffer.set_fast_path(at.ctx.facts.layout.port_class(port, class));
         }
         self.facts.demand(id, &demanded);
     }
@@ -347,7 +347,7 @@ impl<'a> World<'a> {
         let classes = self.facts.layout.class_count();
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (at, port) = self.at_port(port);
-            let ingress = &mut at.node.ingress[at.ctx.facts.layout.port_class(port, class)];
+            let ingress = &mut at.node.buffer.accounts[at.ctx.facts.layout.port_class(port, class)];
             let next = ingress.receiver.next_timeout();
             at.ctx.run.events.sync(&mut ingress.timer, next, EventKind::FcReceiver, ingress.id);
         }

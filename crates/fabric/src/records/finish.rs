@@ -41,10 +41,10 @@ impl AtNode<'_, '_> {
             }
             let waiting = self.node.links.ports[port.index()].waiting;
             let on_wire = Span(self.node.links.ports[port.index()].free_at.saturating_sub(self.ctx.now));
-            let unsent = self.rate(port).bytes_covering(on_wire).0;
+            let unsent = self.node.links.rate(&self.ctx, port).bytes_covering(on_wire).0;
             self.node.links.series[port.index()].finish(self.ctx.now, waiting, unsent);
             if !self.node.links.histograms.is_empty() {
-                self.sample_last(port, waiting);
+                self.node.links.sample_last(&self.ctx, port, waiting);
             }
         }
     }
@@ -74,7 +74,7 @@ impl World<'_> {
             for class in 0..self.facts.layout.class_count() {
                 let lost = self.egress(self.facts.layout.port_class_id(port, class)).rare.lost;
                 let (at, rx) = self.at_port(peer(port));
-                let rare = &mut at.node.ingress[at.ctx.facts.layout.port_class(rx, class)].rare;
+                let rare = &mut at.node.buffer.accounts[at.ctx.facts.layout.port_class(rx, class)].rare;
                 rare.lost.add_all(lost);
                 rare.drops[DropReason::LinkDown as usize] += lost.packets;
                 rare.failure_drop_bytes += lost.bytes;
@@ -163,7 +163,10 @@ impl World<'_> {
                 .map(|&reason| {
                     let of =
                         |port_class: &crate::switch::buffer::Ingress| port_class.rare.drops[reason as usize];
-                    (reason.name(), self.nodes.iter().flat_map(|node| node.ingress.iter()).map(of).sum())
+                    (
+                        reason.name(),
+                        self.nodes.iter().flat_map(|node| node.buffer.accounts.iter()).map(of).sum(),
+                    )
                 })
                 .collect(),
             cnps: self.cnps_made(),
@@ -232,9 +235,9 @@ impl World<'_> {
     }
 
     pub fn buffers_of(&self, node: &Node) -> Verdict {
-        let mut held = vec![(0u64, 0u64); node.ingress.len()];
-        let switch = &node.switch;
-        let counted = |frame| (switch.occupied_by(frame), self.facts.layout.wire(frame));
+        let mut held = vec![(0u64, 0u64); node.buffer.accounts.len()];
+        let (switch, buffer) = (&node.switch, &node.buffer);
+        let counted = |frame| (buffer.occupied_by(frame), self.facts.layout.wire(frame));
         let mut add = |packet: &Packet| {
             if packet.class != 0 {
                 let account = self.facts.layout.port_class(packet.ingress, packet.class);
@@ -259,15 +262,15 @@ impl World<'_> {
                 queues.flat_map(|queue| queue.fifo.iter(&self.run.packets)).for_each(&mut add);
             }
         }
-        for leaving in &switch.releases {
+        for leaving in &buffer.releases {
             let (account, (occupied, wire)) = (leaving.port_class as usize, counted(leaving.frame));
             held[account] = (held[account].0 + occupied, held[account].1 + wire);
         }
-        for (account, (held, wire)) in node.ingress.iter().zip(held) {
+        for (account, (held, wire)) in node.buffer.accounts.iter().zip(held) {
             let charged = account.held + account.headroom;
             let broken = if charged != held {
                 format!("is charged {charged} B and holds {held} B")
-            } else if switch.has_cells() && account.wire != wire {
+            } else if buffer.has_cells() && account.wire != wire {
                 format!("counts {} B on the wire and holds {wire} B", account.wire)
             } else {
                 continue;
@@ -321,7 +324,7 @@ impl World<'_> {
         let switches = nodes.filter(|(_, node)| !node.is_host());
         let peak = |(spec, node): (&NodeSpec, &Node)| DevicePeak {
             node: spec.name.clone(),
-            peak_bytes: node.switch.peak,
+            peak_bytes: node.buffer.peak,
         };
         switches.map(peak).collect()
     }

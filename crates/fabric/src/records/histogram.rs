@@ -8,7 +8,6 @@
 //! An instant comes before the changes of its time, or, where events happen in the order in which they were
 //! scheduled, as if it were one of them ([`Instants`]).
 
-mod note;
 mod table;
 
 use crate::network::blueprint::{HistogramSpec, Ties};
@@ -146,7 +145,7 @@ impl Instants {
 
     /// The time before which all instants have been met; none where they come before the events of their
     /// time.
-    fn until(&self) -> Option<u64> {
+    pub fn until(&self) -> Option<u64> {
         (self.next != NEVER).then(|| self.next.saturating_sub(1))
     }
 }

@@ -34,17 +34,17 @@ pub(crate) struct Bucket {
 
 /// A packet of a flow on the wire of a port.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
-    key: Key,
-    class: u8,
-    frame: Transmission,
+pub(crate) struct Sent {
+    pub key: Key,
+    pub class: u8,
+    pub frame: Transmission,
 }
 
 /// A port and a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-struct Key {
-    port: u32,
-    flow: FlowName,
+pub(crate) struct Key {
+    pub port: u32,
+    pub flow: FlowName,
 }
 
 /// Bytes of a flow that a port has sent in a bucket.
@@ -84,7 +84,7 @@ impl ShareLog {
     }
 
     /// A packet of a flow starts on the wire of a port, once the one before it has been sent.
-    fn sent(&mut self, open: &mut Bucket, next: Sent) {
+    pub fn sent(&mut self, open: &mut Bucket, next: Sent) {
         if let Some(last) = open.last.replace(next) {
             self.divide(open, last, Transmission::sent_by);
         }

@@ -157,7 +157,7 @@ impl World<'_> {
         let time = at.ctx.time();
         if ends
             && class != u8::MAX
-            && at.node.ingress[at.ctx.facts.layout.port_class(port, class)].receiver.is_pausing(time)
+            && at.node.buffer.accounts[at.ctx.facts.layout.port_class(port, class)].receiver.is_pausing(time)
         {
             // The port's own flow control has paused as well, and will say itself when that is over.
             return;
@@ -218,7 +218,7 @@ impl AtNode<'_, '_> {
     fn lost_on_wire(&mut self, port: Local, packet: &Packet) {
         if !packet.is_link_control() {
             let port_class = self.ctx.facts.layout.port_class(port, packet.class);
-            self.node.ingress[port_class].rare.lost.add(packet.frame);
+            self.node.buffer.accounts[port_class].rare.lost.add(packet.frame);
             self.drop_packet(port_class, packet, DropReason::LinkDown);
         }
     }

@@ -1,8 +1,10 @@
 //! A running network: its events, their order, and the inspection between epochs.
 
+pub(crate) mod arrivals;
 pub(crate) mod at_node;
 pub(crate) mod by_node;
 pub(crate) mod ctx;
+pub(crate) mod departures;
 pub(crate) mod epoch;
 pub(crate) mod events;
 pub(crate) mod fabric;
@@ -10,6 +12,7 @@ pub(crate) mod faults;
 pub(crate) mod groups;
 pub(crate) mod node;
 pub(crate) mod own;
+pub(crate) mod pauses;
 pub(crate) mod prefetch;
 pub(crate) mod ranks;
 pub(crate) mod state;

@@ -3,11 +3,10 @@
 use floodway_mechanisms::slots::CongestionPoint as _;
 use floodway_units::{Class, NodeId, PortId, QueueId, Rng, Time};
 
-use crate::column::Part;
 use crate::host::nics::Host;
 use crate::link::links::Links;
 use crate::network::layout::Local;
-use crate::switch::buffer::Ingress;
+use crate::switch::buffer::Buffer;
 use crate::switch::congestion::PortMachines;
 use crate::switch::forward::Switch;
 
@@ -18,8 +17,7 @@ use crate::switch::forward::Switch;
 pub(crate) struct Node {
     /// The ends of its links.
     pub links: Links,
-    /// Port classes of each port in a row.
-    pub ingress: Part<Ingress>,
+    pub buffer: Buffer,
     /// By port.
     pub machines: Vec<PortMachines>,
     /// Empty at a switch.

@@ -70,7 +70,7 @@ impl Run<'_> {
     pub fn fetch_rest(&self, facts: &Facts<'_>, node: &Node, event: &Event) {
         let packet = &self.packets[PacketRef::of(event.item)];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
-        fetch(&node.ingress, facts.layout.port_class(ingress, class));
+        fetch(&node.buffer.accounts, facts.layout.port_class(ingress, class));
         self.pairs.paths.fetch(packet.flow.index(), 1);
         fetch(&node.links.ports, out.index());
         fetch(&node.links.queues, facts.layout.queue(out));

@@ -117,7 +117,7 @@ impl<'a> World<'a> {
     /// The ingress side of a port class of the network.
     pub fn ingress(&self, port_class: usize) -> &Ingress {
         let (port, class) = self.facts.layout.port_class_of(port_class);
-        &self.node_at(port).ingress[self.facts.layout.port_class(self.facts.local(port), class)]
+        &self.node_at(port).buffer.accounts[self.facts.layout.port_class(self.facts.local(port), class)]
     }
 
     /// The egress side of a port class of the network.

@@ -2,12 +2,87 @@
 
 mod charge;
 
+use std::collections::VecDeque;
+
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver};
 
+use crate::column::Part;
 use crate::network::layout::Local;
 use crate::records::counters::{RareCounters, Traffic};
-use crate::run::events::Armed;
+use crate::run::events::{Armed, NEVER};
+
+/// The buffer of a node: a switch's, or the receive buffers of a host's NICs, where they have some.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Buffer {
+    /// Port classes of each port in a row.
+    pub accounts: Part<Ingress>,
+    /// The packets on its ports' wires that are still charged, by time, then by port: at most one a port.
+    pub releases: VecDeque<Uncharge>,
+    /// When the first of them is due, else never.
+    pub next_release: u64,
+    pub pool_size: u64,
+    pub pool_used: u64,
+    /// Bytes in the headroom of ports that take of the pool, and how many there may be.
+    pub headroom_used: u64,
+    pub headroom_size: u64,
+    /// Its buffer's cell; at most 1 where it counts bytes.
+    pub cell: u64,
+    /// Up to here the pool counts as half empty.
+    pub pool_fast_path_up_to: u64,
+    pub occupied: u64,
+    pub peak: u64,
+    /// The switch's number among the switches, in events of releases.
+    pub number: u32,
+    /// Packets pass a pipeline before they join a queue: no packet has a fast path.
+    pub pipelined: bool,
+    /// Behind a crossbar nothing goes straight through.
+    pub crosses: bool,
+}
+
+impl Buffer {
+    /// At a host, whose buffer nothing bounds; no account is in it yet.
+    pub fn unbounded() -> Self {
+        Buffer {
+            accounts: Part::default(),
+            releases: VecDeque::new(),
+            next_release: NEVER,
+            pool_size: NEVER,
+            pool_used: 0,
+            headroom_used: 0,
+            headroom_size: NEVER,
+            cell: 1,
+            pool_fast_path_up_to: NEVER,
+            occupied: 0,
+            peak: 0,
+            number: u32::MAX,
+            pipelined: false,
+            crosses: false,
+        }
+    }
+
+    /// Does its buffer count whole cells?
+    #[inline]
+    pub fn has_cells(&self) -> bool {
+        self.cell > 1
+    }
+
+    /// What a frame of so many bytes occupies of its buffer.
+    #[inline]
+    pub fn occupied_by(&self, frame: u16) -> u64 {
+        let frame = u64::from(frame);
+        if self.has_cells() { frame.next_multiple_of(self.cell) } else { frame }
+    }
+
+    /// It holds `frame` bytes more, `of_pool` of them in its pool.
+    #[inline]
+    pub fn holds(&mut self, frame: u64, of_pool: u64) {
+        self.pool_used += of_pool;
+        self.occupied += frame;
+        self.peak = self.peak.max(self.occupied);
+    }
+}
 
 /// The ingress side of a (port, class): its account of the switch's buffer, what every packet needs first.
 #[derive(Debug)]

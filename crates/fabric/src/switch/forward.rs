@@ -9,29 +9,12 @@ use floodway_mechanisms::slots::Disposition;
 
 use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
-use crate::run::events::NEVER;
-use crate::switch::buffer::Uncharge;
 use crate::switch::crossbar::Inputs;
 
-/// A switch's buffer and routing.
+/// A switch's routing, pipeline and inputs.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Switch {
-    /// The packets on its ports' wires that are still charged, by time, then by port: at most one a port.
-    pub releases: VecDeque<Uncharge>,
-    /// When the first of them is due, else never.
-    pub next_release: u64,
-    pub pool_size: u64,
-    pub pool_used: u64,
-    /// Bytes in the headroom of ports that take of the pool, and how many there may be.
-    pub headroom_used: u64,
-    pub headroom_size: u64,
-    /// Its buffer's cell; at most 1 where it counts bytes.
-    pub cell: u64,
-    /// Up to here the pool counts as half empty.
-    pub pool_fast_path_up_to: u64,
-    pub occupied: u64,
-    pub peak: u64,
     pub pipeline: u64,
     /// The router, which chooses among equal-cost ports.
     pub router: Option<AnyRouter>,
@@ -57,16 +40,6 @@ impl Switch {
     /// At a host: no packet is ever in it.
     pub fn none() -> Self {
         Switch {
-            releases: VecDeque::new(),
-            next_release: NEVER,
-            pool_size: NEVER,
-            pool_used: 0,
-            headroom_used: 0,
-            headroom_size: NEVER,
-            cell: 1,
-            pool_fast_path_up_to: NEVER,
-            occupied: 0,
-            peak: 0,
             pipeline: 0,
             router: None,
             number: u32::MAX,
@@ -75,27 +48,6 @@ impl Switch {
             relay: None,
             inputs: None,
         }
-    }
-
-    /// Does its buffer count whole cells?
-    #[inline]
-    pub fn has_cells(&self) -> bool {
-        self.cell > 1
-    }
-
-    /// What a frame of so many bytes occupies of its buffer.
-    #[inline]
-    pub fn occupied_by(&self, frame: u16) -> u64 {
-        let frame = u64::from(frame);
-        if self.has_cells() { frame.next_multiple_of(self.cell) } else { frame }
-    }
-
-    /// It holds `frame` bytes more, `of_pool` of them in its pool.
-    #[inline]
-    pub fn holds(&mut self, frame: u64, of_pool: u64) {
-        self.pool_used += of_pool;
-        self.occupied += frame;
-        self.peak = self.peak.max(self.occupied);
     }
 }
 

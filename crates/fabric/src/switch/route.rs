@@ -20,17 +20,6 @@ impl AtNode<'_, '_> {
         self.look_up(ingress, packet_ref)
     }
 
-    /// Where a packet on the way to `ingress` will leave the node there: found beforehand, so that all that
-    /// it needs there can be fetched at once.
-    #[inline]
-    pub fn out_of(&self, ingress: Local, packet: &Packet) -> Local {
-        if !packet.has(ON_PATH) {
-            return ingress;
-        }
-        let path = self.ctx.run.pairs.paths.known(packet.flow.index());
-        path.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
-    }
-
     #[inline(never)]
     fn look_up(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
         let packet = self.ctx.run.packets[packet_ref];
@@ -108,7 +97,7 @@ impl AtNode<'_, '_> {
         let mut view = PortView {
             port: self.node.links.id(port),
             queued: Bytes::ZERO,
-            rate: self.rate(port),
+            rate: self.node.links.rate(&self.ctx, port),
             up: self.node.links.ports.known(port.index()).up,
             signals: Signals::default(),
             harmful: false,

@@ -29,7 +29,7 @@ impl AtNode<'_, '_> {
         if !packet.has(INT) || !packet.is_data() {
             return;
         }
-        let (rate, state) = (self.rate(port), &self.node.links.ports[port.index()]);
+        let (rate, state) = (self.node.links.rate(&self.ctx, port), &self.node.links.ports[port.index()]);
         let (tx_bytes, queue) = (state.sent, Bytes(state.waiting));
         if let Some(hops) = self.ctx.run.packets.hops_mut(packet_ref) {
             hops.push(IntHop { rate, time: Time(self.ctx.now), tx_bytes, queue });

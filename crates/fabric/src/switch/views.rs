@@ -46,33 +46,34 @@ impl AtNode<'_, '_> {
                     .bytes,
             ),
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
-            rate: self.rate(port),
-            paused: self.node.links.egress.known(port_class).paused_since != NEVER && !self.may_lose(port, q),
+            rate: self.node.links.rate(&self.ctx, port),
+            paused: self.node.links.egress.known(port_class).paused_since != NEVER
+                && !self.node.links.may_lose(&self.ctx.facts.layout, port, q),
             base_rtt: self.ctx.run.pairs.paths[packet.flow.index()].base_rtt,
         }
     }
 
     /// What a receiver half may know of its account.
     pub fn account_view(&self, port_class: usize) -> IngressView {
-        let account = self.node.ingress.known(port_class);
+        let account = self.node.buffer.accounts.known(port_class);
         let shared = if account.by_output { self.longest_voq_of(port_class) } else { account.shared() };
         let free = if account.pooled {
             // Nothing bounds that of a host.
-            self.node.switch.pool_size.saturating_sub(self.node.switch.pool_used)
+            self.node.buffer.pool_size.saturating_sub(self.node.buffer.pool_used)
         } else {
             account.sizes.own.saturating_sub(account.sizes.headroom).saturating_sub(shared)
         };
         let queued = account.held + account.headroom;
         IngressView {
             queued: bytes(queued),
-            wire: bytes(if self.node.switch.has_cells() { account.wire } else { queued }),
+            wire: bytes(if self.node.buffer.has_cells() { account.wire } else { queued }),
             reserved: bytes(account.held - account.shared()),
             shared: bytes(shared),
             headroom: bytes(account.headroom),
             received: bytes(account.received.bytes + self.ctx.facts.layout.gap * account.received.packets),
             received_frames: bytes(account.received.bytes),
             pool_free: bytes(free),
-            total: bytes(self.node.switch.occupied),
+            total: bytes(self.node.buffer.occupied),
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::records::shares::buckets;
 use crate::run::events::NEVER;
 use crate::run::node::{Node, Streams};
 use crate::run::world::World;
-use crate::switch::buffer::Ingress;
+use crate::switch::buffer::{Buffer, Ingress};
 use crate::switch::congestion::PortMachines;
 use crate::switch::crossbar::Inputs;
 use crate::switch::forward::{Relay, Switch};
@@ -64,7 +64,7 @@ impl World<'_> {
             nodes.push(if wanted[node.index()] {
                 self.build_node((node, parts), accounts, listed, (&watched, &mut columns))?
             } else {
-                self.bare_node(node, Switch::none(), &[])
+                self.bare_node(node, (Switch::none(), Buffer::unbounded()), &[])
             });
         }
         self.deal(&mut nodes, columns);
@@ -81,10 +81,10 @@ impl World<'_> {
     ) -> Result<Node, BuildError> {
         let blueprint = self.facts.blueprint;
         let ports: Vec<PortId> = parts.iter().map(|(port, _)| port.id).collect();
-        let switch = match &blueprint.nodes[node.index()].role {
+        let (switch, buffer) = match &blueprint.nodes[node.index()].role {
             Role::Host { .. } => {
                 self.add_nics(node, ports.len(), &mut columns.nics);
-                Switch::none()
+                (Switch::none(), Buffer::unbounded())
             }
             Role::Switch(spec) => {
                 let pool = accounts.pool(node)?.unwrap_or_default();
@@ -96,7 +96,7 @@ impl World<'_> {
             columns.series.push(series::of_port(&blueprint.records, watched.contains(&port)));
             for class in self.facts.layout.classes.clone() {
                 let account = self.ingress_port_class(accounts, port, class)?;
-                self.record_account(&account, switch.pool_size, at_switch);
+                self.record_account(&account, buffer.pool_size, at_switch);
                 columns.ingress.push(account);
                 columns.egress.push(self.egress_port_class(accounts, port, class)?);
             }
@@ -107,7 +107,7 @@ impl World<'_> {
             columns.ports.push(port);
             own.push(machines);
         }
-        let mut built = self.bare_node(node, switch, &ports);
+        let mut built = self.bare_node(node, (switch, buffer), &ports);
         built.machines = own;
         built.host.pairs.to_start = listed.count(node);
         built.host.pairs.sprays = self.facts.sprays(node);
@@ -115,7 +115,7 @@ impl World<'_> {
     }
 
     /// A node without what is in columns.
-    fn bare_node(&self, node: NodeId, switch: Switch, ports: &[PortId]) -> Node {
+    fn bare_node(&self, node: NodeId, (switch, buffer): (Switch, Buffer), ports: &[PortId]) -> Node {
         let blueprint = self.facts.blueprint;
         let key = name_key(&blueprint.nodes[node.index()].name);
         let number = self.facts.switches.binary_search(&node).ok();
@@ -135,7 +135,7 @@ impl World<'_> {
                 histograms: histograms(histogram, ports.len(), number.is_some()),
                 buckets: buckets(blueprint.records.shares.as_ref(), ports),
             },
-            ingress: Part::default(),
+            buffer,
         }
     }
 
@@ -169,7 +169,7 @@ impl World<'_> {
         for (node, (((((ports, ingress), egress), queues), series), nics)) in nodes.iter_mut().zip(parts) {
             let links = &mut node.links;
             (links.ports, links.egress, links.queues, links.series) = (ports, egress, queues, series);
-            (node.ingress, node.host.nics) = (ingress, nics);
+            (node.buffer.accounts, node.host.nics) = (ingress, nics);
         }
     }
 
@@ -197,7 +197,7 @@ impl World<'_> {
         spec: &SwitchSpec,
         pool: Bytes,
         ports: &[PortId],
-    ) -> Result<Switch, BuildError> {
+    ) -> Result<(Switch, Buffer), BuildError> {
         let router = self::router(self.facts.blueprint, node, spec)?;
         let number = narrow::<u32>(self.facts.switches.partition_point(|&before| before < node));
         let inputs = spec.buffer.plan().crossbar.map(|plan| {
@@ -205,19 +205,26 @@ impl World<'_> {
             let queues = self.facts.layout.queues_per_port - 1;
             Box::new(Inputs::new(plan, &rates, queues, self.facts.layout.classes.len() - 1))
         });
-        Ok(Switch {
-            router: Some(router),
-            number,
-            pipeline: spec.pipeline.0,
+        let buffer = Buffer {
+            releases: VecDeque::with_capacity(ports.len()),
             pool_size: pool.0,
             headroom_size: spec.buffer.plan().headroom.map_or(NEVER, |size| size.0),
             cell: spec.cell.0,
             pool_fast_path_up_to: if pool == Bytes::ZERO { NEVER } else { pool.0 / 2 },
-            releases: VecDeque::with_capacity(ports.len()),
+            number,
+            pipelined: spec.pipeline.0 != 0,
+            crosses: inputs.is_some(),
+            ..Buffer::unbounded()
+        };
+        let switch = Switch {
+            router: Some(router),
+            number,
+            pipeline: spec.pipeline.0,
             relay: spec.relay.map(|ports| self.relaying(ports)),
             inputs,
             ..Switch::none()
-        })
+        };
+        Ok((switch, buffer))
     }
 
     /// What a relay does with pauses: as the flow control says of the link into its remote port.

@@ -36,7 +36,7 @@ struct NodeRecords {
 
 impl NodeRecords {
     fn of(node: &Node) -> Self {
-        let ingress = node.ingress.iter();
+        let ingress = node.buffer.accounts.iter();
         let egress = node.links.egress.iter();
         NodeRecords {
             id: node.id,
@@ -46,13 +46,13 @@ impl NodeRecords {
                 .collect(),
             series: node.links.series.to_vec(),
             histograms: node.links.histograms.clone(),
-            peak: node.switch.peak,
+            peak: node.buffer.peak,
         }
     }
 
     /// Puts them where the node's own records are.
     fn put(self, node: &mut Node) {
-        for (to, (received, rare, peaks)) in node.ingress.iter_mut().zip(self.ingress) {
+        for (to, (received, rare, peaks)) in node.buffer.accounts.iter_mut().zip(self.ingress) {
             (to.received, to.rare, to.peaks) = (received, rare, peaks);
         }
         for (to, (since, total, counters, rare)) in node.links.egress.iter_mut().zip(self.egress) {
@@ -62,7 +62,7 @@ impl NodeRecords {
             *to = series;
         }
         node.links.histograms = self.histograms;
-        node.switch.peak = self.peak;
+        node.buffer.peak = self.peak;
     }
 }
 

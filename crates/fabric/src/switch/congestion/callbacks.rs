@@ -347,8 +347,8 @@ impl AtNode<'_, '_> {
         let packet = self.ctx.run.packets[packet_ref];
         let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
         if let Some(reason) = self.refused(port, q, &packet) {
-            self.leaves(port, packet.frame);
-            self.uncounted(packet.frame);
+            self.node.links.leaves(&self.ctx, port, packet.frame);
+            self.node.buffer.uncounted(packet.frame);
             self.flow_left_queue(port, packet.flow);
             self.discard(port_class, packet_ref, reason);
         } else {
@@ -493,7 +493,7 @@ impl AtNode<'_, '_> {
         let packet_ref = self.ctx.run.packets.add(packet);
         let extra = self.ctx.run.out.boxed(what);
         self.ctx.run.packets.attach(packet_ref, extra);
-        self.queue_link_control(port, packet_ref);
+        self.node.links.queue_link_control(&mut self.ctx, port, packet_ref);
         self.try_transmit(port);
     }
 
@@ -524,7 +524,7 @@ impl AtNode<'_, '_> {
             len: Bytes(len),
             first: Bytes(self.node.links.queues[first + self.ctx.facts.layout.first_queue(class)].bytes),
             voq: Bytes::ZERO,
-            rate: self.rate(port),
+            rate: self.node.links.rate(&self.ctx, port),
             paused,
             base_rtt: Span::ZERO,
         };

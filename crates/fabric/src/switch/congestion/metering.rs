@@ -25,7 +25,7 @@ impl AtNode<'_, '_> {
         }
         meter.joins();
         meter.fifo.push(&mut self.ctx.run.packets, packet_ref);
-        self.joins(out, frame);
+        self.node.links.joins(&self.ctx, out, frame);
         self.try_transmit(out);
     }
 
@@ -45,7 +45,7 @@ impl AtNode<'_, '_> {
         }
         meter.fifo.pop(&self.ctx.run.packets);
         meter.leaves(now, wire);
-        self.leaves(port, frame);
+        self.node.links.leaves(&self.ctx, port, frame);
         Some(packet_ref)
     }
 
@@ -63,7 +63,7 @@ impl AtNode<'_, '_> {
         let mut waiting = meter.empty();
         while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
             let packet = self.ctx.run.packets.take(packet_ref);
-            self.leaves(port, packet.frame);
+            self.node.links.leaves(&self.ctx, port, packet.frame);
             let at_host = self.node.links.ports.known(port.index()).at_host;
             let port_class = self.ctx.facts.layout.port_class(if at_host { port } else { packet.ingress }, 0);
             self.drop_packet(port_class, &packet, reason);

@@ -75,7 +75,7 @@ impl AtNode<'_, '_> {
 
     /// A packet that is to leave by `out` and has not crossed has been dropped.
     pub fn never_crosses(&mut self, out: Local, packet: &Packet) {
-        self.node.switch.occupied -= u64::from(packet.frame);
+        self.node.buffer.occupied -= u64::from(packet.frame);
         self.uncharge_voq(out, packet);
     }
 
@@ -94,7 +94,7 @@ impl AtNode<'_, '_> {
 
     /// A packet starts on the wire of an output: its queue has room for another one.
     pub fn left_output(&mut self, port: Local, frame: u16) {
-        self.node.switch.occupied -= u64::from(frame);
+        self.node.buffer.occupied -= u64::from(frame);
         self.serve(port.index());
     }
 
@@ -149,7 +149,7 @@ impl AtNode<'_, '_> {
         let coming = output * inputs.queues + queue;
         inputs.coming[coming] -= u64::from(packet.frame);
         // Its link may have failed meanwhile, or a watchdog may drop its queue.
-        if let Some(reason) = self.shut(out, queue + 1) {
+        if let Some(reason) = self.node.links.shut(&self.ctx.facts.layout, out, queue + 1) {
             self.node.machines[out.index()].queue_of_flow.remove(&packet.flow.0);
             self.discard(self.ctx.facts.layout.port_class(packet.ingress, packet.class), packet_ref, reason);
             self.never_crosses(out, &packet);
@@ -391,7 +391,7 @@ mod tests {
         });
         at(&with_buffer(r#""ioq""#), Span::us(900), |world| {
             assert_eq!(world.run.kept.records.flows_done, 3);
-            assert_eq!(world.nodes[SWITCH.index()].switch.occupied, 0);
+            assert_eq!(world.nodes[SWITCH.index()].buffer.occupied, 0);
             let inputs = inputs(world);
             assert!(inputs.held.iter().chain(&inputs.coming).all(|bytes| *bytes == 0));
             assert!(inputs.waiting.iter().all(|packets| *packets == 0) && inputs.crossing.is_empty());

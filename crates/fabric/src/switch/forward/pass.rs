@@ -30,7 +30,7 @@ impl AtNode<'_, '_> {
             return;
         }
         self.apply_releases();
-        if self.charge_on_fast_path(port_class, ingress, out, class, frame) {
+        if self.charges_on_fast_path(port_class, ingress, out, class, frame) {
             self.pass_on(out, port_class, packet_ref);
         } else {
             self.take_in(ingress, port_class, out, packet_ref);
@@ -61,7 +61,7 @@ impl AtNode<'_, '_> {
             return;
         }
         if self.node.links.ports.known(out.index()).isolates {
-            if self.may_lose(out, q) {
+            if self.node.links.may_lose(&self.ctx.facts.layout, out, q) {
                 return self.isolate(ingress, port_class, (out, q), packet_ref);
             }
             self.ctx.run.packets[packet_ref].flags &= !ISOLATED;
@@ -100,8 +100,8 @@ impl AtNode<'_, '_> {
     ) {
         let packet = &mut self.ctx.run.packets[packet_ref];
         packet.flags |= ISOLATED;
-        let occupies = self.node.switch.occupied_by(packet.frame);
-        self.node.switch.holds(occupies, 0);
+        let occupies = self.node.buffer.occupied_by(packet.frame);
+        self.node.buffer.holds(occupies, 0);
         if self.node.switch.pipeline == 0 {
             self.enqueue(out, q, packet_ref);
         } else {
@@ -144,7 +144,7 @@ impl AtNode<'_, '_> {
             self.preferred_queue(out, &packet)
         };
         // Its link may have failed meanwhile, or a watchdog may drop its queue.
-        if let Some(reason) = self.shut(out, q) {
+        if let Some(reason) = self.node.links.shut(&self.ctx.facts.layout, out, q) {
             let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
             self.discard(port_class, packet_ref, reason);
             self.apply_releases();
@@ -153,8 +153,8 @@ impl AtNode<'_, '_> {
             }
             if self.has_crossbar() {
                 self.never_crosses(out, &packet);
-            } else if self.may_lose(out, q) {
-                self.uncounted(packet.frame);
+            } else if self.node.links.may_lose(&self.ctx.facts.layout, out, q) {
+                self.node.buffer.uncounted(packet.frame);
             } else {
                 self.uncharge(port_class, packet.ingress, packet.frame);
             }
@@ -180,8 +180,11 @@ impl AtNode<'_, '_> {
     #[inline]
     fn pass_on(&mut self, out: Local, port_class: usize, packet_ref: PacketRef) {
         let Packet { class, frame, ingress, .. } = self.ctx.run.packets[packet_ref];
-        if self.ctx.facts.straight && self.is_free(out, class) && self.is_idle(out) {
-            self.goes_through(out, frame);
+        if self.ctx.facts.straight
+            && self.node.links.is_free(out, class)
+            && self.node.links.is_idle(&self.ctx, out)
+        {
+            self.node.links.goes_through(&self.ctx, out, frame);
             if self.ctx.facts.telemetry {
                 self.record_hop(out, packet_ref);
             }
@@ -205,7 +208,10 @@ impl AtNode<'_, '_> {
     /// there.
     pub fn queue_for(&mut self, out: Local, packet: &Packet) -> Option<usize> {
         let q = self.preferred_queue(out, packet);
-        if !packet.has(ISOLATED) || self.may_lose(out, q) || !self.is_pressed(packet) {
+        if !packet.has(ISOLATED)
+            || self.node.links.may_lose(&self.ctx.facts.layout, out, q)
+            || !self.is_pressed(packet)
+        {
             return Some(q);
         }
         if !self.node.links.ports.known(out.index()).isolates {
@@ -220,7 +226,7 @@ impl AtNode<'_, '_> {
     /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
     pub fn is_pressed(&self, packet: &Packet) -> bool {
         let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
-        let account = self.node.ingress.known(port_class);
+        let account = self.node.buffer.accounts.known(port_class);
         if !account.lossless {
             return false;
         }
@@ -250,28 +256,9 @@ impl AtNode<'_, '_> {
         self.ctx.facts.layout.first_queue_of(packet.class, sub)
     }
 
-    /// Is the `q`-th queue of a port one that may lose what waits in it? Then no pause applies to it, and its
-    /// packets are charged to no account: its congestion point bounds it.
-    #[inline]
-    pub fn may_lose(&self, port: Local, q: usize) -> bool {
-        self.node.links.ports.known(port.index()).may_lose(&self.ctx.facts.layout, q)
-    }
-
-    /// Does a queue take no packet at all, and why?
-    pub fn shut(&self, out: Local, q: usize) -> Option<DropReason> {
-        if !self.node.links.ports.known(out.index()).up {
-            return Some(DropReason::LinkDown);
-        }
-        let discards = self.node.links.ports.known(out.index()).gates.discards
-            >> self.ctx.facts.layout.class_of_queue(q)
-            & 1
-            != 0;
-        (discards && !self.may_lose(out, q)).then_some(DropReason::Watchdog)
-    }
-
     /// Does a failed link, a watchdog or a congestion point drop the packet before it is charged?
     pub fn refused(&mut self, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
-        let shut = self.shut(out, q);
+        let shut = self.node.links.shut(&self.ctx.facts.layout, out, q);
         if shut.is_some() || !self.node.links.ports.known(out.index()).has_cp {
             return shut;
         }
@@ -294,7 +281,9 @@ impl AtNode<'_, '_> {
     pub fn enqueue(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
         let &Packet { class, frame, .. } = &self.ctx.run.packets[packet_ref];
         let port_class = self.ctx.facts.layout.port_class(out, class);
-        if self.node.links.ports.known(out.index()).gates.paused >> class & 1 != 0 && !self.may_lose(out, q) {
+        if self.node.links.ports.known(out.index()).gates.paused >> class & 1 != 0
+            && !self.node.links.may_lose(&self.ctx.facts.layout, out, q)
+        {
             let packet = &mut self.ctx.run.packets[packet_ref];
             packet.paused =
                 packet.paused.wrapping_sub(self.node.links.egress.known_mut(port_class).paused(self.ctx.now));
@@ -303,7 +292,7 @@ impl AtNode<'_, '_> {
         queue.bytes += u64::from(frame);
         let queued = queue.bytes;
         queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
-        self.joins(out, frame);
+        self.node.links.joins(&self.ctx, out, frame);
         if queued <= u64::from(self.node.links.ports.known(out.index()).fast_path_up_to) {
             return;
         }
@@ -329,9 +318,10 @@ impl AtNode<'_, '_> {
             && self.ctx.facts.straight_control
             && !at_host
             && !self.apply_releases()
-            && self.is_idle(out);
+            && self.node.links.is_idle(&self.ctx, out);
         if through {
-            self.goes_through(out, self.ctx.run.packets[packet_ref].frame);
+            let frame = self.ctx.run.packets[packet_ref].frame;
+            self.node.links.goes_through(&self.ctx, out, frame);
             self.put_on_link(out, packet_ref);
         }
         through
@@ -351,7 +341,7 @@ impl AtNode<'_, '_> {
         let frame = self.ctx.run.packets[packet_ref].frame;
         let at = self.ctx.facts.layout.queue(out);
         self.node.links.queues.known_mut(at).fifo.push(&mut self.ctx.run.packets, packet_ref);
-        self.joins(out, frame);
+        self.node.links.joins(&self.ctx, out, frame);
         self.try_transmit(out);
     }
 
@@ -371,7 +361,8 @@ impl AtNode<'_, '_> {
         let first = self.ctx.facts.layout.queue(port);
         for q in 0..self.ctx.facts.layout.queues_per_port {
             // Where a pause has lasted too long, what is not paused goes on.
-            let stays = reason == DropReason::Watchdog && self.may_lose(port, q);
+            let stays =
+                reason == DropReason::Watchdog && self.node.links.may_lose(&self.ctx.facts.layout, port, q);
             if self.ctx.facts.layout.class_of_queue(q) != class || stays {
                 continue;
             }
@@ -379,7 +370,7 @@ impl AtNode<'_, '_> {
             self.node.links.queues.known_mut(first + q).bytes = 0;
             while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
                 let packet = self.ctx.run.packets.take(packet_ref);
-                self.leaves(port, packet.frame);
+                self.node.links.leaves(&self.ctx, port, packet.frame);
                 if packet.is_link_control() {
                     continue;
                 }
@@ -394,8 +385,8 @@ impl AtNode<'_, '_> {
                 self.drop_packet(port_class, &packet, reason);
                 if packet.class != 0 && self.has_crossbar() {
                     self.left_output(port, packet.frame);
-                } else if self.may_lose(port, q) {
-                    self.uncounted(packet.frame);
+                } else if self.node.links.may_lose(&self.ctx.facts.layout, port, q) {
+                    self.node.buffer.uncounted(packet.frame);
                 } else if packet.class != 0 {
                     self.apply_releases();
                     self.uncharge(port_class, packet.ingress, packet.frame);

@@ -4,14 +4,16 @@
 use floodway_mechanisms::slots::{
     CongestionPoint as _, FcSender as _, Gate, ReadyView, Scheduler as _, most_closed,
 };
-use floodway_units::{Rate, Time};
+use floodway_units::Time;
+use floodway_units::cast::low_u32;
 
-use crate::link::arena::{Fifo, PacketRef};
+use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::link::port::Port;
-use crate::network::blueprint::{Acks, Release};
+use crate::network::blueprint::Release;
 use crate::network::layout::Local;
 use crate::run::at_node::{AtNode, bytes};
+use crate::switch::buffer::Uncharge;
 
 impl AtNode<'_, '_> {
     /// Transmits if the transmitter is free and something may be sent; if it is busy, asks for an event when
@@ -20,48 +22,11 @@ impl AtNode<'_, '_> {
     pub fn try_transmit(&mut self, port: Local) {
         if self.node.links.ports.known(port.index()).choosing {
             // It looks again itself.
-        } else if self.is_busy(port) {
-            self.arm(port);
+        } else if self.node.links.is_busy(&self.ctx, port) {
+            self.node.links.arm(&mut self.ctx, port);
         } else {
             self.transmit(port);
         }
-    }
-
-    /// Is the transmitter still busy, as seen by the current event?
-    #[inline]
-    pub fn is_busy(&self, port: Local) -> bool {
-        let free_at = self.node.links.ports.known(port.index()).free_at;
-        free_at > self.ctx.now || (free_at == self.ctx.now && self.departure_order(port) > self.ctx.order)
-    }
-
-    /// Order of the event at which `port`'s transmitter becomes free.
-    #[inline]
-    fn departure_order(&self, port: Local) -> u64 {
-        self.ctx
-            .run
-            .events
-            .departure(self.node.links.id(port), self.node.links.ports.known(port.index()).free_order)
-    }
-
-    /// Schedules an event for when the busy transmitter is free.
-    #[inline]
-    pub fn arm(&mut self, port: Local) {
-        let order = self.departure_order(port);
-        let state = self.node.links.ports.known_mut(port.index());
-        if !state.armed {
-            state.armed = true;
-            let at = state.free_at;
-            let first = self.first_waiting(port);
-            self.ctx.run.events.push_of(first, at, order);
-        }
-    }
-
-    /// The packet that probably leaves next: what its departure has to have fetched.
-    #[inline]
-    fn first_waiting(&self, port: Local) -> PacketRef {
-        let first = self.ctx.facts.layout.queue(port);
-        let data = self.node.links.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
-        self.node.links.queues.known(first).fifo.front_or(data)
     }
 
     /// The transmitter is free, and something waits.
@@ -74,13 +39,13 @@ impl AtNode<'_, '_> {
             return self.transmit(port);
         }
         // A release may enqueue a PFC frame on this port, which is sent first.
-        if self.apply_releases() && self.is_busy(port) {
+        if self.apply_releases() && self.node.links.is_busy(&self.ctx, port) {
             return;
         }
         let &Port { controls, meters, .. } = self.node.links.ports.known(port.index());
         if self.ctx.facts.straight && !controls && !meters && self.sends_on_fast_path(port) {
             if self.node.links.ports.known(port.index()).waiting > 0 {
-                self.arm(port);
+                self.node.links.arm(&mut self.ctx, port);
             }
         } else {
             self.transmit(port);
@@ -100,7 +65,8 @@ impl AtNode<'_, '_> {
         ) {
             (Some(packet_ref), _) if self.ctx.run.packets[packet_ref].class == 0 => (0, packet_ref),
             (None, Some(packet_ref))
-                if self.is_free(port, 1) && self.node.links.queues.known(at + 1).bytes <= up_to =>
+                if self.node.links.is_free(port, 1)
+                    && self.node.links.queues.known(at + 1).bytes <= up_to =>
             {
                 (1, packet_ref)
             }
@@ -110,11 +76,14 @@ impl AtNode<'_, '_> {
         let (frame, ingress) = (packet.frame, packet.ingress);
         let account = self.ctx.facts.layout.port_class(ingress, 1);
         // A release that an account waits for may enqueue a PFC frame on this port.
-        if q == 1 && self.ctx.facts.release == Release::Start && self.node.ingress.known(account).awaits {
+        if q == 1
+            && self.ctx.facts.release == Release::Start
+            && self.node.buffer.accounts.known(account).awaits
+        {
             return false;
         }
         self.node.links.queues.known_mut(at + q).fifo.pop(&self.ctx.run.packets);
-        self.leaves(port, frame);
+        self.node.links.leaves(&self.ctx, port, frame);
         if q == 0 {
             self.put_on_link(port, packet_ref);
         } else {
@@ -140,7 +109,7 @@ impl AtNode<'_, '_> {
             return;
         }
         // A release may enqueue a PFC frame on this port, which is sent first.
-        if !at_host && self.apply_releases() && self.is_busy(port) {
+        if !at_host && self.apply_releases() && self.node.links.is_busy(&self.ctx, port) {
             return;
         }
         let state = self.node.links.ports.known_mut(port.index());
@@ -150,7 +119,7 @@ impl AtNode<'_, '_> {
             let frame = self.ctx.run.packets[packet_ref];
             self.count_link_control(port, &frame);
             self.put_on_link(port, packet_ref);
-        } else if let Some(packet_ref) = self.take_control(port) {
+        } else if let Some(packet_ref) = self.node.links.take_control(&mut self.ctx, port) {
             self.leaves_control(port, packet_ref);
             self.put_on_link(port, packet_ref);
         } else if meters && let Some(packet_ref) = self.take_metered(port) {
@@ -161,9 +130,41 @@ impl AtNode<'_, '_> {
             self.send_from_queue(port);
         }
         self.node.links.ports.known_mut(port.index()).choosing = false;
-        if self.has_waiting(port) && self.is_busy(port) {
-            self.arm(port);
+        if self.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
+            self.node.links.arm(&mut self.ctx, port);
         }
+    }
+
+    /// Sets a packet on the wire now: the transmitter is taken, and its arrival is known.
+    #[inline]
+    pub fn put_on_link(&mut self, port: Local, packet_ref: PacketRef) {
+        let (serial, arrival) = self.node.links.start(&self.ctx, port, packet_ref);
+        if !self.node.links.ports.known(port.index()).observed {
+            self.node.links.take_off(&mut self.ctx, port, packet_ref, arrival);
+        } else if let Some(arrival) = self.observe(port, packet_ref, arrival, serial) {
+            self.take_off_observed(port, packet_ref, arrival);
+        }
+    }
+
+    #[inline(never)]
+    fn take_off_observed(&mut self, port: Local, packet_ref: PacketRef, arrival: u64) {
+        self.node.links.take_off(&mut self.ctx, port, packet_ref, arrival);
+    }
+
+    /// What looks at a packet that starts on the wire of an observed port; when the packet then arrives, if
+    /// it does.
+    #[inline(never)]
+    fn observe(&mut self, port: Local, packet_ref: PacketRef, arrival: u64, serial: u64) -> Option<u64> {
+        if self.node.links.ports.known(port.index()).noted {
+            self.capture(port, packet_ref);
+            self.node.links.note_share(&mut self.ctx, port, packet_ref, serial);
+        }
+        let arrival = self.node.links.jittered(port, serial, arrival);
+        if self.ctx.run.trace.is_some() {
+            self.each_trace(|at| at.trace_start(port, packet_ref, (serial, arrival)));
+        }
+        let changes = self.node.links.ports.known(port.index()).impairment.changes;
+        (!changes || self.is_carried(port, packet_ref, arrival)).then_some(arrival)
     }
 
     /// Sets a packet on the wire that is charged to an account of the port `from`.
@@ -180,33 +181,10 @@ impl AtNode<'_, '_> {
             self.put_on_link(port, packet_ref);
         } else {
             self.put_on_link(port, packet_ref);
-            self.release_later(port, from, port_class, frame);
+            let at = self.node.links.ports.known(port.index()).free_at;
+            let leaves = Uncharge { at, port, ingress: from, port_class: low_u32(port_class as u64), frame };
+            self.node.buffer.release_later(&mut self.ctx.run.events, leaves);
         }
-    }
-
-    /// Takes the next packet of the queue that goes before data: of the control class, or at a host a reply
-    /// of a class of data, which a pause of its class may hold back.
-    #[inline]
-    pub fn take_control(&mut self, port: Local) -> Option<PacketRef> {
-        let at = self.ctx.facts.layout.queue(port);
-        let packet_ref = self.node.links.queues.known(at).fifo.front()?;
-        let Packet { class, frame, .. } = self.ctx.run.packets[packet_ref];
-        if class != 0
-            && self.ctx.facts.blueprint.semantics.acks == Acks::Data
-            && !self.ctx.run.packets[packet_ref].is_link_control()
-        {
-            let gate = self
-                .node
-                .links
-                .egress
-                .known(self.ctx.facts.layout.port_class(port, class))
-                .sender
-                .gate(self.ctx.time(), bytes(self.ctx.facts.layout.wire(frame)));
-            if !gate.is_open(self.ctx.time()) {
-                return None;
-            }
-        }
-        self.node.links.queues.known_mut(at).fifo.pop(&self.ctx.run.packets)
     }
 
     /// A packet has left the queue that goes before data, in which link control frames may wait, too.
@@ -216,7 +194,7 @@ impl AtNode<'_, '_> {
         if packet.is_link_control() {
             return self.leaves_as_link_control(port, &packet);
         }
-        self.leaves(port, packet.frame);
+        self.node.links.leaves(&self.ctx, port, packet.frame);
         if packet.class != 0 {
             let port_class = self.ctx.facts.layout.port_class(port, packet.class);
             self.sent(port, port_class, self.ctx.facts.layout.wire(packet.frame));
@@ -225,7 +203,7 @@ impl AtNode<'_, '_> {
 
     #[inline(never)]
     fn leaves_as_link_control(&mut self, port: Local, packet: &Packet) {
-        self.leaves(port, packet.frame);
+        self.node.links.leaves(&self.ctx, port, packet.frame);
         let waiting = self.node.links.queues.known(self.ctx.facts.layout.queue(port)).fifo;
         let more = waiting
             .packet_refs(&self.ctx.run.packets)
@@ -253,13 +231,13 @@ impl AtNode<'_, '_> {
             queue.bytes > u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
         queue.bytes -= u64::from(frame);
         let port_class = port.index() * self.ctx.facts.layout.classes.len() + class as usize;
-        let isolated = self.may_lose(port, q);
+        let isolated = self.node.links.may_lose(&self.ctx.facts.layout, port, q);
         if !isolated {
             let paused = self.node.links.egress.known_mut(port_class).paused(self.ctx.now);
             let packet = &mut self.ctx.run.packets[packet_ref];
             packet.paused = packet.paused.wrapping_add(paused);
         }
-        self.leaves(port, frame);
+        self.node.links.leaves(&self.ctx, port, frame);
         if above_threshold {
             let packet = self.ctx.run.packets[packet_ref];
             let mark = self.dequeued(port, q, &packet);
@@ -283,7 +261,7 @@ impl AtNode<'_, '_> {
             self.left_output(port, frame);
         } else if isolated {
             self.put_on_link(port, packet_ref);
-            self.uncounted(frame);
+            self.node.buffer.uncounted(frame);
         } else {
             self.send_charged(
                 port,
@@ -301,7 +279,7 @@ impl AtNode<'_, '_> {
             let queue = self.node.links.queues.known(first + 1);
             let head = queue.fifo.front()?;
             let port_class = self.ctx.facts.layout.port_class(port, 1);
-            if self.is_free(port, 1)
+            if self.node.links.is_free(port, 1)
                 && queue.bytes <= u64::from(self.node.links.ports.known(port.index()).fast_path_up_to)
             {
                 return Some(1);
@@ -336,7 +314,7 @@ impl AtNode<'_, '_> {
         if !self.node.links.ports.known(port.index()).has_cp {
             return self.node.links.egress.known(port_class).sender.gate(now, bytes(wire));
         }
-        let is_paused_never = self.may_lose(port, q);
+        let is_paused_never = self.node.links.may_lose(&self.ctx.facts.layout, port, q);
         let gate = if is_paused_never {
             Gate::Open
         } else {
@@ -345,53 +323,6 @@ impl AtNode<'_, '_> {
         let id = self.ctx.facts.layout.queue_id(q);
         let points = &self.node.machines[port.index()].congestion_points;
         points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))
-    }
-
-    /// May frames of a class start until the next call of its sender half?
-    #[inline]
-    pub fn is_free(&self, port: Local, class: u8) -> bool {
-        self.node.links.ports.known(port.index()).gates.free >> class & 1 != 0
-    }
-
-    /// Is the port's transmitter free, and does nothing wait for it?
-    #[inline]
-    pub fn is_idle(&self, port: Local) -> bool {
-        let state = self.node.links.ports.known(port.index());
-        state.waiting == 0 && !state.controls && !state.choosing && !self.is_busy(port)
-    }
-
-    /// A packet joins one of the port's queues.
-    #[inline]
-    pub fn joins(&mut self, port: Local, frame: u16) {
-        self.set_waiting(port, self.node.links.ports.known(port.index()).waiting + u64::from(frame));
-    }
-
-    /// A packet goes through a port at which nothing waits, and which is free: it joins its queues and leaves
-    /// them at one instant.
-    #[inline]
-    pub fn goes_through(&mut self, port: Local, frame: u16) {
-        self.node.links.series.known_mut(port.index()).passed(self.ctx.now, u64::from(frame));
-    }
-
-    /// A packet leaves its queue.
-    #[inline]
-    pub fn leaves(&mut self, port: Local, frame: u16) {
-        self.set_waiting(port, self.node.links.ports.known(port.index()).waiting - u64::from(frame));
-    }
-
-    /// Sets the bytes that wait at the port from now on.
-    #[inline]
-    fn set_waiting(&mut self, port: Local, waiting: u64) {
-        let before = std::mem::replace(&mut self.node.links.ports.known_mut(port.index()).waiting, waiting);
-        self.node.links.series.known_mut(port.index()).queue(self.ctx.now, before, waiting);
-        if !self.node.links.histograms.is_empty() {
-            self.sample(port, before);
-        }
-    }
-
-    #[inline]
-    pub fn rate(&self, port: Local) -> Rate {
-        self.ctx.facts.ports[self.node.links.id(port).index()].rate
     }
 }
 
@@ -414,12 +345,16 @@ mod tests {
     fn a_transmitter_is_busy_until_the_event_at_which_it_is_free() {
         at_busy(Span::ZERO, |world| {
             port(world).free_at = 100;
-            let departure = world.at(SWITCH).departure_order(PORT);
+            let departure = {
+                let at = world.at(SWITCH);
+                at.node.links.departure_order(&at.ctx, PORT)
+            };
             let cases = [(99, departure, true), (100, departure, false), (101, 0, false)];
             let ties = [(100, departure - 1, true), (100, departure + 1, false)];
             for (now, order, busy) in cases.into_iter().chain(ties) {
                 (world.now, world.order) = (now, order);
-                assert_eq!(world.at(SWITCH).is_busy(PORT), busy, "at {now}");
+                let at = world.at(SWITCH);
+                assert_eq!(at.node.links.is_busy(&at.ctx, PORT), busy, "at {now}");
             }
         });
     }
@@ -439,7 +374,7 @@ mod tests {
                 (world.now, world.order) = (500, 0);
                 sets(port(world));
                 let at = world.at(SWITCH);
-                assert_eq!((at.is_idle(PORT), at.has_waiting(PORT)), (idle, waits));
+                assert_eq!((at.node.links.is_idle(&at.ctx, PORT), at.has_waiting(PORT)), (idle, waits));
             });
         }
     }
@@ -460,10 +395,10 @@ mod tests {
                 call(&mut world.at(SWITCH));
                 port(world).waiting
             };
-            assert_eq!(waits(world, |at| at.joins(PORT, 1_000)), 1_000);
-            assert_eq!(waits(world, |at| at.joins(PORT, 500)), 1_500);
-            assert_eq!(waits(world, |at| at.leaves(PORT, 1_000)), 500);
-            assert_eq!(waits(world, |at| at.leaves(PORT, 500)), 0);
+            assert_eq!(waits(world, |at| at.node.links.joins(&at.ctx, PORT, 1_000)), 1_000);
+            assert_eq!(waits(world, |at| at.node.links.joins(&at.ctx, PORT, 500)), 1_500);
+            assert_eq!(waits(world, |at| at.node.links.leaves(&at.ctx, PORT, 1_000)), 500);
+            assert_eq!(waits(world, |at| at.node.links.leaves(&at.ctx, PORT, 500)), 0);
         });
     }
 
@@ -473,7 +408,7 @@ mod tests {
             for (bits, free) in [(0b00, [false, false]), (0b01, [true, false]), (0b10, [false, true])] {
                 port(world).gates.free = bits;
                 let at = world.at(SWITCH);
-                assert_eq!([0, 1].map(|class| at.is_free(PORT, class)), free);
+                assert_eq!([0, 1].map(|class| at.node.links.is_free(PORT, class)), free);
             }
         });
     }
@@ -502,7 +437,7 @@ mod tests {
             let first = node.links.queues[at + 1].fifo.front().expect("it waits");
             let (frame, ingress) = (world.run.packets[first].frame, world.run.packets[first].ingress);
             let account = world.facts.layout.port_class(ingress, 1);
-            world.nodes[SWITCH.index()].ingress[account].awaits = true;
+            world.nodes[SWITCH.index()].buffer.accounts[account].awaits = true;
             let sent = world.at(SWITCH).sends_on_fast_path(out);
             let node = &world.nodes[SWITCH.index()];
             // By default what leaves is released at its last bit: nobody waits for its start.

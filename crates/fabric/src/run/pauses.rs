@@ -7,9 +7,8 @@ use floodway_mechanisms::slots::{
 use floodway_units::Time;
 use floodway_units::cast::narrow;
 
-use crate::link::arena::{Extra, PacketRef};
+use crate::link::arena::Extra;
 use crate::link::packet::Packet;
-use crate::network::blueprint::LinkControl;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::{AtNode, bytes};
@@ -18,35 +17,13 @@ use crate::run::own::{Timed, due_again};
 use crate::switch::forward::Relay;
 
 impl AtNode<'_, '_> {
-    /// A link control frame waits to be sent from here.
-    pub fn queue_link_control(&mut self, port: Local, packet_ref: PacketRef) {
-        let state = self.node.links.ports.known_mut(port.index());
-        state.controls = true;
-        if self.ctx.facts.blueprint.semantics.link_control == LinkControl::First {
-            return state.control.push(&mut self.ctx.run.packets, packet_ref);
-        }
-        let at = self.ctx.facts.layout.queue(port);
-        self.node.links.queues.known_mut(at).fifo.push(&mut self.ctx.run.packets, packet_ref);
-        self.joins(port, self.ctx.run.packets[packet_ref].frame);
-    }
-
-    /// The link control frame that came last, if nothing has come after it.
-    fn last_link_control(&self, port: Local) -> Option<PacketRef> {
-        match self.ctx.facts.blueprint.semantics.link_control {
-            LinkControl::First => self.node.links.ports.known(port.index()).control.back(),
-            LinkControl::ControlClass => {
-                self.node.links.queues.known(self.ctx.facts.layout.queue(port)).fifo.back()
-            }
-        }
-    }
-
     pub fn count_link_control(&mut self, port: Local, packet: &Packet) {
         for frame in packet.frames() {
             if let FcFrame::Pause { class, .. } | FcFrame::Credit { class, .. } = frame {
                 let class = self.ctx.facts.layout.dense(class);
                 if class != u8::MAX {
                     let port_class = self.ctx.facts.layout.port_class(port, class);
-                    self.node.ingress.known_mut(port_class).rare.pfc_tx += 1;
+                    self.node.buffer.accounts.known_mut(port_class).rare.pfc_tx += 1;
                 }
             }
         }
@@ -65,14 +42,14 @@ impl AtNode<'_, '_> {
         let size = self.ctx.facts.format.link_control().frame;
         for i in 0..self.ctx.run.out.frames.0.len() {
             let frame = self.ctx.run.out.frames.0[i];
-            let last = self.last_link_control(port);
+            let last = self.node.links.last_link_control(&self.ctx, port);
             let merged = last.is_some_and(|last| self.ctx.run.packets[last].merge(frame, self.ctx.now));
             if !merged {
                 if let Some(draws) = &mut self.ctx.run.shared_draws {
                     draws.skip();
                 }
                 let packet_ref = self.ctx.run.packets.add(Packet::link_control(frame, size, self.ctx.now));
-                self.queue_link_control(port, packet_ref);
+                self.node.links.queue_link_control(&mut self.ctx, port, packet_ref);
             }
         }
         self.ctx.run.out.frames.0.clear();
@@ -285,7 +262,7 @@ impl AtNode<'_, '_> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.ctx.run.out.frames,
         };
-        let ingress = self.node.ingress.known_mut(port_class);
+        let ingress = self.node.buffer.accounts.known_mut(port_class);
         call(&mut ingress.receiver, &mut cx, view);
         self.ctx.run.events.sync(
             &mut ingress.timer,
@@ -295,7 +272,7 @@ impl AtNode<'_, '_> {
         );
         let awaits = ingress.receiver.awaits_release();
         if awaits != std::mem::replace(&mut ingress.awaits, awaits) {
-            self.awaiting_changed(port_class);
+            self.node.buffer.awaiting_changed(&mut self.ctx.run.events, self.ctx.now, port_class);
         }
         if !self.ctx.run.out.frames.0.is_empty() {
             if self.is_bypassed() {
@@ -312,7 +289,7 @@ impl AtNode<'_, '_> {
     /// A timer of a receiver half has come.
     pub fn fc_receiver_timer(&mut self, port_class: usize, order: u64) {
         let port = self.ctx.facts.layout.port_of(port_class);
-        let ingress = self.node.ingress.known_mut(port_class);
+        let ingress = self.node.buffer.accounts.known_mut(port_class);
         if !ingress.timer.fires(Time(self.ctx.now), order) {
             return;
         }
@@ -323,7 +300,7 @@ impl AtNode<'_, '_> {
                 receiver.on_timeout(cx, view);
             }
         });
-        let receiver = &self.node.ingress.known(port_class).receiver;
+        let receiver = &self.node.buffer.accounts.known(port_class).receiver;
         if let Some(at) =
             due_again(due && receiver.is_custom(), || receiver.next_timeout(), Time(self.ctx.now))
         {

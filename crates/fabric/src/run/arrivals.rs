@@ -1,0 +1,93 @@
+//! The wire of a link: a packet from its first bit on the wire to its arrival, or its loss.
+
+use floodway_mechanisms::slots::DropReason;
+
+use crate::link::arena::PacketRef;
+use crate::link::packet::Packet;
+use crate::run::at_node::AtNode;
+use crate::run::events::EventKind;
+
+impl AtNode<'_, '_> {
+    /// A packet on a link reaches the node.
+    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
+    #[inline(always)]
+    pub fn arrive(&mut self, packet_ref: PacketRef) {
+        let packet = &self.ctx.run.packets[packet_ref];
+        if packet.is_link_control() {
+            return self.link_control_arrives(packet_ref);
+        }
+        if !self.ctx.run.packets.lands(packet_ref) {
+            return self.was_lost(EventKind::Arrival);
+        }
+        let packet = &self.ctx.run.packets[packet_ref];
+        self.ctx.run.kept.packet_hops += 1;
+        let (rx, class, frame) = (packet.ingress, packet.class, packet.frame);
+        let port_class = self.ctx.facts.layout.port_class(rx, class);
+        if self.node.buffer.accounts.known(port_class).impaired
+            && self.node.links.is_lost(&mut self.ctx, rx, packet_ref)
+        {
+            self.node.buffer.accounts.known_mut(port_class).rare.lost.add(frame);
+            return self.discard(port_class, packet_ref, DropReason::LinkError);
+        }
+        let account = self.node.buffer.accounts.known_mut(port_class);
+        account.received.add(frame);
+        if account.at_host {
+            if account.drains {
+                self.enters_receive_buffer(rx, port_class, packet_ref);
+            } else {
+                self.host_receives(rx, packet_ref);
+            }
+        } else {
+            self.switch_receives(rx, port_class, packet_ref);
+        }
+    }
+
+    /// A link control frame on a link reaches the node.
+    #[inline(never)]
+    pub fn link_control_arrives(&mut self, packet_ref: PacketRef) {
+        if !self.ctx.run.packets.lands(packet_ref) {
+            let what =
+                if self.ctx.run.events.is_numbered() { EventKind::Arrival } else { EventKind::LinkControl };
+            return self.was_lost(what);
+        }
+        let rx = self.ctx.run.packets[packet_ref].ingress;
+        let lost = self.node.links.is_lost(&mut self.ctx, rx, packet_ref);
+        let extra = self.ctx.run.packets.detach(packet_ref);
+        let frame = self.ctx.run.packets.take(packet_ref);
+        self.link_control(rx, frame, extra, lost);
+    }
+
+    /// The event of an arrival is that of a packet that was lost when its link went down: nothing happens.
+    #[cold]
+    fn was_lost(&mut self, what: EventKind) {
+        self.ctx.run.kept.counts[what as usize] -= 1;
+    }
+
+    /// A packet that is in no list is lost; `port_class` is the ingress account that it came by.
+    #[inline(never)]
+    pub fn discard(&mut self, port_class: usize, packet_ref: PacketRef, reason: DropReason) {
+        let packet = self.ctx.run.packets.take(packet_ref);
+        self.drop_packet(port_class, &packet, reason);
+    }
+
+    /// A packet is lost; `port_class` is the ingress account that it came by.
+    pub fn drop_packet(&mut self, port_class: usize, packet: &Packet, reason: DropReason) {
+        let counters = &mut self.node.buffer.accounts.known_mut(port_class).rare;
+        counters.drops[reason as usize] += 1;
+        match reason {
+            DropReason::Buffer | DropReason::Egress => counters.buffer_drop_bytes += u64::from(packet.frame),
+            _ if reason.is_failure() => counters.failure_drop_bytes += u64::from(packet.frame),
+            _ => {}
+        }
+        self.is_gone(packet);
+    }
+
+    /// A packet is not in the network any more, and was not delivered.
+    pub fn is_gone(&mut self, packet: &Packet) {
+        self.ctx.run.kept.records.dropped(u64::from(packet.frame));
+        if self.ctx.run.trace.is_some() {
+            self.each_trace(|at| at.trace_lost(packet));
+        }
+        self.ctx.run.pairs.count_on_path(packet.flow, -1);
+    }
+}

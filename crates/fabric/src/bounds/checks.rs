@@ -123,7 +123,11 @@ impl AtNode<'_, '_> {
         let busy = state.up && state.free_at > self.ctx.now;
         let waits = state.waiting > 0 || state.controls;
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
-        assert_eq!(state.fast_path_up_to, self.fast_path_of_port(port), "the fast path at {here}");
+        assert_eq!(
+            state.fast_path_up_to,
+            self.node.machines[port.index()].fast_path_up_to(&self.ctx.facts.layout),
+            "the fast path at {here}"
+        );
         for class in 0..self.ctx.facts.layout.class_count() {
             let egress = &self.node.links.egress[self.ctx.facts.layout.port_class(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;

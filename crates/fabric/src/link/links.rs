@@ -1,12 +1,12 @@
 //! The ends of links at a node: what each of its ports sends, and what waits there.
 
-use floodway_mechanisms::slots::{DropReason, FcSender as _};
+use floodway_mechanisms::slots::{DropReason, FcSender as _, IntHop, PacketView};
 use floodway_units::cast::whole;
-use floodway_units::{Bytes, PortId, Rate, uniform};
+use floodway_units::{Bytes, PortId, Rate, Time, uniform};
 
 use crate::column::Part;
 use crate::link::arena::{Fifo, PacketRef};
-use crate::link::packet::Packet;
+use crate::link::packet::{INT, ISOLATED, Kind, Packet};
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::blueprint::{Acks, LinkControl};
 use crate::network::layout::{Layout, Local};
@@ -14,7 +14,6 @@ use crate::records::histogram::Histogram;
 use crate::records::series::Series;
 use crate::records::shares::{Bucket, Key, Sent};
 use crate::records::transmission::Transmission;
-use crate::run::at_node::bytes;
 use crate::run::ctx::Ctx;
 use crate::run::events::Arriving;
 
@@ -159,7 +158,7 @@ impl Links {
                 .egress
                 .known(ctx.facts.layout.port_class(port, class))
                 .sender
-                .gate(ctx.time(), bytes(ctx.facts.layout.wire(frame)));
+                .gate(ctx.time(), Bytes(ctx.facts.layout.wire(frame)));
             if !gate.is_open(ctx.time()) {
                 return None;
             }
@@ -325,5 +324,45 @@ impl Links {
             charged.map(move |q| self.queues.known(layout.queue(port) + q))
         });
         Bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
+    }
+}
+
+impl Links {
+    pub fn packet_view(&self, ctx: &Ctx<'_, '_>, packet: &Packet) -> PacketView {
+        let path = &ctx.run.pairs.paths[packet.flow.index()];
+        let is_reply = packet.is_reply();
+        let tuple = if is_reply { path.tuple.reversed() } else { path.tuple };
+        PacketView {
+            flow: packet.flow,
+            class: ctx.facts.layout.classes[packet.class as usize],
+            frame: Bytes(u64::from(packet.frame)),
+            wire: Bytes(ctx.facts.layout.wire(packet.frame)),
+            // In the HPCC simulator replies are drawn for, too.
+            ecn_capable: packet.kind == Kind::Data || packet.class != 0 && ctx.run.shared_draws.is_some(),
+            is_reply,
+            isolated: packet.has(ISOLATED),
+            mark: packet.mark(),
+            flow_hash: path.hash,
+            source: tuple.source,
+            destination: tuple.destination,
+            ingress: self.id(packet.ingress),
+        }
+    }
+}
+
+impl Links {
+    /// A packet starts on the wire of a switch's port, and has left its queue: its record is written, if it
+    /// has any.
+    #[inline(never)]
+    pub fn record_hop(&mut self, ctx: &mut Ctx<'_, '_>, port: Local, packet_ref: PacketRef) {
+        let packet = &ctx.run.packets[packet_ref];
+        if !packet.has(INT) || !packet.is_data() {
+            return;
+        }
+        let (rate, state) = (self.rate(ctx, port), &self.ports[port.index()]);
+        let (tx_bytes, queue) = (state.sent, Bytes(state.waiting));
+        if let Some(hops) = ctx.run.packets.hops_mut(packet_ref) {
+            hops.push(IntHop { rate, time: Time(ctx.now), tx_bytes, queue });
+        }
     }
 }

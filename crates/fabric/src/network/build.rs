@@ -306,7 +306,7 @@ impl<'a> World<'a> {
 
     /// The fast path of a port's congestion points, and the callbacks that they need.
     fn set_callbacks(&mut self, id: PortId) {
-        let (mut at, port) = self.at_port(id);
+        let (at, port) = self.at_port(id);
         let machines = &mut at.node.machines[port.index()];
         let demands = || machines.congestion_points.iter().map(CongestionPoint::demands);
         let isolates = demands().any(|demands| demands.isolation);
@@ -320,7 +320,8 @@ impl<'a> World<'a> {
         machines.serves = demands().any(|demands| demands.claims.contains(&Claim::Serve));
         let meter = demands().find_map(|demands| demands.meter);
         machines.meter = meter.map(|meter| Box::new(MeterQueue::new(meter)));
-        at.set_port_fast_path(port);
+        at.node.links.ports[port.index()].fast_path_up_to =
+            at.node.machines[port.index()].fast_path_up_to(&at.ctx.facts.layout);
         let state = &mut at.node.links.ports[port.index()];
         // Hosts choose among queue pairs, and have no queues.
         state.isolates = isolates && !state.at_host;

@@ -94,7 +94,7 @@ impl AtNode<'_, '_> {
                 packet.paused = packet.paused.wrapping_add(paused);
             }
             if self.ctx.facts.telemetry {
-                self.record_hop(port, packet_ref);
+                self.node.links.record_hop(&mut self.ctx, port, packet_ref);
             }
             self.send_charged(port, packet_ref, (ingress, account), frame);
         }
@@ -247,7 +247,7 @@ impl AtNode<'_, '_> {
             }
         }
         if self.ctx.facts.telemetry {
-            self.record_hop(port, packet_ref);
+            self.node.links.record_hop(&mut self.ctx, port, packet_ref);
         }
         let port_class = self.ctx.facts.layout.port_class(port, self.ctx.facts.layout.class_of_queue(q));
         self.sent(port, port_class, self.ctx.facts.layout.wire(frame));
@@ -256,7 +256,7 @@ impl AtNode<'_, '_> {
             let (now, wire) = (self.ctx.time(), bytes(self.ctx.facts.layout.wire(frame)));
             self.node.machines[port.index()].scheduler.on_sent(now, id, wire);
         }
-        if self.has_crossbar() {
+        if self.node.switch.has_crossbar() {
             self.put_on_link(port, packet_ref);
             self.left_output(port, frame);
         } else if isolated {

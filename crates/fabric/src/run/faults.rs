@@ -167,7 +167,7 @@ impl World<'_> {
             at.each_trace(|at| at.trace_forced(port, class));
         }
         at.ctx.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
-        if at.node.links.ports[port.index()].up && !at.is_bypassed() {
+        if at.node.links.ports[port.index()].up && !at.node.switch.is_bypassed() {
             at.flush_frames(port);
         } else {
             at.ctx.run.out.frames.0.clear();
@@ -269,10 +269,10 @@ impl AtNode<'_, '_> {
 
     /// A relay's far end starts open: a pause that lasts on the relay's other port is sent to it at once.
     fn repeat_relayed(&mut self, port: Local, class: u8) {
-        let other = self.relay().map(|relay| relay.other(port));
+        let other = self.node.switch.relay().map(|relay| relay.other(port));
         let Some(other) = other else { return };
-        let Some((disposition, _)) = self.relays(other, class) else { return };
-        if !self.is_bypassed()
+        let Some((disposition, _)) = self.node.switch.relays(other, class) else { return };
+        if !self.node.switch.is_bypassed()
             && disposition.forwards()
             && self.node.links.egress[self.ctx.facts.layout.port_class(other, class)].paused_since != NEVER
         {

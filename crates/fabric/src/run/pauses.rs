@@ -14,7 +14,6 @@ use crate::network::routing::peer;
 use crate::run::at_node::{AtNode, bytes};
 use crate::run::events::{EventKind, NEVER};
 use crate::run::own::{Timed, due_again};
-use crate::switch::forward::Relay;
 
 impl AtNode<'_, '_> {
     pub fn count_link_control(&mut self, port: Local, packet: &Packet) {
@@ -97,7 +96,7 @@ impl AtNode<'_, '_> {
                     quanta.0 > 0,
                 );
             }
-            let onward = self.relays(port, class);
+            let onward = self.node.switch.relays(port, class);
             if onward.is_some_and(|(disposition, _)| !disposition.obeys()) {
                 self.hand_on(onward, frame);
                 continue;
@@ -112,22 +111,6 @@ impl AtNode<'_, '_> {
             self.sender_changed(port, port_class);
             self.hand_on(onward, frame);
         }
-    }
-
-    /// Of a relay's port: the disposition of pauses of a class, and the other port.
-    pub fn relays(&self, port: Local, class: u8) -> Option<(Disposition, Local)> {
-        let relay = self.relay()?;
-        Some((relay.disposition(port, class), relay.other(port)))
-    }
-
-    /// The relay, where the node is one.
-    pub fn relay(&self) -> Option<&Relay> {
-        self.node.switch.relay.as_ref()
-    }
-
-    /// Is the node a relay whose two links are joined?
-    pub fn is_bypassed(&self) -> bool {
-        self.relay().is_some_and(|relay| relay.is_bypassed)
     }
 
     /// Sends a pause on out of a relay's other port.
@@ -244,7 +227,11 @@ impl AtNode<'_, '_> {
         port: Local,
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
     ) {
-        let view = self.account_view(port_class);
+        let view = self.node.buffer.account_view(
+            &self.ctx.facts.layout,
+            self.node.switch.inputs.as_deref(),
+            port_class,
+        );
         self.call_receiver(port_class, port, &view, call);
     }
 
@@ -275,7 +262,7 @@ impl AtNode<'_, '_> {
             self.node.buffer.awaiting_changed(&mut self.ctx.run.events, self.ctx.now, port_class);
         }
         if !self.ctx.run.out.frames.0.is_empty() {
-            if self.is_bypassed() {
+            if self.node.switch.is_bypassed() {
                 return self.ctx.run.out.frames.0.clear();
             }
             self.pause_sent(port);

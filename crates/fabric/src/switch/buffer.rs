@@ -6,11 +6,14 @@ use std::collections::VecDeque;
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver};
+use floodway_mechanisms::slots::IngressView;
+use floodway_units::Bytes;
 
 use crate::column::Part;
-use crate::network::layout::Local;
+use crate::network::layout::{Layout, Local};
 use crate::records::counters::{RareCounters, Traffic};
 use crate::run::events::{Armed, NEVER};
+use crate::switch::crossbar::Inputs;
 
 /// The buffer of a node: a switch's, or the receive buffers of a host's NICs, where they have some.
 #[derive(Debug)]
@@ -159,4 +162,33 @@ pub(crate) struct Uncharge {
     pub ingress: Local,
     pub port_class: u32,
     pub frame: u16,
+}
+
+impl Buffer {
+    /// What a receiver half may know of its account.
+    pub fn account_view(&self, layout: &Layout, inputs: Option<&Inputs>, port_class: usize) -> IngressView {
+        let account = self.accounts.known(port_class);
+        let shared = match inputs {
+            Some(inputs) if account.by_output => inputs.longest_of(layout, port_class),
+            _ => account.shared(),
+        };
+        let free = if account.pooled {
+            // Nothing bounds that of a host.
+            self.pool_size.saturating_sub(self.pool_used)
+        } else {
+            account.sizes.own.saturating_sub(account.sizes.headroom).saturating_sub(shared)
+        };
+        let queued = account.held + account.headroom;
+        IngressView {
+            queued: Bytes(queued),
+            wire: Bytes(if self.has_cells() { account.wire } else { queued }),
+            reserved: Bytes(account.held - account.shared()),
+            shared: Bytes(shared),
+            headroom: Bytes(account.headroom),
+            received: Bytes(account.received.bytes + layout.gap * account.received.packets),
+            received_frames: Bytes(account.received.bytes),
+            pool_free: Bytes(free),
+            total: Bytes(self.occupied),
+        }
+    }
 }

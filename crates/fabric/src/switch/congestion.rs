@@ -5,11 +5,14 @@ pub(crate) mod meter;
 mod metering;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyScheduler};
-use floodway_mechanisms::slots::{Claim, CongestionPoint, Gate, ReadyView};
-use floodway_units::{PortId, Time};
+use floodway_mechanisms::slots::{
+    Claim, CongestionPoint, CpAction, Cx, Gate, PacketView, PortEvent, ReadyView,
+};
+use floodway_units::{FlowId, PortId, Time};
 use rustc_hash::FxHashMap;
 
-use crate::network::layout::Local;
+use crate::link::packet::Packet;
+use crate::network::layout::{Layout, Local};
 use crate::run::events::{Armed, EventKind, Events};
 use crate::switch::congestion::meter::MeterQueue;
 
@@ -56,6 +59,92 @@ impl PortMachines {
             (classes, from) = (classes + 1, to);
         }
         ready.truncate(classes);
+    }
+
+    /// The queue length up to which no congestion point is called.
+    pub fn fast_path_up_to(&self, layout: &Layout) -> u32 {
+        // With several queues the queue of each flow is kept for them.
+        if layout.queues_per_port > 2 && !self.congestion_points.is_empty() {
+            return 0;
+        }
+        let points = self.congestion_points.iter();
+        let up_to = points.map(|point| point.fast_path_up_to().unwrap_or_default().0).min();
+        u32::try_from(up_to.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
+    }
+
+    /// Queues of each class that the machines which choose among them have asked for.
+    pub fn own_queues(&self) -> usize {
+        let points = self.congestion_points.iter();
+        points.map(|point| point.demands().class_queues()).max().unwrap_or(2).max(2)
+    }
+
+    /// In which queue of its class a packet should wait.
+    pub fn sub_of(&mut self, now: Time, view: &PacketView) -> usize {
+        let points = &mut self.congestion_points;
+        let owner = points.iter_mut().find(|point| point.demands().claims.contains(&Claim::Classify));
+        owner.map_or(0, |point| {
+            let sub = usize::from(point.classify(now, view).sub);
+            debug_assert!(
+                sub < point.demands().class_queues(),
+                "a packet is sorted into queue {sub}, which it has not asked for"
+            );
+            sub
+        })
+    }
+
+    /// A packet waits for the `q`-th queue, or in it: where queues may be chosen, others of its flow follow it
+    /// there.
+    pub fn note_queue_of_flow(&mut self, layout: &Layout, q: usize, flow: FlowId) {
+        if !self.congestion_points.is_empty() && (layout.subs > 1 || layout.queues_per_port > 2) {
+            self.queue_of_flow.entry(flow.0).or_insert((q, 0)).1 += 1;
+        }
+    }
+
+    /// A packet waits for another queue from now on: those of its flow that come later follow it.
+    pub fn replaced(&mut self, q: usize, flow: FlowId) {
+        if let Some(queue_of_flow) = self.queue_of_flow.get_mut(&flow.0) {
+            queue_of_flow.0 = q;
+        }
+    }
+
+    /// A packet of the flow waits no longer.
+    pub fn flow_left_queue(&mut self, flow: FlowId) {
+        if let Some((_, count)) = self.queue_of_flow.get_mut(&flow.0) {
+            *count -= 1;
+            if *count == 0 {
+                self.queue_of_flow.remove(&flow.0);
+            }
+        }
+    }
+
+    /// Where machines watch inputs and there is no crossbar: a packet waits here, or no longer.
+    pub fn count_input(&mut self, packet: &Packet, joins: bool) {
+        if !self.watches || packet.class == 0 {
+            return;
+        }
+        let frame = u64::from(packet.frame);
+        let held = self.inputs.entry((packet.ingress, packet.class)).or_default();
+        // What waited before the machine came was not counted.
+        *held = if joins { *held + frame } else { held.saturating_sub(frame) };
+    }
+
+    /// Bytes of a class that wait here and came in by `ingress`, where they are counted.
+    pub fn input_bytes(&self, ingress: Local, class: u8) -> u64 {
+        self.inputs.get(&(ingress, class)).copied().unwrap_or_default()
+    }
+
+    /// Calls the congestion points with an event.
+    pub fn call(&mut self, cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
+        for point in &mut self.congestion_points {
+            point.on_event(cx, event);
+        }
+    }
+
+    /// The instant has come for which the port waited to look at its metered messages.
+    pub fn meter_wakes(&mut self, now: Time) {
+        if let Some(meter) = self.meter.as_mut() {
+            meter.wake = meter.wake.filter(|at| *at > now);
+        }
     }
 
     /// Arms the timer for the congestion point that wants to be called first.

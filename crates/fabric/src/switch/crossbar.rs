@@ -12,7 +12,8 @@ use floodway_mechanisms::slots::CrossbarPlan;
 use floodway_units::Rate;
 
 use crate::link::arena::{Arena, Fifo, PacketRef};
-use crate::network::layout::Local;
+use crate::link::links::Links;
+use crate::network::layout::{Layout, Local};
 use crate::run::events::NEVER;
 
 /// What a switch has before its crossbar; ports by their place among the switch's, queues and classes those
@@ -88,6 +89,14 @@ impl Inputs {
         self.held[self.account(ingress.index(), out.index(), class as usize - 1)]
     }
 
+    /// The most bytes that an account holds for one output.
+    pub fn longest_of(&self, layout: &Layout, port_class: usize) -> u64 {
+        let input = layout.port_of(port_class).index();
+        let class = port_class % layout.classes.len() - 1;
+        let of = |output| self.held[self.account(input, output, class)];
+        (0..self.ports).map(of).max().unwrap_or(0)
+    }
+
     /// When the packet of a class arrived that has waited longest at an input to cross to an output.
     pub fn oldest(
         &self,
@@ -104,6 +113,43 @@ impl Inputs {
 
     fn account(&self, input: usize, output: usize, class: usize) -> usize {
         (input * self.ports + output) * self.classes + class
+    }
+
+    /// The queue of data whose first packet would cross next from `input` to `output`, if any may: classes
+    /// take turns.
+    pub fn next_across(
+        &self,
+        (links, layout, packets): (&Links, &Layout, &Arena),
+        input: usize,
+        output: usize,
+    ) -> Option<usize> {
+        let classes = (0..self.classes).map(|i| (self.turn[output] + i) % self.classes);
+        let mut queues = classes.flat_map(|class| class * layout.subs..(class + 1) * layout.subs);
+        queues.find(|&queue| {
+            let first = self.voqs[self.voq(input, output, queue)].front();
+            first.is_some_and(|first| {
+                self.has_room(links, layout, (output, queue), packets[first].frame.into())
+            })
+        })
+    }
+
+    /// Has an output room for `frame` bytes more in a queue of data? The queues of a class share its room, of
+    /// which those behind the first take no more than half each.
+    pub fn has_room(
+        &self,
+        links: &Links,
+        layout: &Layout,
+        (output, queue): (usize, usize),
+        frame: u64,
+    ) -> bool {
+        let first = layout.queue(Local::at(output)) + 1;
+        let held =
+            |queue: usize| links.queues[first + queue].bytes + self.coming[output * self.queues + queue];
+        let class = queue / layout.subs;
+        let all: u64 = (class * layout.subs..(class + 1) * layout.subs).map(held).sum();
+        let room = self.plan.output.0;
+        let share = if queue.is_multiple_of(layout.subs) { room } else { (room / 2).max(frame) };
+        all + frame <= room && held(queue) + frame <= share
     }
 
     /// One more packet waits at an input for an output.

@@ -36,7 +36,7 @@ impl AtNode<'_, '_> {
     pub fn route(&mut self, ingress: Local, packet: &Packet) -> Option<Local> {
         let path = self.ctx.run.pairs.paths.known(packet.flow.index());
         let reply = packet.is_reply();
-        if let Some(relay) = self.relay() {
+        if let Some(relay) = self.node.switch.relay() {
             return Some(relay.other(ingress));
         }
         let node = self.node.id;
@@ -65,7 +65,7 @@ impl AtNode<'_, '_> {
     /// Asks a router that looks at more than the flow.
     fn route_packet(&mut self, destination: NodeId, packet: &Packet, flow_hash: u64) -> Option<Local> {
         let node = self.node.id;
-        let view = PacketView { flow_hash, ..self.packet_view(packet) };
+        let view = PacketView { flow_hash, ..self.node.links.packet_view(&self.ctx, packet) };
         let ports = in_force(&self.ctx.facts.routes, self.ctx.run.changing.as_deref(), (node, destination));
         let usual =
             self.node.switch.router().usual_port(&view, ports).map(|path| self.ctx.facts.local(ports[path]));

@@ -52,7 +52,7 @@ impl AtNode<'_, '_> {
 
     /// Calls the notification point for a packet, and sends its CNPs.
     fn notify(&mut self, port: Local, packet: &Packet) {
-        let view = self.packet_view(packet);
+        let view = self.node.links.packet_view(&self.ctx, packet);
         let streams = &mut self.node.streams;
         let now = Time(self.ctx.now);
         let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.ctx.run.out.cnps };

@@ -191,7 +191,11 @@ impl AtNode<'_, '_> {
     /// Charges the packet to its ingress, or returns why it must be dropped.
     pub fn charge(&mut self, port_class: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
         let frame = self.node.buffer.occupied_by(packet.frame);
-        let view = self.account_view(port_class);
+        let view = self.node.buffer.account_view(
+            &self.ctx.facts.layout,
+            self.node.switch.inputs.as_deref(),
+            port_class,
+        );
         let headroom_free = self.node.buffer.headroom_size.saturating_sub(self.node.buffer.headroom_used);
         let account = self.node.buffer.accounts.known(port_class);
         let egress_used = account
@@ -206,7 +210,8 @@ impl AtNode<'_, '_> {
             size: bytes(account.sizes.own),
             egress_used: egress_used.unwrap_or_default(),
         };
-        let packet_view = PacketView { frame: bytes(frame), ..self.packet_view(packet) };
+        let packet_view =
+            PacketView { frame: bytes(frame), ..self.node.links.packet_view(&self.ctx, packet) };
         let queue_view = self.queue_view(out, q, packet);
         let (now, wire) =
             (self.ctx.time(), self.node.buffer.counted_wire(&self.ctx.facts.layout, packet.frame));
@@ -254,8 +259,8 @@ impl AtNode<'_, '_> {
         self.node.buffer.record_held(port_class, series, self.ctx.now, total);
         self.node.buffer.holds(frame, of_pool);
         self.node.buffer.headroom_used += of_headroom;
-        if self.has_crossbar() {
-            self.charge_voq(packet.ingress, out, packet.class, packet.frame);
+        if self.node.switch.has_crossbar() {
+            self.node.switch.charge_voq(packet.ingress, out, packet.class, packet.frame);
         }
         None
     }

@@ -4,7 +4,7 @@
 mod tests;
 
 use floodway_mechanisms::slots::{
-    Claim, Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, FcFrame, FlowFilter, Mark, PortEvent,
+    Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, FcFrame, FlowFilter, Mark, PortEvent,
     PortMessage, QueueView,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Span, Time};
@@ -40,9 +40,12 @@ impl AtNode<'_, '_> {
 
     /// Calls the congestion points for a packet that starts on the wire; returns their mark.
     pub fn dequeued(&mut self, port: Local, q: usize, packet: &Packet) -> Mark {
-        self.flow_left_queue(port, packet.flow);
-        self.count_input(port, packet, false);
-        let (view, queue) = (self.packet_view(packet), self.queue_view(port, q, packet));
+        self.node.machines[port.index()].flow_left_queue(packet.flow);
+        if !self.node.switch.has_crossbar() {
+            self.node.machines[port.index()].count_input(packet, false);
+        }
+        let (view, queue) =
+            (self.node.links.packet_view(&self.ctx, packet), self.queue_view(port, q, packet));
         let own = &mut self.node.streams.congestion_point;
         let rng = self.ctx.run.shared_draws.as_mut().unwrap_or(own);
         let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
@@ -59,7 +62,8 @@ impl AtNode<'_, '_> {
         if !packet.is_data() || packet.mark() == Mark::None {
             return;
         }
-        let (view, queue) = (self.packet_view(&packet), self.queue_view(port, q, &packet));
+        let (view, queue) =
+            (self.node.links.packet_view(&self.ctx, &packet), self.queue_view(port, q, &packet));
         let rng = &mut self.node.streams.congestion_point;
         let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
         let mut cleared = false;
@@ -102,7 +106,7 @@ impl AtNode<'_, '_> {
         if !self.node.machines[port.index()].cp_timer.fires(Time(self.ctx.now), order) {
             return;
         }
-        self.meter_wakes(port);
+        self.node.machines[port.index()].meter_wakes(self.ctx.time());
         let now = Time(self.ctx.now);
         let mut cx =
             Cx { now, rng: &mut self.node.streams.congestion_point, out: &mut self.ctx.run.out.actions };
@@ -136,23 +140,8 @@ impl AtNode<'_, '_> {
     fn ask_again(&mut self, port: Local) {
         self.node.machines[port.index()]
             .sync(&mut self.ctx.run.events, self.node.links.ports[port.index()].id);
-        self.set_port_fast_path(port);
-    }
-
-    /// Stores up to which queue length the congestion points of `port` are not called.
-    pub fn set_port_fast_path(&mut self, port: Local) {
-        self.node.links.ports[port.index()].fast_path_up_to = self.fast_path_of_port(port);
-    }
-
-    /// The queue length up to which no congestion point of a port is called.
-    pub fn fast_path_of_port(&self, port: Local) -> u32 {
-        let points = &self.node.machines[port.index()].congestion_points;
-        // With several queues the queue of each flow is kept for them.
-        if self.ctx.facts.layout.queues_per_port > 2 && !points.is_empty() {
-            return 0;
-        }
-        let up_to = points.iter().map(|point| point.fast_path_up_to().unwrap_or_default().0).min();
-        u32::try_from(up_to.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
+        self.node.links.ports[port.index()].fast_path_up_to =
+            self.node.machines[port.index()].fast_path_up_to(&self.ctx.facts.layout);
     }
 
     /// Reports the packets that wait at `port` to machines that need them and are called from now on: all but
@@ -171,7 +160,7 @@ impl AtNode<'_, '_> {
                 for packet_ref in
                     queue.fifo.packet_refs(&self.ctx.run.packets).filter(|packet_ref| !is_newest(packet_ref))
                 {
-                    let view = self.packet_view(&self.ctx.run.packets[packet_ref]);
+                    let view = self.node.links.packet_view(&self.ctx, &self.ctx.run.packets[packet_ref]);
                     let rng = &mut self.node.streams.congestion_point;
                     let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
                     point.on_event(&mut cx, PortEvent::Waiting(&view));
@@ -179,29 +168,6 @@ impl AtNode<'_, '_> {
             }
         }
         self.node.machines[port.index()].congestion_points = points;
-    }
-
-    /// A packet waits for the `q`-th queue of a port with congestion points, or in it: where queues may be
-    /// chosen, others of its flow follow it there.
-    pub fn note_queue_of_flow(&mut self, out: Local, q: usize, packet: &Packet) {
-        if self.node.links.ports[out.index()].has_cp
-            && (self.ctx.facts.layout.subs > 1 || self.ctx.facts.layout.queues_per_port > 2)
-        {
-            let queue_of_flow =
-                self.node.machines[out.index()].queue_of_flow.entry(packet.flow.0).or_insert((q, 0));
-            queue_of_flow.1 += 1;
-        }
-    }
-
-    /// A packet of the flow waits at the port no longer.
-    pub fn flow_left_queue(&mut self, port: Local, flow: FlowId) {
-        let queue_of_flow = &mut self.node.machines[port.index()].queue_of_flow;
-        if let Some((_, count)) = queue_of_flow.get_mut(&flow.0) {
-            *count -= 1;
-            if *count == 0 {
-                queue_of_flow.remove(&flow.0);
-            }
-        }
     }
 
     /// Is it noted where a packet waits at `out` when it is taken in, and not when it joins its queue?
@@ -212,14 +178,17 @@ impl AtNode<'_, '_> {
     /// Calls the congestion points of `out` for a packet that has joined its `q`-th queue.
     pub fn enqueued(&mut self, out: Local, q: usize, port_class: usize, packet_ref: PacketRef) {
         let packet = self.ctx.run.packets[packet_ref];
-        if !self.has_crossbar() {
+        if !self.node.switch.has_crossbar() {
             if !self.is_queue_noted_early(out) {
-                self.note_queue_of_flow(out, q, &packet);
+                self.node.machines[out.index()].note_queue_of_flow(&self.ctx.facts.layout, q, packet.flow);
             }
-            self.count_input(out, &packet, true);
+            if !self.node.switch.has_crossbar() {
+                self.node.machines[out.index()].count_input(&packet, true);
+            }
             self.came_in(out, q, &packet);
         }
-        let (view, queue) = (self.packet_view(&packet), self.queue_view(out, q, &packet));
+        let (view, queue) =
+            (self.node.links.packet_view(&self.ctx, &packet), self.queue_view(out, q, &packet));
         if self.node.machines[out.index()].reports_waiting {
             self.report_waiting(out, Some((packet_ref, queue.len.0)));
         }
@@ -237,22 +206,12 @@ impl AtNode<'_, '_> {
         if !self.node.links.ports[port.index()].has_cp {
             return;
         }
-        self.count_input(port, packet, false);
-        let view = self.packet_view(packet);
+        if !self.node.switch.has_crossbar() {
+            self.node.machines[port.index()].count_input(packet, false);
+        }
+        let view = self.node.links.packet_view(&self.ctx, packet);
         self.call_points(port, PortEvent::Removed(&view));
         self.after_congestion_points(port);
-    }
-
-    /// Where machines watch inputs and there is no crossbar: a packet waits at the port, or no longer.
-    fn count_input(&mut self, port: Local, packet: &Packet, joins: bool) {
-        if !self.node.machines[port.index()].watches || packet.class == 0 || self.has_crossbar() {
-            return;
-        }
-        let frame = u64::from(packet.frame);
-        let inputs = &mut self.node.machines[port.index()].inputs;
-        let held = inputs.entry((packet.ingress, packet.class)).or_default();
-        // What waited before the machine came was not counted.
-        *held = if joins { *held + frame } else { held.saturating_sub(frame) };
     }
 
     /// Calls the congestion points that watch inputs for a packet that has arrived, for the `q`-th queue of
@@ -261,7 +220,7 @@ impl AtNode<'_, '_> {
         if !self.node.machines[out.index()].watches {
             return;
         }
-        let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
+        let (view, queue) = (self.node.links.packet_view(&self.ctx, packet), self.queue_view(out, q, packet));
         let rng = &mut self.node.streams.congestion_point;
         let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
         for point in &mut self.node.machines[out.index()].congestion_points {
@@ -280,7 +239,7 @@ impl AtNode<'_, '_> {
             return self.isolate_waiting(port, class, None);
         }
         let first = self.ctx.facts.layout.queue(port) + self.ctx.facts.layout.first_queue(class);
-        let own = self.own_queues(port);
+        let own = self.node.machines[port.index()].own_queues();
         let lists: Lists =
             self.node.links.queues[first..first + own].iter().map(|queue| queue.fifo).collect();
         let sorted = self.sorted(port, class, &lists);
@@ -288,16 +247,10 @@ impl AtNode<'_, '_> {
         for (at, queue) in (first..).zip(sorted) {
             self.node.links.queues[at] = queue;
         }
-        if self.has_crossbar() {
+        if self.node.switch.has_crossbar() {
             self.resort_inputs(port, class);
         }
         self.report_sorted(port, class, &bytes);
-    }
-
-    /// Queues of each class that the machines of a port which choose among them have asked for.
-    pub fn own_queues(&self, port: Local) -> usize {
-        let points = &self.node.machines[port.index()].congestion_points;
-        points.iter().map(|point| point.demands().class_queues()).max().unwrap_or(2).max(2)
     }
 
     /// As [`AtNode::resort`], where the second queue may lose: flows that should wait there, or `only` this
@@ -349,10 +302,10 @@ impl AtNode<'_, '_> {
         if let Some(reason) = self.refused(port, q, &packet) {
             self.node.links.leaves(&self.ctx, port, packet.frame);
             self.node.buffer.uncounted(packet.frame);
-            self.flow_left_queue(port, packet.flow);
+            self.node.machines[port.index()].flow_left_queue(packet.flow);
             self.discard(port_class, packet_ref, reason);
         } else {
-            self.replaced(port, q, &packet);
+            self.node.machines[port.index()].replaced(q, packet.flow);
             let paused = self.node.links.egress[self.ctx.facts.layout.port_class(port, packet.class)]
                 .paused(self.ctx.now);
             let moved = &mut self.ctx.run.packets[packet_ref];
@@ -373,7 +326,8 @@ impl AtNode<'_, '_> {
             let waits_here = out == port && packet.class == class && !packet.has(ISOLATED);
             if waits_here && self.moves(port, &packet, only) {
                 self.ctx.run.packets[packet_ref].flags |= ISOLATED;
-                self.replaced(port, self.ctx.facts.layout.first_queue_of(class, 1), &packet);
+                self.node.machines[port.index()]
+                    .replaced(self.ctx.facts.layout.first_queue_of(class, 1), packet.flow);
                 let port_class = self.ctx.facts.layout.port_class(packet.ingress, class);
                 self.uncharge_account(port_class, packet.ingress, packet.frame);
             }
@@ -390,7 +344,7 @@ impl AtNode<'_, '_> {
                 let packet = self.ctx.run.packets[packet_ref];
                 let sub = self.sub_of(port, &packet);
                 let q = self.ctx.facts.layout.first_queue_of(class, sub);
-                self.replaced(port, q, &packet);
+                self.node.machines[port.index()].replaced(q, packet.flow);
                 let queue = &mut sorted[sub];
                 queue.bytes += u64::from(packet.frame);
                 queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
@@ -399,26 +353,17 @@ impl AtNode<'_, '_> {
         sorted
     }
 
-    /// A packet waits for another queue of `out` from now on: those of its flow that come later follow it.
-    pub fn replaced(&mut self, out: Local, q: usize, packet: &Packet) {
-        if let Some(queue_of_flow) = self.node.machines[out.index()].queue_of_flow.get_mut(&packet.flow.0) {
-            queue_of_flow.0 = q;
-        }
+    /// In which queue of its class a packet should wait at `port`.
+    pub fn sub_of(&mut self, port: Local, packet: &Packet) -> usize {
+        let view = self.node.links.packet_view(&self.ctx, packet);
+        self.node.machines[port.index()].sub_of(self.ctx.time(), &view)
     }
 
-    /// In which queue of its class a packet should wait.
-    pub fn sub_of(&mut self, port: Local, packet: &Packet) -> usize {
-        let (now, view) = (self.ctx.time(), self.packet_view(packet));
-        let points = &mut self.node.machines[port.index()].congestion_points;
-        let owner = points.iter_mut().find(|point| point.demands().claims.contains(&Claim::Classify));
-        owner.map_or(0, |point| {
-            let sub = usize::from(point.classify(now, &view).sub);
-            debug_assert!(
-                sub < point.demands().class_queues(),
-                "a packet is sorted into queue {sub}, which it has not asked for"
-            );
-            sub
-        })
+    /// Calls the congestion points of `port` with an event there.
+    fn call_points(&mut self, port: Local, event: PortEvent<'_>) {
+        let rng = &mut self.node.streams.congestion_point;
+        let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
+        self.node.machines[port.index()].call(&mut cx, event);
     }
 
     /// Executes the actions of the congestion points of `port`.
@@ -564,15 +509,6 @@ impl AtNode<'_, '_> {
         }
         if self.ctx.run.kept.signals.is_some() {
             self.note_all_states();
-        }
-    }
-
-    /// Calls the congestion points of `port` with an event there.
-    fn call_points(&mut self, port: Local, event: PortEvent<'_>) {
-        let rng = &mut self.node.streams.congestion_point;
-        let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
-        for point in &mut self.node.machines[port.index()].congestion_points {
-            point.on_event(&mut cx, event);
         }
     }
 }

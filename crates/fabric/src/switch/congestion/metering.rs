@@ -49,14 +49,6 @@ impl AtNode<'_, '_> {
         Some(packet_ref)
     }
 
-    /// The instant has come for which a port waited to look at its metered messages.
-    pub fn meter_wakes(&mut self, port: Local) {
-        let now = self.ctx.time();
-        if let Some(meter) = self.node.machines[port.index()].meter.as_mut() {
-            meter.wake = meter.wake.filter(|at| *at > now);
-        }
-    }
-
     /// Drops the metered messages of a port.
     pub fn flush_metered(&mut self, port: Local, reason: DropReason) {
         let Some(meter) = self.node.machines[port.index()].meter.as_mut() else { return };

@@ -10,65 +10,29 @@ use crate::link::packet::Packet;
 use crate::network::layout::Local;
 use crate::network::port_facts::across;
 use crate::run::at_node::AtNode;
+use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;
 use crate::run::events::NEVER;
+use crate::switch::forward::Switch;
 
 impl AtNode<'_, '_> {
-    /// Is it an input-output queued switch?
-    #[inline]
-    pub fn has_crossbar(&self) -> bool {
-        self.ctx.facts.crossbars && self.node.switch.inputs.is_some()
-    }
-
-    fn inputs(&self) -> &Inputs {
-        self.node.switch.inputs.as_ref().expect("the switch has a crossbar")
-    }
-
-    fn inputs_mut(&mut self) -> &mut Inputs {
-        self.node.switch.inputs.as_mut().expect("the switch has a crossbar")
-    }
-
-    /// Where the bytes are counted that came in by `ingress` and are to cross to `out`.
-    fn voq_account(&self, ingress: Local, out: Local, class: u8) -> usize {
-        self.inputs().account(ingress.index(), out.index(), class as usize - 1)
-    }
-
     /// Bytes of data of a class that came in by `ingress` and have still to cross to `out`; where nothing
     /// crosses, those that wait at `out`, if a machine there watches inputs.
     pub fn voq_bytes(&self, ingress: Local, out: Local, class: u8) -> u64 {
         if class == 0 {
             return 0;
         }
-        if !self.has_crossbar() {
-            return self.node.machines[out.index()]
-                .inputs
-                .get(&(ingress, class))
-                .copied()
-                .unwrap_or_default();
+        if !self.node.switch.has_crossbar() {
+            return self.node.machines[out.index()].input_bytes(ingress, class);
         }
-        let account = self.voq_account(ingress, out, class);
-        self.inputs().held[account]
-    }
-
-    /// The most bytes that an account holds for one output.
-    pub fn longest_voq_of(&self, port_class: usize) -> u64 {
-        let ingress = self.ctx.facts.layout.port_of(port_class);
-        let class = port_class % self.ctx.facts.layout.classes.len() - 1;
-        let inputs = self.inputs();
-        let of = |output| inputs.held[inputs.account(ingress.index(), output, class)];
-        (0..inputs.ports).map(of).max().unwrap_or(0)
-    }
-
-    /// A packet has been charged that will cross to `out`.
-    pub fn charge_voq(&mut self, ingress: Local, out: Local, class: u8, frame: u16) {
-        let account = self.voq_account(ingress, out, class);
-        self.inputs_mut().held[account] += u64::from(frame);
+        let account = self.node.switch.voq_account(ingress, out, class);
+        self.node.switch.inputs().held[account]
     }
 
     /// A packet has crossed to `out`, or never will: its input has room for another one.
     fn uncharge_voq(&mut self, out: Local, packet: &Packet) {
-        let account = self.voq_account(packet.ingress, out, packet.class);
-        self.inputs_mut().held[account] -= u64::from(packet.frame);
+        let account = self.node.switch.voq_account(packet.ingress, out, packet.class);
+        self.node.switch.inputs_mut().held[account] -= u64::from(packet.frame);
         let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
         self.uncharge_account(port_class, packet.ingress, packet.frame);
     }
@@ -87,7 +51,7 @@ impl AtNode<'_, '_> {
         let voq = inputs.voq(input, output, q - 1);
         inputs.voqs[voq].push(&mut self.ctx.run.packets, packet_ref);
         inputs.one_more(input, output);
-        self.note_queue_of_flow(out, q, &packet);
+        self.node.machines[out.index()].note_queue_of_flow(&self.ctx.facts.layout, q, packet.flow);
         self.came_in(out, q, &packet);
         self.serve(output);
     }
@@ -101,42 +65,33 @@ impl AtNode<'_, '_> {
     /// Something has changed for one output. Where packets have crossed at this instant, all that changes in
     /// it is seen to together.
     fn serve(&mut self, output: usize) {
-        if self.inputs().wake == self.ctx.now {
-            self.inputs_mut().crossbar.touch(output);
+        if self.node.switch.inputs().wake == self.ctx.now {
+            self.node.switch.inputs_mut().crossbar.touch(output);
             return;
         }
-        let mut crossbar = take(&mut self.inputs_mut().crossbar);
+        let mut crossbar = take(&mut self.node.switch.inputs_mut().crossbar);
         let input = crossbar.serve(output, |input, output| self.next_across(input, output).is_some());
-        self.inputs_mut().crossbar = crossbar;
+        self.node.switch.inputs_mut().crossbar = crossbar;
         if let Some(input) = input {
             let at = self.start_across((input, output));
-            self.wake_crossbar(at);
-        }
-    }
-
-    /// Asks for an event of the crossbar.
-    fn wake_crossbar(&mut self, at: u64) {
-        let inputs = self.inputs_mut();
-        if at < inputs.wake {
-            inputs.wake = at;
-            self.ctx.run.events.add(EventKind::Crossing, self.node.switch.number, at);
+            self.node.switch.wake_crossbar(&mut self.ctx, at);
         }
     }
 
     /// Packets have crossed.
     pub fn crossbar_wakes(&mut self) {
         // Else it was woken earlier since.
-        if self.inputs().wake != self.ctx.now {
+        if self.node.switch.inputs().wake != self.ctx.now {
             return;
         }
         while let Some(packet) = self.node.switch.inputs.as_mut().and_then(|i| i.pop_crossed(self.ctx.now)) {
             self.has_crossed(packet);
         }
         self.make_pairs();
-        let inputs = self.inputs_mut();
+        let inputs = self.node.switch.inputs_mut();
         inputs.wake = NEVER;
         if let Some(next) = inputs.crossing.iter().map(|packet| packet.at).min() {
-            self.wake_crossbar(next);
+            self.node.switch.wake_crossbar(&mut self.ctx, next);
         }
     }
 
@@ -144,7 +99,7 @@ impl AtNode<'_, '_> {
         let CrossingPacket { output, input, queue, packet_ref, .. } = crossed;
         let packet = self.ctx.run.packets[packet_ref];
         let out = Local::at(output);
-        let inputs = self.inputs_mut();
+        let inputs = self.node.switch.inputs_mut();
         inputs.crossbar.release(input, output);
         let coming = output * inputs.queues + queue;
         inputs.coming[coming] -= u64::from(packet.frame);
@@ -162,46 +117,24 @@ impl AtNode<'_, '_> {
 
     /// Lets packets start to cross until no pair of free ports is left that has one.
     fn make_pairs(&mut self) {
-        let inputs = self.inputs_mut();
+        let inputs = self.node.switch.inputs_mut();
         let (mut crossbar, mut pairs) = (take(&mut inputs.crossbar), take(&mut inputs.pairs));
         crossbar.make_pairs(|input, output| self.next_across(input, output).is_some(), &mut pairs);
-        self.inputs_mut().crossbar = crossbar;
+        self.node.switch.inputs_mut().crossbar = crossbar;
         for (input, output) in pairs.drain(..) {
             self.start_across((input, output));
         }
-        self.inputs_mut().pairs = pairs;
+        self.node.switch.inputs_mut().pairs = pairs;
     }
 
-    /// The queue of data whose first packet would cross next from `input` to `output`, if any may: classes
-    /// take turns.
+    /// The queue of data whose first packet would cross next from `input` to `output`, if any may.
     fn next_across(&self, input: usize, output: usize) -> Option<usize> {
-        let inputs = self.inputs();
-        let classes = (0..inputs.classes).map(|i| (inputs.turn[output] + i) % inputs.classes);
-        let mut queues = classes
-            .flat_map(|class| class * self.ctx.facts.layout.subs..(class + 1) * self.ctx.facts.layout.subs);
-        queues.find(|&queue| {
-            let first = inputs.voqs[inputs.voq(input, output, queue)].front();
-            first.is_some_and(|packet_ref| {
-                self.has_room(output, queue, self.ctx.run.packets[packet_ref].frame.into())
-            })
-        })
-    }
-
-    /// Has an output room for `frame` bytes more in a queue of data? The queues of a class share its room, of
-    /// which those behind the first take no more than half each.
-    fn has_room(&self, output: usize, queue: usize, frame: u64) -> bool {
-        let inputs = self.inputs();
-        let first = self.ctx.facts.layout.queue(Local::at(output)) + 1;
-        let held = |queue: usize| {
-            self.node.links.queues[first + queue].bytes + inputs.coming[output * inputs.queues + queue]
-        };
-        let class = queue / self.ctx.facts.layout.subs;
-        let all: u64 =
-            (class * self.ctx.facts.layout.subs..(class + 1) * self.ctx.facts.layout.subs).map(held).sum();
-        let room = inputs.plan.output.0;
-        let share =
-            if queue.is_multiple_of(self.ctx.facts.layout.subs) { room } else { (room / 2).max(frame) };
-        all + frame <= room && held(queue) + frame <= share
+        let ctx = &self.ctx;
+        self.node.switch.inputs().next_across(
+            (&self.node.links, &ctx.facts.layout, &ctx.run.packets),
+            input,
+            output,
+        )
     }
 
     /// The packet that crosses next from an input to an output starts to; when it will have crossed.
@@ -232,27 +165,27 @@ impl AtNode<'_, '_> {
     pub fn resort_inputs(&mut self, out: Local, class: u8) {
         let output = out.index();
         let first = (class as usize - 1) * self.ctx.facts.layout.subs;
-        let own = self.own_queues(out);
-        for input in 0..self.inputs().ports {
-            let inputs = self.inputs();
+        let own = self.node.machines[out.index()].own_queues();
+        for input in 0..self.node.switch.inputs().ports {
+            let inputs = self.node.switch.inputs();
             let voq = inputs.voq(input, output, first);
             let lists = Lists::from_slice(&inputs.voqs[voq..voq + own]);
             let sorted = self.sorted(out, class, &lists);
-            let voqs = &mut self.inputs_mut().voqs[voq..voq + own];
+            let voqs = &mut self.node.switch.inputs_mut().voqs[voq..voq + own];
             voqs.iter_mut().zip(sorted).for_each(|(voq, queue)| *voq = queue.fifo);
         }
         let is_its =
             |packet: &CrossingPacket| packet.output == output && (first..first + own).contains(&packet.queue);
         // One packet at most crosses to an output.
-        if let Some(at) = self.inputs().crossing.iter().position(is_its) {
-            let CrossingPacket { packet_ref, queue, .. } = self.inputs().crossing[at];
+        if let Some(at) = self.node.switch.inputs().crossing.iter().position(is_its) {
+            let CrossingPacket { packet_ref, queue, .. } = self.node.switch.inputs().crossing[at];
             let packet = self.ctx.run.packets[packet_ref];
             let sub = self.sub_of(out, &packet);
-            let inputs = self.inputs_mut();
+            let inputs = self.node.switch.inputs_mut();
             inputs.crossing[at].queue = first + sub;
             inputs.coming[output * inputs.queues + queue] -= u64::from(packet.frame);
             inputs.coming[output * inputs.queues + first + sub] += u64::from(packet.frame);
-            self.replaced(out, first + sub + 1, &packet);
+            self.node.machines[out.index()].replaced(first + sub + 1, packet.flow);
         }
         self.serve(output);
     }
@@ -262,14 +195,14 @@ impl AtNode<'_, '_> {
         let output = out.index();
         let queues =
             (class as usize - 1) * self.ctx.facts.layout.subs..class as usize * self.ctx.facts.layout.subs;
-        for input in 0..self.inputs().ports {
+        for input in 0..self.node.switch.inputs().ports {
             for queue in queues.clone() {
-                let inputs = self.inputs_mut();
+                let inputs = self.node.switch.inputs_mut();
                 let voq = inputs.voq(input, output, queue);
                 let mut dropped = take(&mut inputs.voqs[voq]);
                 while let Some(packet_ref) = dropped.pop(&self.ctx.run.packets) {
                     let packet = self.ctx.run.packets.take(packet_ref);
-                    self.inputs_mut().one_less(input, output);
+                    self.node.switch.inputs_mut().one_less(input, output);
                     self.node.machines[out.index()].queue_of_flow.remove(&packet.flow.0);
                     self.drop_packet(
                         self.ctx.facts.layout.port_class(packet.ingress, class),
@@ -279,6 +212,42 @@ impl AtNode<'_, '_> {
                     self.never_crosses(out, &packet);
                 }
             }
+        }
+    }
+}
+
+impl Switch {
+    /// Is it an input-output queued switch?
+    #[inline]
+    pub fn has_crossbar(&self) -> bool {
+        self.inputs.is_some()
+    }
+
+    pub fn inputs(&self) -> &Inputs {
+        self.inputs.as_ref().expect("the switch has a crossbar")
+    }
+
+    pub fn inputs_mut(&mut self) -> &mut Inputs {
+        self.inputs.as_mut().expect("the switch has a crossbar")
+    }
+
+    /// A packet has been charged that will cross to `out`.
+    pub fn charge_voq(&mut self, ingress: Local, out: Local, class: u8, frame: u16) {
+        let account = self.voq_account(ingress, out, class);
+        self.inputs_mut().held[account] += u64::from(frame);
+    }
+
+    /// Where the bytes are counted that came in by `ingress` and are to cross to `out`.
+    pub fn voq_account(&self, ingress: Local, out: Local, class: u8) -> usize {
+        self.inputs().account(ingress.index(), out.index(), class as usize - 1)
+    }
+
+    /// Asks for an event of the crossbar.
+    pub fn wake_crossbar(&mut self, ctx: &mut Ctx<'_, '_>, at: u64) {
+        let inputs = self.inputs_mut();
+        if at < inputs.wake {
+            inputs.wake = at;
+            ctx.run.events.add(EventKind::Crossing, self.number, at);
         }
     }
 }
@@ -334,7 +303,10 @@ mod tests {
             ] {
                 world.nodes[SWITCH.index()].links.queues[queue].bytes = waits;
                 inputs(world).coming[output] = comes;
-                assert_eq!(world.at(SWITCH).has_room(output, 0, frame), room, "{waits} {comes} {frame}");
+                let node = &world.nodes[SWITCH.index()];
+                let found =
+                    node.switch.inputs().has_room(&node.links, &world.facts.layout, (output, 0), frame);
+                assert_eq!(found, room, "{waits} {comes} {frame}");
             }
         });
     }
@@ -343,14 +315,21 @@ mod tests {
     fn bytes_that_are_to_cross_are_counted_by_input_and_output() {
         at(&with_buffer(r#""ioq""#), Span::ZERO, |world| {
             let (first, second, third) = (Local::at(0), Local::at(1), Local::at(2));
-            world.at(SWITCH).charge_voq(first, second, 1, 1_000);
-            world.at(SWITCH).charge_voq(first, third, 1, 700);
-            world.at(SWITCH).charge_voq(first, third, 1, 800);
-            world.at(SWITCH).charge_voq(second, third, 1, 90);
+            world.nodes[SWITCH.index()].switch.charge_voq(first, second, 1, 1_000);
+            world.nodes[SWITCH.index()].switch.charge_voq(first, third, 1, 700);
+            world.nodes[SWITCH.index()].switch.charge_voq(first, third, 1, 800);
+            world.nodes[SWITCH.index()].switch.charge_voq(second, third, 1, 90);
             let of = |port| world.facts.layout.port_class(port, 1);
             let accounts = [first, second, third].map(of);
             let at_node = world.at(SWITCH);
-            assert_eq!(accounts.map(|account| at_node.longest_voq_of(account)), [1_500, 90, 0]);
+            assert_eq!(
+                accounts.map(|account| at_node
+                    .node
+                    .switch
+                    .inputs()
+                    .longest_of(&at_node.ctx.facts.layout, account)),
+                [1_500, 90, 0]
+            );
             let held = |input, output| at_node.voq_bytes(input, output, 1);
             assert_eq!([held(first, second), held(first, third), held(second, third)], [1_000, 1_500, 90]);
             assert_eq!((held(third, first), at_node.voq_bytes(first, second, 0)), (0, 0));
@@ -361,7 +340,8 @@ mod tests {
     fn the_crossbar_wakes_for_the_earliest_packet_alone() {
         at(&with_buffer(r#""ioq""#), Span::ZERO, |world| {
             for (asked, wakes) in [(500, 500), (600, 500), (500, 500), (400, 400)] {
-                world.at(SWITCH).wake_crossbar(asked);
+                let at = &mut world.at(SWITCH);
+                at.node.switch.wake_crossbar(&mut at.ctx, asked);
                 assert_eq!(inputs(world).wake, wakes);
             }
         });

@@ -70,10 +70,14 @@ impl AtNode<'_, '_> {
             self.refuse(port_class, ingress, packet_ref, reason);
             return;
         }
-        let view = self.account_view(port_class);
+        let view = self.node.buffer.account_view(
+            &self.ctx.facts.layout,
+            self.node.switch.inputs.as_deref(),
+            port_class,
+        );
         let pipeline = self.node.switch.pipeline;
         if pipeline == 0 {
-            let crosses = self.has_crossbar();
+            let crosses = self.node.switch.has_crossbar();
             if crosses {
                 self.wait_to_cross(out, q, packet_ref);
             } else {
@@ -117,7 +121,7 @@ impl AtNode<'_, '_> {
         if q != 0 && self.node.links.ports.known(out.index()).isolates {
             // Its queue decides what is charged for it, so the queue is chosen now.
             let packet = self.ctx.run.packets[packet_ref];
-            self.note_queue_of_flow(out, q, &packet);
+            self.node.machines[out.index()].note_queue_of_flow(&self.ctx.facts.layout, q, packet.flow);
         }
         let at = self.ctx.now + self.node.switch.pipeline;
         let pipe = &mut self.node.switch.pipe;
@@ -149,16 +153,16 @@ impl AtNode<'_, '_> {
             self.discard(port_class, packet_ref, reason);
             self.apply_releases();
             if self.node.links.ports.known(out.index()).isolates {
-                self.flow_left_queue(out, packet.flow);
+                self.node.machines[out.index()].flow_left_queue(packet.flow);
             }
-            if self.has_crossbar() {
+            if self.node.switch.has_crossbar() {
                 self.never_crosses(out, &packet);
             } else if self.node.links.may_lose(&self.ctx.facts.layout, out, q) {
                 self.node.buffer.uncounted(packet.frame);
             } else {
                 self.uncharge(port_class, packet.ingress, packet.frame);
             }
-        } else if self.has_crossbar() {
+        } else if self.node.switch.has_crossbar() {
             self.wait_to_cross(out, q, packet_ref);
         } else {
             self.join(out, q, packet_ref);
@@ -186,7 +190,7 @@ impl AtNode<'_, '_> {
         {
             self.node.links.goes_through(&self.ctx, out, frame);
             if self.ctx.facts.telemetry {
-                self.record_hop(out, packet_ref);
+                self.node.links.record_hop(&mut self.ctx, out, packet_ref);
             }
             self.send_charged(out, packet_ref, (ingress, port_class), frame);
         } else {
@@ -230,7 +234,11 @@ impl AtNode<'_, '_> {
         if !account.lossless {
             return false;
         }
-        let view = self.account_view(port_class);
+        let view = self.node.buffer.account_view(
+            &self.ctx.facts.layout,
+            self.node.switch.inputs.as_deref(),
+            port_class,
+        );
         let threshold = account.receiver.threshold(view.pool_free);
         let frame = bytes(u64::from(packet.frame));
         account.headroom > 0
@@ -262,7 +270,7 @@ impl AtNode<'_, '_> {
         if shut.is_some() || !self.node.links.ports.known(out.index()).has_cp {
             return shut;
         }
-        let (view, queue) = (self.packet_view(packet), self.queue_view(out, q, packet));
+        let (view, queue) = (self.node.links.packet_view(&self.ctx, packet), self.queue_view(out, q, packet));
         let now = self.ctx.time();
         let rng = &mut self.node.streams.admission;
         let points = &mut self.node.machines[out.index()].congestion_points;
@@ -352,7 +360,7 @@ impl AtNode<'_, '_> {
 
     /// Drops what waits in the queues of a class.
     pub fn flush_queues(&mut self, port: Local, class: u8, reason: DropReason) {
-        if class != 0 && self.has_crossbar() {
+        if class != 0 && self.node.switch.has_crossbar() {
             self.flush_inputs(port, class, reason);
         }
         if class == 0 {
@@ -383,7 +391,7 @@ impl AtNode<'_, '_> {
                 }
                 let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
                 self.drop_packet(port_class, &packet, reason);
-                if packet.class != 0 && self.has_crossbar() {
+                if packet.class != 0 && self.node.switch.has_crossbar() {
                     self.left_output(port, packet.frame);
                 } else if self.node.links.may_lose(&self.ctx.facts.layout, port, q) {
                     self.node.buffer.uncounted(packet.frame);

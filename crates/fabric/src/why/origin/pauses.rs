@@ -173,7 +173,7 @@ impl AtNode<'_, '_> {
     pub fn trace_handed_on(&mut self, other: Local, frame: FcFrame) {
         let FcFrame::Pause { class, .. } = frame else { return };
         let (class, now) = (self.ctx.facts.layout.dense(class), self.ctx.now);
-        let Some(port) = self.relay().map(|relay| relay.other(other)) else { return };
+        let Some(port) = self.node.switch.relay().map(|relay| relay.other(other)) else { return };
         let (port, other) = (self.node.links.id(port), self.node.links.id(other));
         let (from, to) = (
             self.ctx.facts.layout.port_class_id(port, class),

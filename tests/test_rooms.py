@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +22,25 @@ LONGEST = 600
 #: Files that import each other, directly or over others.
 LARGEST_CIRCLE = 3
 
-_TESTS = re.compile(r"#\[cfg\(test\)\]\nmod tests.*", re.DOTALL)
+#: Types of the fabric whose methods are in several rooms: none is added, and a room that goes, goes here.
+SPREAD = {
+    "AtNode": {"bounds", "host", "network", "records", "run", "switch", "traffic", "why"},
+    "Blueprint": {"bounds", "network"},
+    "Facts": {"bounds", "network"},
+    "PoissonSpec": {"network", "traffic"},
+    "Records": {"host", "records"},
+    "World": {"bounds", "host", "network", "records", "run", "traffic", "why"},
+}
+#: Methods of what has all of a node, or of the network: what follows what, and no state of their own.
+MOST_METHODS = {"AtNode": 277, "World": 211}
+
+_TESTS = re.compile(r"#\[cfg\(test\)\]\nmod tests(?:;\n| \{.*)", re.DOTALL)
 _USE = re.compile(r"\buse ([a-z_]+)::([^;]+);")
 _PATH = re.compile(r"(?<![:\w])([a-z_]+)::((?:[a-z_]+::)*)")
 _COMMENT = re.compile(r"//.*")
+_TYPE = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum) (\w+)", re.MULTILINE)
+_IMPL = re.compile(r"^impl(?:<[^>]*>)? (\w+)(?:<[^{]*>)? \{(.*?)^\}", re.MULTILINE | re.DOTALL)
+_METHOD = re.compile(r"^    (?:pub(?:\([^)]*\))? )?(?:const )?fn \w+", re.MULTILINE)
 
 
 def _expanded(path: str) -> list[str]:
@@ -97,12 +113,68 @@ def test_circles_of_the_fabric_are_small() -> None:
     assert [circle for circle in circles if len(circle) > LARGEST_CIRCLE] == []
 
 
+def _rooms_of_types(root: Path) -> tuple[dict[str, set[str]], dict[str, set[str]], Counter[str]]:
+    """Rooms that define each type, rooms that have methods of it, and how many methods it has."""
+    defined: dict[str, set[str]] = defaultdict(set)
+    extended: dict[str, set[str]] = defaultdict(set)
+    methods: Counter[str] = Counter()
+    for file in root.rglob("*.rs"):
+        room = file.relative_to(root).parts[0].removesuffix(".rs")
+        text = _COMMENT.sub("", _TESTS.sub("", file.read_text(encoding="utf-8")))
+        for name in _TYPE.findall(text):
+            defined[name].add(room)
+        for name, body in _IMPL.findall(text):
+            extended[name].add(room)
+            methods[name] += len(_METHOD.findall(body))
+    return defined, extended, methods
+
+
+def _spread(root: Path) -> dict[str, set[str]]:
+    defined, extended, _ = _rooms_of_types(root)
+    return {
+        name: rooms | defined[name]
+        for name, rooms in extended.items()
+        if name in defined and rooms - defined[name]
+    }
+
+
+def test_methods_of_a_type_are_in_its_room() -> None:
+    assert _spread(FABRIC) == SPREAD
+
+
+def test_what_has_all_of_a_node_gets_no_more_methods() -> None:
+    _, _, methods = _rooms_of_types(FABRIC)
+    assert {name: methods[name] for name in MOST_METHODS} == MOST_METHODS
+
+
+def test_links_know_neither_switches_nor_hosts() -> None:
+    modules = _imports(FABRIC)
+    named = [
+        (one, other)
+        for one, other in modules.edges
+        if one.split("::")[0] == "link" and other.split("::")[0] in {"switch", "host"}
+    ]
+    assert named == []
+    assert "link" not in SPREAD["AtNode"] | SPREAD["World"]
+
+
+def test_a_method_outside_its_room_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a" / "one.rs").write_text(
+        "pub(crate) struct One<T>(T);\nimpl<T> One<T> {\n    fn f() {}\n}\n"
+    )
+    (tmp_path / "b" / "two.rs").write_text("impl One<u8> {\n    pub const fn g() {}\n}\nimpl Other {\n}\n")
+    assert _spread(tmp_path) == {"One": {"a", "b"}}
+    assert _rooms_of_types(tmp_path)[2]["One"] == 2
+
+
 def test_a_circle_is_found(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / "a.rs").write_text("use crate::b::{c::C, D};\nuse std::fmt;\n")
     (tmp_path / "b" / "mod.rs").write_text("pub mod c;\n")
     (tmp_path / "b" / "c.rs").write_text(
-        "fn f() { crate::a::g() }\n#[cfg(test)]\nmod tests { use crate::b::X; }\n"
+        "#[cfg(test)]\nmod tests;\nfn f() { crate::a::g() }\n#[cfg(test)]\nmod tests { use crate::b::X; }\n"
     )
     (tmp_path / "b" / "d.rs").write_text("mod e;\npub use e::E;\nuse floodway_units::e::F;\n")
     (tmp_path / "b" / "d").mkdir()

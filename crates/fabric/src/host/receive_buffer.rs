@@ -26,7 +26,13 @@ impl AtNode<'_, '_> {
             return self.host_receives(port, packet_ref);
         }
         // One from a queue that no pause stops may be one too many.
-        if packet.has(ISOLATED) && self.is_pressed(&packet) {
+        if packet.has(ISOLATED)
+            && self.node.buffer.is_pressed(
+                (&self.ctx.facts.layout, self.node.switch.inputs.as_deref()),
+                self.ctx.time(),
+                &packet,
+            )
+        {
             return self.refuse(port_class, port, packet_ref, DropReason::IsolatedFull);
         }
         let q = self.ctx.facts.layout.first_queue(packet.class);

@@ -6,10 +6,11 @@ use std::collections::VecDeque;
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver};
-use floodway_mechanisms::slots::IngressView;
-use floodway_units::Bytes;
+use floodway_mechanisms::slots::{FcReceiver as _, IngressView};
+use floodway_units::{Bytes, Time};
 
 use crate::column::Part;
+use crate::link::packet::Packet;
 use crate::network::layout::{Layout, Local};
 use crate::records::counters::{RareCounters, Traffic};
 use crate::run::events::{Armed, NEVER};
@@ -190,5 +191,28 @@ impl Buffer {
             pool_free: Bytes(free),
             total: Bytes(self.occupied),
         }
+    }
+}
+
+impl Buffer {
+    /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
+    pub fn is_pressed(
+        &self,
+        (layout, inputs): (&Layout, Option<&Inputs>),
+        now: Time,
+        packet: &Packet,
+    ) -> bool {
+        let port_class = layout.port_class(packet.ingress, packet.class);
+        let account = self.accounts.known(port_class);
+        if !account.lossless {
+            return false;
+        }
+        let view = self.account_view(layout, inputs, port_class);
+        let threshold = account.receiver.threshold(view.pool_free);
+        let frame = Bytes(u64::from(packet.frame));
+        account.headroom > 0
+            || account.receiver.is_pausing(now)
+            || view.shared.saturating_add(frame) > threshold
+            || frame > view.pool_free
     }
 }

@@ -170,21 +170,15 @@ impl AtNode<'_, '_> {
         self.node.machines[port.index()].congestion_points = points;
     }
 
-    /// Is it noted where a packet waits at `out` when it is taken in, and not when it joins its queue?
-    fn is_queue_noted_early(&self, out: Local) -> bool {
-        self.node.links.ports[out.index()].isolates && self.node.switch.pipeline != 0
-    }
-
     /// Calls the congestion points of `out` for a packet that has joined its `q`-th queue.
     pub fn enqueued(&mut self, out: Local, q: usize, port_class: usize, packet_ref: PacketRef) {
         let packet = self.ctx.run.packets[packet_ref];
         if !self.node.switch.has_crossbar() {
-            if !self.is_queue_noted_early(out) {
+            // Where a pipeline is before a queue that may lose, it was noted when the packet was taken in.
+            if !self.node.links.ports[out.index()].isolates || self.node.switch.pipeline == 0 {
                 self.node.machines[out.index()].note_queue_of_flow(&self.ctx.facts.layout, q, packet.flow);
             }
-            if !self.node.switch.has_crossbar() {
-                self.node.machines[out.index()].count_input(&packet, true);
-            }
+            self.node.machines[out.index()].count_input(&packet, true);
             self.came_in(out, q, &packet);
         }
         let (view, queue) =

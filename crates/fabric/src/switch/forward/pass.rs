@@ -6,7 +6,7 @@ use crate::link::arena::PacketRef;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::link::port::Port;
 use crate::network::layout::Local;
-use crate::run::at_node::{AtNode, bytes};
+use crate::run::at_node::AtNode;
 use crate::run::events::EventKind;
 
 impl AtNode<'_, '_> {
@@ -214,7 +214,11 @@ impl AtNode<'_, '_> {
         let q = self.preferred_queue(out, packet);
         if !packet.has(ISOLATED)
             || self.node.links.may_lose(&self.ctx.facts.layout, out, q)
-            || !self.is_pressed(packet)
+            || !self.node.buffer.is_pressed(
+                (&self.ctx.facts.layout, self.node.switch.inputs.as_deref()),
+                self.ctx.time(),
+                packet,
+            )
         {
             return Some(q);
         }
@@ -225,26 +229,6 @@ impl AtNode<'_, '_> {
             self.isolate_waiting(out, packet.class, Some(packet.flow));
         }
         Some(self.ctx.facts.layout.first_queue_of(packet.class, 1))
-    }
-
-    /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
-    pub fn is_pressed(&self, packet: &Packet) -> bool {
-        let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
-        let account = self.node.buffer.accounts.known(port_class);
-        if !account.lossless {
-            return false;
-        }
-        let view = self.node.buffer.account_view(
-            &self.ctx.facts.layout,
-            self.node.switch.inputs.as_deref(),
-            port_class,
-        );
-        let threshold = account.receiver.threshold(view.pool_free);
-        let frame = bytes(u64::from(packet.frame));
-        account.headroom > 0
-            || account.receiver.is_pausing(self.ctx.time())
-            || view.shared.saturating_add(frame) > threshold
-            || frame > view.pool_free
     }
 
     /// The queue where the packet's flow waits already, or which the congestion point chooses.

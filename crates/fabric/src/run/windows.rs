@@ -31,6 +31,7 @@ use floodway_units::cast::{low_u32, narrow, to_usize};
 
 use self::order::{STRETCHES, deal, sort_nearly};
 
+mod cut;
 mod exchange;
 mod order;
 
@@ -66,7 +67,8 @@ pub(crate) struct Windows {
     first: usize,
     /// More of them, where they are many.
     added_heap: BinaryHeap<Reverse<Event>>,
-    /// By node: events of the windows from the present one on, in no order.
+    /// By node: events of the windows from the present one on, in no order. Without memory where another
+    /// thread owns the node, so that owners are looked up only where an inbox is full.
     inboxes: Vec<Vec<Event>>,
     /// By window, in turn, and node, as bits: whether there are events.
     due: Box<[u64]>,
@@ -158,16 +160,29 @@ impl Windows {
     pub fn send(&mut self, node: u32, event: Event) {
         let at = event.time.0;
         debug_assert!(at >= self.stop, "nothing reaches another node within a window");
+        let inbox = &mut self.inboxes[node as usize];
+        // The inbox of a group that another thread owns has no room.
+        if at >= self.ends[NEAR - 1] || inbox.len() == inbox.capacity() {
+            return self.send_otherwise(node, event);
+        }
+        debug_assert_eq!(self.owners[node as usize], self.thread, "only its owner keeps a group's events");
+        inbox.push(event);
+        let ahead = usize::from(at >= self.ends[0]) + usize::from(at >= self.ends[1]);
+        self.due[self.rows[ahead] + node as usize / 64] |= 1 << (node % 64);
+    }
+
+    /// The same, of an event that is far away, that another thread gets, or for which the inbox has to grow.
+    #[inline(never)]
+    fn send_otherwise(&mut self, node: u32, event: Event) {
         let owner = self.owners[node as usize];
         if owner != self.thread {
             return self.send_out(owner, node, event);
         }
-        if at >= self.ends[NEAR - 1] {
+        if event.time.0 >= self.ends[NEAR - 1] {
             return self.push_later(node, event);
         }
-        let ahead = usize::from(at >= self.ends[0]) + usize::from(at >= self.ends[1]);
-        memory::push(&mut self.inboxes[node as usize], event);
-        self.due[self.rows[ahead] + node as usize / 64] |= 1 << (node % 64);
+        memory::reserve(&mut self.inboxes[node as usize], 1);
+        self.send(node, event);
     }
 
     /// The bits of the window that is `ahead` windows after the current one.
@@ -397,25 +412,6 @@ impl Windows {
             self.added_heap.pop();
         }
         Some(least)
-    }
-
-    /// Ends the visit before all its events are over: the others are pending again.
-    pub fn leave_visit(&mut self) {
-        let mut rest = std::mem::take(&mut self.sorted);
-        rest.drain(..self.at);
-        memory::extend(&mut rest, self.added.drain(self.first..));
-        memory::extend(&mut rest, self.added_heap.drain().map(|Reverse(event)| event));
-        (self.at, self.first) = (0, 0);
-        self.added.clear();
-        self.put_back(self.node, &mut rest);
-        self.sorted = rest;
-    }
-
-    /// Events that have been prepared for a visit are pending again.
-    pub fn put_back(&mut self, node: u32, sorted: &mut Vec<Event>) {
-        let word = self.rows[0] + node as usize / 64;
-        self.due[word] |= u64::from(!sorted.is_empty()) << (node % 64);
-        memory::extend(&mut self.inboxes[node as usize], sorted.drain(..));
     }
 
     /// The event of the visit `by` events after the next one, among those that were known when it began.

@@ -7,6 +7,7 @@ use crate::network::facts::Facts;
 use crate::pool::SharedSlice;
 use crate::run::at_node::AtNode;
 use crate::run::ctx::Ctx;
+use crate::run::events::Events;
 use crate::run::node::Node;
 use crate::run::prefetch::fetch_packets;
 use crate::run::state::Run;
@@ -149,7 +150,10 @@ impl AtNode<'_, '_> {
                 if let Some(&event) = self.ctx.run.events.by_node().and_then(|windows| windows.peek(REST)) {
                     self.ctx.run.fetch_rest(self.ctx.facts, self.node, &event);
                 }
-                self.dispatch(event);
+                match Events::moves_hashed(event.order) {
+                    Some((kind, port)) => self.dispatch_move(event, kind, port),
+                    None => self.dispatch_one(event),
+                }
             }
             work += CHECKED;
             if self.ctx.run.is_cut_in_visit(CHECKED) {

@@ -1,5 +1,10 @@
 //! The kinds of events.
 
+use floodway_units::PortId;
+use floodway_units::cast::low_u32;
+
+use super::{Events, KIND_SHIFT};
+
 /// What an event is; where ties are hashed, the order in which kinds of one instant and node happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -77,5 +82,18 @@ impl EventKind {
     /// Does it belong to a machine with an [`Armed`](super::Armed) timer that a number names?
     pub fn is_timer(self) -> bool {
         (EventKind::FcSender..=EventKind::Pacing).contains(&self)
+    }
+}
+
+impl Events {
+    /// As [`Events::moves`], where events go node by node: ties are hashed there.
+    #[inline]
+    pub fn moves_hashed(order: u64) -> Option<(EventKind, PortId)> {
+        let (kind, port) = (order >> KIND_SHIFT, PortId(low_u32(order)));
+        if kind == EventKind::Arrival as u64 {
+            Some((EventKind::Arrival, port))
+        } else {
+            (kind == EventKind::Departure as u64).then_some((EventKind::Departure, port))
+        }
     }
 }

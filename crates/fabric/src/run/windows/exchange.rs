@@ -54,6 +54,10 @@ impl Windows {
     /// Sets the owners of groups, of which `threads` exist, while no event is pending here.
     pub fn set_owners(&mut self, owners: &Arc<[u8]>, threads: usize, window: u64) {
         self.owners = Arc::clone(owners);
+        for (inbox, _) in self.inboxes.iter_mut().zip(&**owners).filter(|&(_, &owner)| owner != self.thread) {
+            debug_assert!(inbox.is_empty(), "no event is pending");
+            *inbox = Vec::new();
+        }
         self.outboxes.resize_with(threads, Vec::new);
         self.enter(window);
     }

@@ -22,8 +22,9 @@ pub(super) fn deal(
     for event in inbox.iter().filter(|event| event.time.0 < stop) {
         places[to_usize(stretch(event)) % STRETCHES + 1] += 1;
     }
-    let mut sum = 0;
+    let (mut sum, mut most) = (0, 0);
     for place in &mut places {
+        most = most.max(*place);
         sum += *place;
         *place = sum;
     }
@@ -44,6 +45,9 @@ pub(super) fn deal(
         }
     }
     inbox.truncate(later);
+    if most as usize <= CROWDED {
+        return;
+    }
     let mut from = 0;
     for &to in &places[..STRETCHES] {
         if to as usize - from > CROWDED {

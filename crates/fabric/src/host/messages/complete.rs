@@ -10,18 +10,14 @@ use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
-use crate::traffic::triggers::End;
+use crate::traffic::flows::Traffic;
+use crate::traffic::triggers::{Completion, End};
 
 impl AtNode<'_, '_> {
-    /// Packets that a message of so many bytes takes, where a full one carries `payload` of them.
-    pub fn packets_of(size: u64, payload: u64) -> u64 {
-        size.div_ceil(payload).max(1)
-    }
-
     /// Adds a message to a queue pair that goes on; its NIC's port, if that is to look.
     pub fn post(&mut self, slot: u32, mut message: Outgoing) -> Option<Local> {
         let payload = u64::from(self.ctx.run.pairs.senders[slot as usize].full_payload);
-        let packets = Self::packets_of(message.size, payload);
+        let packets = Outgoing::packets_of(message.size, payload);
         let (half, path) =
             (&mut self.ctx.run.pairs.senders[slot as usize], &self.ctx.run.pairs.paths[slot as usize]);
         half.transport.push(Bytes(message.size));
@@ -81,7 +77,8 @@ impl AtNode<'_, '_> {
         self.ctx.run.kept.records.push_received(message, path);
         half.take_out(index);
         self.ctx.run.kept.records.received(path.workload, measured);
-        self.completed(hook, number, End::Receiver, now);
+        let (traffic, mut ctx) = Traffic::at(&mut self.ctx);
+        traffic.completed(&mut ctx, Completion { hook, number, end: End::Receiver, at: now });
         if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_received(id, number, psn));
         }
@@ -106,7 +103,8 @@ impl AtNode<'_, '_> {
             self.sent_whole(id, NEVER, until);
         }
         if !segment.retransmission {
-            self.completed(hook, number, End::Nic, until);
+            let (traffic, mut ctx) = Traffic::at(&mut self.ctx);
+            traffic.completed(&mut ctx, Completion { hook, number, end: End::Nic, at: until });
         }
     }
 
@@ -134,6 +132,7 @@ impl AtNode<'_, '_> {
             let over = std::mem::replace(&mut half.head, next);
             self.ctx.run.kept.records.push_sent(&over, path);
         }
-        self.completed(hook, number, End::Sender, notified_at);
+        let (traffic, mut ctx) = Traffic::at(&mut self.ctx);
+        traffic.completed(&mut ctx, Completion { hook, number, end: End::Sender, at: notified_at });
     }
 }

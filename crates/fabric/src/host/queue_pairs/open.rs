@@ -2,10 +2,9 @@
 
 use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, TransportSender as _};
 use floodway_units::cast::narrow;
-use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
+use floodway_units::{FlowId, NodeId, PortId, Rate, fold};
 
 use super::{Opening, Posted};
-use crate::bounds::ideal::{Packets, Paths};
 use crate::host::messages::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
@@ -220,25 +219,6 @@ impl AtNode<'_, '_> {
             |port: &PortId| sound(port) && controlled(port) && !self.ctx.facts.ports[port.index()].isolates;
         data.iter().all(kept) && ack.iter().all(replied)
     }
-
-    /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the
-    /// run.
-    pub fn ideal(&mut self, begin: &Begin) -> Span {
-        if self.ctx.facts.changes {
-            return Span::ZERO;
-        }
-        let payload = self.ctx.facts.blueprint.payload_of(begin.settings);
-        let packets = Packets::new(begin.size, payload, self.ctx.facts.format);
-        let mut ideals = std::mem::take(&mut self.ctx.run.ideals);
-        let facts = self.ctx.facts.path_facts();
-        let paths = match begin.pinned.0.as_deref() {
-            Some(path) => Paths::one(facts.hops(path.iter().copied())),
-            None => ideals.paths(&facts, (begin.source, begin.destination)),
-        };
-        let time = paths.time(&packets);
-        self.ctx.run.ideals = ideals;
-        time.unwrap_or_default()
-    }
 }
 
 impl World<'_> {
@@ -272,7 +252,7 @@ impl World<'_> {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::{Bytes, Class, Time};
+    use floodway_units::{Bytes, Class, Span, Time};
 
     use super::*;
     use crate::Fabric;

@@ -220,7 +220,7 @@ impl AtNode<'_, '_> {
                 continue;
             }
             counted += usize::from(half.turn.is_ready);
-            let may = self.may_send(half);
+            let may = half.may_send(self.ctx.facts.blueprint.semantics.window);
             assert!(!half.turn.is_ready || may && half.pacing.next_send <= self.ctx.now, "{slot} is ready");
             assert!(
                 half.turn.is_ready || !may || half.pacing.next_send >= self.ctx.now,

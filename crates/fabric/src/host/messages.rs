@@ -57,6 +57,11 @@ pub(crate) struct Incoming {
 }
 
 impl Outgoing {
+    /// Packets that a message of so many bytes takes, where a full one carries `payload` of them.
+    pub fn packets_of(size: u64, payload: u64) -> u64 {
+        size.div_ceil(payload).max(1)
+    }
+
     /// Does it have a row?
     fn has_row(&self) -> bool {
         has_row(self.hook)

@@ -1,6 +1,6 @@
 //! NICs: queue pairs of a host's port, and which of them may send.
 
-mod turn;
+pub(in crate::host) mod turn;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -8,42 +8,20 @@
 
 use floodway_mechanisms::slots::FcSender as _;
 
+use crate::host::nics::Host;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
+use crate::link::links::Links;
 use crate::network::layout::Local;
 use crate::run::at_node::{AtNode, bytes};
+use crate::run::ctx::Ctx;
 
 impl AtNode<'_, '_> {
     /// A queue pair may send its next packet: by which NIC, if that is another one.
     pub fn spray(&mut self, slot: u32) {
-        let destination = self.ctx.run.pairs.paths[slot as usize].destination;
-        self.refresh_routes(destination);
-        let half = &self.ctx.run.pairs.senders[slot as usize];
-        let (from, class) = (half.nic, half.class);
-        let own = half.turn.is_ready;
-        let ahead = |local: Local| self.ahead_at(local, class, own && local == from);
-        // Of those that are idle, the one that has been so for longest.
-        let idle_since = |local: Local| self.node.links.ports[local.index()].free_at;
-        let locals = self.nics_that_are_up(destination).map(|port| self.ctx.facts.local(port));
-        let best = locals.min_by_key(|&local| (ahead(local), idle_since(local), local));
-        if let Some(to) = best.filter(|&to| to != from) {
+        self.ctx.refresh_routes(self.ctx.run.pairs.paths[slot as usize].destination);
+        if let Some(to) = self.node.host.better_nic(&self.ctx, &self.node.links, slot) {
             self.move_to_nic(slot, to);
         }
-    }
-
-    /// Whether a NIC may not start a packet of a class, and when it could.
-    fn ahead_at(&self, local: Local, class: u8, has_own: bool) -> (bool, u64) {
-        let (port, nic) = (&self.node.links.ports[local.index()], &self.node.host.nics[local.index()]);
-        let largest = self.ctx.facts.largest_wire;
-        let egress = &self.node.links.egress[self.ctx.facts.layout.port_class(local, class)];
-        let open = egress.sender.gate(self.ctx.time(), bytes(largest)).is_open(self.ctx.time());
-        let ready: usize = nic.ready.iter().map(RoundRobinBitmap::len).sum();
-        let before = (ready - usize::from(has_own)) as u64;
-        (
-            !open,
-            port.free_at.max(self.ctx.now)
-                + before * port.serial_time(largest)
-                + port.serial_time(port.waiting),
-        )
     }
 
     /// A packet of a queue pair has left by a NIC: the next one may leave by another.
@@ -80,5 +58,42 @@ impl AtNode<'_, '_> {
         for port in self.node.locals() {
             self.try_transmit(port);
         }
+    }
+}
+
+impl Host {
+    /// The NIC that can start a packet of a queue pair first, if that is another one than it has.
+    fn better_nic(&self, ctx: &Ctx<'_, '_>, links: &Links, slot: u32) -> Option<Local> {
+        let path = &ctx.run.pairs.paths[slot as usize];
+        let half = &ctx.run.pairs.senders[slot as usize];
+        let (from, class) = (half.nic, half.class);
+        let own = half.turn.is_ready;
+        let ahead = |local: Local| self.ahead_at(ctx, links, (local, class), own && local == from);
+        // Of those that are idle, the one that has been so for longest.
+        let idle_since = |local: Local| links.ports[local.index()].free_at;
+        let ports = self.nics_that_are_up(ctx, links, (path.source, path.destination));
+        let locals = ports.map(|port| ctx.facts.local(port));
+        let best = locals.min_by_key(|&local| (ahead(local), idle_since(local), local));
+        best.filter(|&to| to != from)
+    }
+
+    /// Whether a NIC may not start a packet of a class, and when it could.
+    fn ahead_at(
+        &self,
+        ctx: &Ctx<'_, '_>,
+        links: &Links,
+        (local, class): (Local, u8),
+        has_own: bool,
+    ) -> (bool, u64) {
+        let (port, nic) = (&links.ports[local.index()], &self.nics[local.index()]);
+        let largest = ctx.facts.largest_wire;
+        let egress = &links.egress[ctx.facts.layout.port_class(local, class)];
+        let open = egress.sender.gate(ctx.time(), bytes(largest)).is_open(ctx.time());
+        let ready: usize = nic.ready.iter().map(RoundRobinBitmap::len).sum();
+        let before = (ready - usize::from(has_own)) as u64;
+        (
+            !open,
+            port.free_at.max(ctx.now) + before * port.serial_time(largest) + port.serial_time(port.waiting),
+        )
     }
 }

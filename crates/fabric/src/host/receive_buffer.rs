@@ -10,11 +10,14 @@
 //! link control frames end in the NIC and do not wait.
 
 use floodway_mechanisms::slots::{DropReason, FcReceiver};
+use floodway_units::PortId;
 
+use crate::host::nic::Nic;
 use crate::link::arena::PacketRef;
 use crate::link::packet::ISOLATED;
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
+use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;
 
 impl AtNode<'_, '_> {
@@ -48,7 +51,7 @@ impl AtNode<'_, '_> {
         let is_first = fifo.is_empty();
         fifo.push(&mut self.ctx.run.packets, packet_ref);
         if is_first {
-            self.drain_first(port);
+            self.node.host.nics[port.index()].drain_first(&mut self.ctx, self.node.links.id(port));
         }
         self.call_receiver(port_class, port, &view, FcReceiver::on_enqueue);
     }
@@ -56,29 +59,28 @@ impl AtNode<'_, '_> {
     /// The first packet of a receive buffer has been written to the host's memory.
     #[inline(never)]
     pub fn leaves_receive_buffer(&mut self, port: Local) {
-        let fifo = &mut self.node.host.nics[port.index()].receive_buffer;
-        let Some(packet_ref) = fifo.pop(&self.ctx.run.packets) else { return };
-        let took = self.drain_time(port, packet_ref);
-        self.drain_first(port);
+        let (nic, id) = (&mut self.node.host.nics[port.index()], self.node.links.id(port));
+        let Some(packet_ref) = nic.receive_buffer.pop(&self.ctx.run.packets) else { return };
+        let frame = self.ctx.run.packets[packet_ref].frame;
+        let took = self.ctx.facts.ports[id.index()].drain_time(frame);
+        nic.drain_first(&mut self.ctx, id);
         if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_drained(port, packet_ref));
         }
         let packet = &mut self.ctx.run.packets[packet_ref];
         packet.base += took;
-        let (class, frame) = (packet.class, packet.frame);
+        let class = packet.class;
         self.uncharge(self.ctx.facts.layout.port_class(port, class), port, frame);
         self.host_receives(port, packet_ref);
     }
+}
 
-    /// The first packet of a receive buffer, if there is one, begins to be written.
-    fn drain_first(&mut self, port: Local) {
-        let Some(first) = self.node.host.nics[port.index()].receive_buffer.front() else { return };
-        let at = self.ctx.now + self.drain_time(port, first);
-        self.ctx.run.events.add(EventKind::Drain, self.node.links.id(port).0, at);
-    }
-
-    fn drain_time(&self, port: Local, packet_ref: PacketRef) -> u64 {
-        let drain = self.ctx.facts.ports[self.node.links.id(port).index()].drain.as_ref();
-        drain.map_or(0, |serial| serial.time(u64::from(self.ctx.run.packets[packet_ref].frame)))
+impl Nic {
+    /// The first packet of the receive buffer of a NIC whose port is `id`, if there is one, begins to be
+    /// written.
+    fn drain_first(&self, ctx: &mut Ctx<'_, '_>, id: PortId) {
+        let Some(first) = self.receive_buffer.front() else { return };
+        let at = ctx.now + ctx.facts.ports[id.index()].drain_time(ctx.run.packets[first].frame);
+        ctx.run.events.add(EventKind::Drain, id.0, at);
     }
 }

@@ -136,6 +136,18 @@ pub(crate) struct Timers {
     pub numbered: bool,
 }
 
+/// What follows when the machines of a queue pair have been called at its sender, beside its transport's
+/// timer and its own turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Called {
+    /// Its layers were called, too: what they allow may have changed, and when they want to be called.
+    pub layers: bool,
+    /// Its NIC looks, since it may have something to send.
+    pub looks: bool,
+    /// Its NIC looks for what is to be retransmitted, of any flow.
+    pub repeats: bool,
+}
+
 impl SendHalf {
     /// Of a queue pair that opens with the message `head`.
     pub fn new(

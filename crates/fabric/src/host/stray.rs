@@ -2,32 +2,29 @@
 
 use floodway_units::{NodeId, Time};
 
+use crate::host::queue_pairs::QueuePairs;
 use crate::link::packet::Packet;
 use crate::records::outcome::Verdict;
 use crate::records::strays::{Stray, Strays};
-use crate::run::at_node::AtNode;
 use crate::run::world::World;
 
-impl AtNode<'_, '_> {
-    /// Is this the host that a packet was sent to?
+impl QueuePairs {
+    /// Is a host the one that a packet was sent to?
     #[inline]
-    pub fn is_meant(&self, packet: &Packet) -> bool {
-        let (pairs, at) = (&self.ctx.run.pairs, packet.flow.index());
-        let host =
-            if packet.is_reply() { pairs.senders.known(at).host } else { pairs.receivers.known(at).host };
-        host == self.node.id
+    pub fn is_meant(&self, packet: &Packet, host: NodeId) -> bool {
+        let at = packet.flow.index();
+        let to = if packet.is_reply() { self.senders.known(at).host } else { self.receivers.known(at).host };
+        to == host
     }
 
-    /// A packet has arrived at a host that it was not sent to, where nothing is done with it.
+    /// A packet that has arrived at a host, at this time and by the event of this order, which it was not
+    /// sent to.
     #[cold]
     #[inline(never)]
-    pub fn strays(&mut self, packet: &Packet) {
-        let path = &self.ctx.run.pairs.paths[packet.flow.index()];
+    pub fn stray(&self, packet: &Packet, at: NodeId, (time, order): (u64, u64)) -> Strays {
+        let path = &self.paths[packet.flow.index()];
         let to = if packet.is_reply() { path.source } else { path.destination };
-        let first =
-            Stray { time: self.ctx.now, order: self.ctx.order, flow: path.name(), at: self.node.id, to };
-        self.ctx.run.kept.records.strays.absorb(Strays { count: 1, first: Some(first) });
-        self.is_gone(packet);
+        Strays { count: 1, first: Some(Stray { time, order, flow: path.name(), at, to }) }
     }
 }
 

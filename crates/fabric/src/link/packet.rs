@@ -246,6 +246,13 @@ impl Packet {
         };
     }
 
+    /// A CNP, which takes `frame` bytes; its path is not known yet.
+    pub fn notifying(cnp: &Cnp, frame: Bytes) -> Self {
+        let mut packet = Packet::new(Kind::Cnp, cnp.flow, frame);
+        packet.set_cnp(cnp);
+        packet
+    }
+
     /// A message between machines of a queue pair; `smallest` is the smallest frame.
     pub fn message(kind: Kind, flow: FlowId, smallest: Bytes, message: &ControlMessage) -> Self {
         let mut packet = Packet::new(kind, flow, smallest + Bytes(u64::from(message.padding)));

@@ -1,5 +1,6 @@
 //! Paths of queue pairs: what is fixed once one is open, and what switches read of it.
 
+mod info;
 mod walk;
 
 use borsh::{BorshDeserialize, BorshSerialize};

@@ -28,6 +28,13 @@ pub(crate) struct PortFacts {
     pub drain: Option<Box<Serial>>,
 }
 
+impl PortFacts {
+    /// How long a frame takes from a NIC's receive buffer to the host's memory.
+    pub fn drain_time(&self, frame: u16) -> u64 {
+        self.drain.as_ref().map_or(0, |serial| serial.time(u64::from(frame)))
+    }
+}
+
 /// How long a packet takes across a crossbar: as long as on the fastest port, less by the speed-up.
 #[derive(Clone, Debug)]
 pub(crate) struct Crossing {

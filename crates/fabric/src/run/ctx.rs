@@ -1,8 +1,9 @@
 //! What each room gets beside its own state: the event that is executed, and what no node owns.
 
-use floodway_units::Time;
+use floodway_units::{NodeId, PortId, Time};
 
 use crate::network::facts::Facts;
+use crate::network::routing::in_force;
 use crate::run::events::EventKind;
 use crate::run::state::Run;
 
@@ -24,5 +25,19 @@ impl Ctx<'_, '_> {
     /// Is a step of the whole network being executed, the last of its instant, and not an event of the node?
     pub fn is_step(&self) -> bool {
         !self.run.events.is_numbered() && self.run.events.decode(self.order).0 == EventKind::Fault
+    }
+
+    /// Brings the routes to a destination up to date, where links come and go: before they are looked up.
+    #[inline]
+    pub fn refresh_routes(&mut self, destination: NodeId) {
+        if let Some(changing) = &mut self.run.changing {
+            changing.refresh(destination);
+        }
+    }
+
+    /// Equal-cost ports of `node` toward the host `destination`, by the routes in force.
+    #[inline]
+    pub fn candidates(&self, node: NodeId, destination: NodeId) -> &[PortId] {
+        in_force(&self.facts.routes, self.run.changing.as_deref(), (node, destination))
     }
 }

@@ -5,7 +5,10 @@ use floodway_engine::panics::Misused;
 use floodway_mechanisms::registry::ReactionParams;
 use floodway_units::{FlowId, PortId, Time};
 
-use crate::run::at_node::AtNode;
+use crate::network::blueprint::Blueprint;
+use crate::network::path::Path;
+use crate::pool::Pool;
+use crate::run::ctx::Ctx;
 
 /// A machine from outside the tree that has just been called for a timer, and when it wants to be called
 /// next.
@@ -25,38 +28,26 @@ pub(crate) fn due_again(is_own: bool, next: impl FnOnce() -> Option<Time>, now: 
     if is_own { next().filter(|at| *at <= now) } else { None }
 }
 
-impl AtNode<'_, '_> {
+impl Timed {
     /// Ends the run: a timer that is due again at the same instant would be served without end.
     #[cold]
-    pub fn refuse_timer(&self, timed: Timed, at: Time) -> ! {
+    pub fn refuse(self, blueprint: &Blueprint, paths: &Pool<Path>, now: Time, at: Time) -> ! {
         let message = format!(
             "{}: after a timer was served at {} us, `next_timeout` is {} us again; allowed: later than that, or none",
-            self.own_name(timed),
-            Time(self.ctx.now).as_us(),
+            self.own_name(blueprint, paths),
+            now.as_us(),
             at.as_us()
         );
         Misused { message }.end()
     }
 
-    /// Ends the run: a rate of zero never sends, and has no gap between packets.
-    #[cold]
-    pub fn refuse_rate(&self, flow: FlowId) -> ! {
-        let message = format!(
-            "{}: `allowance` has a rate of 0, which never sends, at {} us; allowed: 1 bit/s or more",
-            self.own_name(Timed::RateControl(flow)),
-            Time(self.ctx.now).as_us()
-        );
-        Misused { message }.end()
-    }
-
-    fn own_name(&self, timed: Timed) -> String {
-        let blueprint = self.ctx.facts.blueprint;
+    fn own_name(self, blueprint: &Blueprint, paths: &Pool<Path>) -> String {
         let of_flow = |flow: FlowId| {
-            let path = &self.ctx.run.pairs.paths[flow.index()];
+            let path = &paths[flow.index()];
             let workload = &blueprint.workloads[path.workload as usize].name;
             format!("of flow {workload}:{}:{}", blueprint.nodes[path.source.index()].name, path.number)
         };
-        match timed {
+        match self {
             Timed::CongestionPoint(port, at) => {
                 let link = &blueprint.links[port.index() / 2];
                 let name = link.ends[port.index() % 2].congestion_points.get(at).map_or("", |own| own.name());
@@ -79,5 +70,24 @@ impl AtNode<'_, '_> {
                 format!("rate control {:?} {}", names.join(", "), of_flow(flow))
             }
         }
+    }
+}
+
+/// Ends the run: a rate of zero never sends, and has no gap between packets.
+#[cold]
+pub(crate) fn refuse_rate(flow: FlowId, blueprint: &Blueprint, paths: &Pool<Path>, now: Time) -> ! {
+    let message = format!(
+        "{}: `allowance` has a rate of 0, which never sends, at {} us; allowed: 1 bit/s or more",
+        Timed::RateControl(flow).own_name(blueprint, paths),
+        now.as_us()
+    );
+    Misused { message }.end()
+}
+
+impl Ctx<'_, '_> {
+    /// Ends the run, as [`Timed::refuse`].
+    #[cold]
+    pub fn refuse_timer(&self, timed: Timed, at: Time) -> ! {
+        timed.refuse(self.facts.blueprint, &self.run.pairs.paths, self.time(), at)
     }
 }

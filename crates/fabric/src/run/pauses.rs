@@ -214,7 +214,7 @@ impl AtNode<'_, '_> {
         if let Some(at) = due_again(sender.is_custom(), || sender.next_timeout(), Time(self.ctx.now)) {
             let (ingress, class) =
                 (peer(self.node.links.id(port)), self.ctx.facts.layout.class_of(port_class));
-            self.refuse_timer(Timed::FlowControl { ingress, class }, at);
+            self.ctx.refuse_timer(Timed::FlowControl { ingress, class }, at);
         }
         self.flush_frames(port);
         self.sender_changed(port, port_class);
@@ -292,7 +292,7 @@ impl AtNode<'_, '_> {
             due_again(due && receiver.is_custom(), || receiver.next_timeout(), Time(self.ctx.now))
         {
             let (ingress, class) = (self.node.links.id(port), self.ctx.facts.layout.class_of(port_class));
-            self.refuse_timer(Timed::FlowControl { ingress, class }, at);
+            self.ctx.refuse_timer(Timed::FlowControl { ingress, class }, at);
         }
     }
 }

@@ -42,8 +42,8 @@ impl AtNode<'_, '_> {
         let node = self.node.id;
         let (destination, tuple) =
             if reply { (path.source, path.tuple.reversed()) } else { (path.destination, path.tuple) };
-        self.refresh_routes(destination);
-        let candidates = self.candidates(node, destination);
+        self.ctx.refresh_routes(destination);
+        let candidates = self.ctx.candidates(node, destination);
         match *candidates {
             [] => None,
             [only] => Some(self.ctx.facts.local(only)),
@@ -78,7 +78,7 @@ impl AtNode<'_, '_> {
         let mut views = std::mem::take(&mut self.ctx.run.out.candidates);
         views.clear();
         let reads = self.node.switch.router().reads_ports();
-        for &port in self.candidates(node, destination) {
+        for &port in self.ctx.candidates(node, destination) {
             views.push(self.port_view(self.ctx.facts.local(port), packet, reads));
         }
         let now = self.ctx.time();

@@ -29,6 +29,17 @@ pub(crate) enum End {
     Nic,
 }
 
+/// What has happened to a message that others may wait for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completion {
+    /// Who waits for it.
+    pub hook: u32,
+    pub number: u64,
+    pub end: End,
+    /// When.
+    pub at: u64,
+}
+
 /// A start that waits for completions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trigger {

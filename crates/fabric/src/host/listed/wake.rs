@@ -1,34 +1,32 @@
 //! Timer of a NIC that takes turns by the list of flows.
 
 use floodway_mechanisms::slots::TransportSender as _;
-use floodway_units::Time;
+use floodway_units::{PortId, Time};
 
-use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::host::nic::Nic;
+use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;
 use crate::run::events::NEVER;
 
-impl AtNode<'_, '_> {
-    /// The NIC has found nothing to send: sets its timer, unless it runs or a pacing time is in the past.
-    pub fn wake_by_list(&mut self, port: Local) {
-        let nic = &self.node.host.nics[port.index()];
-        if nic.pacing_timer.at != NEVER || self.node.host.pairs.to_start > 0 {
+impl Nic {
+    /// The NIC, whose port is `id`, has found nothing to send: sets its timer, unless it runs, a pacing time
+    /// is in the past, or queue pairs of the host are still `to_start`.
+    pub fn wake_by_list(&mut self, ctx: &mut Ctx<'_, '_>, id: PortId, to_start: u32) {
+        if self.pacing_timer.at != NEVER || to_start > 0 {
             return;
         }
         let mut least = NEVER;
-        for slot in nic.ranks.slots() {
-            let half = &self.ctx.run.pairs.senders[slot as usize];
+        for slot in self.ranks.slots() {
+            let half = &ctx.run.pairs.senders[slot as usize];
             if half.transport.has_more() {
                 least = least.min(half.pacing.next_send);
             }
-            if least <= self.ctx.now {
+            if least <= ctx.now {
                 return;
             }
         }
         if least != NEVER {
-            let id = self.node.links.id(port);
-            let timer = &mut self.node.host.nics[port.index()].pacing_timer;
-            self.ctx.run.events.sync(timer, Some(Time(least)), EventKind::Pacing, id.0);
+            ctx.run.events.sync(&mut self.pacing_timer, Some(Time(least)), EventKind::Pacing, id.0);
         }
     }
 }

@@ -1,24 +1,36 @@
 //! Turns of queue pairs at a NIC, and arrivals at a host.
 
+use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    Cnp, DropReason, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
+    Cnp, CongestionPoint as _, DropReason, ReactionPoint as _, ReadyView, Scheduler as _, Segment,
+    TransportSender as _,
 };
 use floodway_units::Time;
 
+use super::Nic;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::host::send::layers;
-use crate::link::arena::PacketRef;
+use crate::link::arena::{Extra, PacketRef};
+use crate::link::links::Links;
 use crate::link::packet::{INT, Kind, Packet, frame_bytes};
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
 use crate::run::at_node::{AtNode, bytes};
+use crate::run::ctx::Ctx;
+use crate::switch::congestion::PortMachines;
+
+/// Congestion points of a host's port that may hold back what its queue pairs send.
+#[derive(Clone, Copy)]
+pub(in crate::host) struct Holders<'h>(&'h [AnyCongestionPoint]);
 
 impl AtNode<'_, '_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
     pub fn send_from_nic(&mut self, port: Local) {
         let Some((id, segment)) = self.whose_turn(port) else {
             if self.ctx.facts.blueprint.semantics.turns == Turns::Listed {
-                self.wake_by_list(port);
+                let to_start = self.node.host.pairs.to_start;
+                let nic = &mut self.node.host.nics[port.index()];
+                nic.wake_by_list(&mut self.ctx, self.node.links.id(port), to_start);
             }
             return;
         };
@@ -44,7 +56,7 @@ impl AtNode<'_, '_> {
             half.pacing.next_send =
                 self.ctx.now + half.gap_behind(wire, self.ctx.facts.blueprint.semantics.rounding);
         }
-        let (class, has_acks, observes_sent) = (half.class, half.has_acks, half.layers.observes_sent);
+        let (class, observes_sent) = (half.class, half.layers.observes_sent);
         self.ctx.run.kept.records.injected(u64::from(packet.frame));
         let port_class = self.ctx.facts.layout.port_class(port, class);
         self.sent(port, port_class, wire);
@@ -56,17 +68,15 @@ impl AtNode<'_, '_> {
         if packet.has(INT) {
             self.begin_records(packet_ref);
         } else if let Some(message) = message {
-            self.attach_message(packet_ref, message);
+            let extra = self.ctx.run.out.boxed(Extra::Message(message));
+            self.ctx.run.packets.attach(packet_ref, extra);
         }
         self.put_on_link(port, packet_ref);
         if segment.last {
-            self.last_sent(id, &segment, has_acks, self.node.links.ports.known(port.index()).free_at);
+            let until = self.node.links.ports.known(port.index()).free_at;
+            self.node.host.last_sent(&mut self.ctx, id, &segment, until);
         }
-        if observes_sent {
-            self.stack_changed(id);
-        } else {
-            self.transport_changed(id);
-        }
+        self.machines_changed(id, observes_sent);
         if self.node.host.pairs.sprays {
             self.spray_next(id);
         }
@@ -74,121 +84,56 @@ impl AtNode<'_, '_> {
 
     /// The queue pair that sends next, and what.
     fn whose_turn(&mut self, port: Local) -> Option<(u32, Segment)> {
-        let now = Time(self.ctx.now);
-        if self.ctx.facts.blueprint.semantics.turns.by_list() {
+        let turns = self.ctx.facts.blueprint.semantics.turns;
+        if turns.by_list() {
             let id = self.next_in_list(port)?;
-            return self
-                .ctx
-                .run
-                .pairs
-                .senders
-                .known_mut(id as usize)
-                .transport
-                .next_segment(now)
-                .map(|segment| (id, segment));
+            let half = self.ctx.run.pairs.senders.known_mut(id as usize);
+            return half.transport.next_segment(Time(self.ctx.now)).map(|segment| (id, segment));
         }
         let local = port.index();
-        if self.ctx.facts.blueprint.semantics.turns == Turns::Listed {
+        if turns == Turns::Listed {
             self.paced_are_ready(local);
         }
         let class = self.pick_class(port)? as usize;
         loop {
             if self.node.host.nics[local].repeating > 0
-                && let Some(repeat) = self.next_repeat(local, class)
+                && let Some(repeat) = self.next_repeat(port, class)
             {
                 return Some(repeat);
             }
-            if let Some(rank) = self.next_free(local, &self.node.host.nics[local].ready[class], class) {
-                let nic = &mut self.node.host.nics[local];
-                nic.last[class] = rank;
-                let id = nic.ranks.get(rank)?;
-                let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-                half.number_timer(&mut self.ctx.run.events);
-                return half.transport.next_segment(now).map(|segment| (id, segment));
+            let holders = Holders::at(&self.node.links, &self.node.machines, port);
+            let nic = &self.node.host.nics[local];
+            if let Some(rank) = nic.next_free(&self.ctx, &nic.ready[class], class, holders) {
+                return self.node.host.nics[local].take_turn(&mut self.ctx, class, rank);
             }
             // What stands behind entries that were passed over has no timer. SWING's simulator leaves it
             // until something else wakes the NIC.
-            let repeats = &self.node.host.nics[local].repeats[class];
-            if self.next_free(local, repeats, class).is_none()
-                || self.ctx.facts.blueprint.semantics.turns == Turns::Listed
+            if nic.next_free(&self.ctx, &nic.repeats[class], class, holders).is_none()
+                || turns == Turns::Listed
             {
                 return None;
             }
         }
     }
 
-    /// The first queue pair of a set, cyclically after the one of its class that was served last, that no
-    /// congestion point holds back.
-    #[inline]
-    fn next_free(&self, local: usize, bitmap: &RoundRobinBitmap, class: usize) -> Option<u32> {
-        let last = self.node.host.nics[local].last[class];
-        if self.node.links.ports.known(local).holds_flows {
-            self.next_not_held(local, bitmap, last)
-        } else {
-            bitmap.next_after(last)
-        }
-    }
-
-    #[inline(never)]
-    fn next_not_held(&self, local: usize, bitmap: &RoundRobinBitmap, mut rank: u32) -> Option<u32> {
-        for _ in 0..bitmap.len() {
-            rank = bitmap.next_after(rank)?;
-            let id = self.node.host.nics[local].ranks.get(rank)?;
-            if !self.is_held(local, id) {
-                return Some(rank);
+    /// What is retransmitted before new data. By the list of flows it waits for the queue pair's pacing time.
+    fn next_repeat(&mut self, port: Local, class: usize) -> Option<(u32, Segment)> {
+        let nic = &self.node.host.nics[port.index()];
+        let mut round = Round { rank: nic.last[class], left: nic.repeats[class].len() };
+        loop {
+            let holders = Holders::at(&self.node.links, &self.node.machines, port);
+            let nic = &mut self.node.host.nics[port.index()];
+            match nic.next_repeat(&mut self.ctx, class, holders, &mut round)? {
+                Repeat::Sends(id, segment) => return Some((id, segment)),
+                Repeat::Outdated(id) => self.update_qp(id),
             }
         }
-        None
-    }
-
-    /// Does a congestion point of a host's port hold back what a queue pair sends?
-    #[inline]
-    pub fn is_held(&self, local: usize, id: u32) -> bool {
-        if !self.node.links.ports.known(local).holds_flows {
-            return false;
-        }
-        let path = self.ctx.run.pairs.paths.known(id as usize);
-        let class = self.ctx.facts.layout.classes[path.class as usize];
-        self.node.holds_flow(Local::at(local), class, path.hash, self.ctx.time())
-    }
-
-    /// What is retransmitted before new data: of each queue pair with some, from the one after the last
-    /// served on, the oldest entry is looked at; one that was acknowledged meanwhile is passed over. By the
-    /// list of flows it waits for the queue pair's pacing time.
-    fn next_repeat(&mut self, local: usize, class: usize) -> Option<(u32, Segment)> {
-        let listed = self.ctx.facts.blueprint.semantics.turns == Turns::Listed;
-        let mut rank = self.node.host.nics[local].last[class];
-        for _ in 0..self.node.host.nics[local].repeats[class].len() {
-            let nic = &mut self.node.host.nics[local];
-            rank = nic.repeats[class].next_after(rank)?;
-            let id = nic.ranks.get(rank)?;
-            if self.is_held(local, id) {
-                continue;
-            }
-            let nic = &mut self.node.host.nics[local];
-            let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-            if half.layers.closed || listed && half.pacing.next_send > self.ctx.now {
-                continue;
-            }
-            half.number_timer(&mut self.ctx.run.events);
-            let repeat = half.transport.next_repeat(Time(self.ctx.now));
-            half.update_repeats(nic);
-            if let Some(segment) = repeat {
-                nic.last[class] = rank;
-                return Some((id, segment));
-            }
-            if listed && !half.layers.constant {
-                // So that the NIC's timer can be set for what stands behind the entry.
-                half.pacing.next_send = self.ctx.now + 1_000;
-                self.update_qp(id);
-            }
-        }
-        None
     }
 
     /// The class whose queue pairs send next.
     fn pick_class(&mut self, port: Local) -> Option<u8> {
         let local = port.index();
+        let holders = Holders::at(&self.node.links, &self.node.machines, port);
         // The size of the next frame is known only once a queue pair is chosen: the largest one is assumed.
         let largest = self.ctx.facts.largest_wire;
         if self.ctx.facts.layout.classes.len() == 2 {
@@ -205,8 +150,10 @@ impl AtNode<'_, '_> {
             let nic = &self.node.host.nics[local];
             let bitmaps = [&nic.ready[class as usize], &nic.repeats[class as usize]];
             let waiting = (bitmaps[0].len() + bitmaps[1].len()) as u64;
-            let held = self.node.links.ports.known(local).holds_flows
-                && bitmaps.iter().all(|bitmap| self.next_free(local, bitmap, class.into()).is_none());
+            let held = holders.are_there()
+                && bitmaps
+                    .iter()
+                    .all(|bitmap| nic.next_free(&self.ctx, bitmap, class.into(), holders).is_none());
             if waiting > 0 && !held {
                 let q = self.ctx.facts.layout.first_queue(class);
                 let gate = self.gate(port, self.ctx.facts.layout.port_class(port, class), q, largest);
@@ -234,29 +181,36 @@ impl AtNode<'_, '_> {
     pub fn host_receives(&mut self, port: Local, packet_ref: PacketRef) {
         let extra = self.ctx.run.packets.detach(packet_ref);
         let packet = &self.ctx.run.packets.take(packet_ref);
-        if !self.is_meant(packet) {
-            return self.strays(packet);
+        let pairs = &mut self.ctx.run.pairs;
+        if !pairs.is_meant(packet, self.node.id) {
+            let strays = pairs.stray(packet, self.node.id, (self.ctx.now, self.ctx.order));
+            self.ctx.run.kept.records.strays.absorb(strays);
+            return self.is_gone(packet);
         }
         self.ctx.run.kept.records.delivered(u64::from(packet.frame));
+        let (now, at) = (Time(self.ctx.now), packet.flow.index());
         match packet.kind {
             Kind::Data => self.receive_data(port, packet, extra),
-            Kind::Cnp => self.receive_cnp(packet),
-            Kind::ToSender => self.message_at_sender(packet),
-            Kind::ToReceiver => self.message_at_receiver(port, packet),
+            Kind::Cnp => {
+                let called = pairs.senders.known_mut(at).receive_cnp(now, packet);
+                self.sender_called(packet.flow.0, called);
+            }
+            Kind::ToSender => {
+                let called = pairs.senders.known_mut(at).receive_message(now, packet);
+                self.sender_called(packet.flow.0, called);
+            }
+            Kind::ToReceiver => {
+                let half = pairs.receivers.known_mut(at);
+                half.in_network = half.in_network.wrapping_sub(1);
+                self.deliver_to_notification(port, packet.flow, &packet.control_message());
+            }
             _ => self.receive_reply(packet, extra),
         }
     }
 
-    /// The packet of a CNP; its path is not known yet.
-    pub fn cnp_packet(&self, cnp: &Cnp) -> Packet {
-        let mut packet = Packet::new(Kind::Cnp, cnp.flow, self.ctx.facts.format.cnp().frame);
-        packet.set_cnp(cnp);
-        packet
-    }
-
     /// A switch sends a CNP to the source of a flow.
     pub fn notify_source(&mut self, port: Local, cnp: &Cnp) {
-        let mut packet = self.cnp_packet(cnp);
+        let mut packet = Packet::notifying(cnp, self.ctx.facts.format.cnp().frame);
         packet.ingress = port;
         self.ctx.run.pairs.count_on_path(cnp.flow, 1);
         self.ctx.run.kept.records.injected(u64::from(packet.frame));
@@ -268,31 +222,130 @@ impl AtNode<'_, '_> {
             self.drop_packet(port_class, &packet, DropReason::NoRoute);
         }
     }
+}
+
+/// How far a NIC has looked for something to retransmit.
+struct Round {
+    /// Of the queue pair that it has looked at.
+    rank: u32,
+    /// Queue pairs that it has not looked at.
+    left: usize,
+}
+
+/// What a NIC finds to retransmit before new data.
+enum Repeat {
+    /// What a queue pair retransmits.
+    Sends(u32, Segment),
+    /// The queue pair's oldest entry was acknowledged meanwhile, and its pacing time has moved.
+    Outdated(u32),
+}
+
+impl<'h> Holders<'h> {
+    /// Those of a port.
+    #[inline]
+    pub fn at(links: &Links, machines: &'h [PortMachines], port: Local) -> Self {
+        let holds = links.ports.known(port.index()).holds_flows;
+        Holders(if holds { &machines[port.index()].congestion_points } else { &[] })
+    }
 
     #[inline]
-    pub fn try_transmit_at_nic(&mut self, id: u32) {
-        if let Some(port) = self.nic_to_look(id) {
-            self.try_transmit(port);
+    fn are_there(self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Do they hold back what a queue pair sends?
+    #[inline]
+    pub fn hold(self, ctx: &Ctx<'_, '_>, id: u32) -> bool {
+        self.are_there() && {
+            let path = ctx.run.pairs.paths.known(id as usize);
+            let class = ctx.facts.layout.classes[path.class as usize];
+            self.0.iter().any(|point| point.holds(ctx.time(), class, path.hash))
+        }
+    }
+}
+
+impl Nic {
+    /// The first queue pair of a set, cyclically after the one of its class that was served last, that no
+    /// congestion point holds back.
+    #[inline]
+    fn next_free(
+        &self,
+        ctx: &Ctx<'_, '_>,
+        bitmap: &RoundRobinBitmap,
+        class: usize,
+        holders: Holders<'_>,
+    ) -> Option<u32> {
+        let last = self.last[class];
+        if holders.are_there() {
+            self.next_not_held(ctx, bitmap, last, holders)
+        } else {
+            bitmap.next_after(last)
         }
     }
 
-    /// The port of a queue pair's NIC, where that is to look since the queue pair may have something to send.
-    #[inline]
-    pub fn nic_to_look(&self, id: u32) -> Option<Local> {
-        let half = self.ctx.run.pairs.senders.known(id as usize);
-        // Others may look at all of their queue pairs.
-        let looks = half.turn.is_ready || self.ctx.facts.blueprint.semantics.turns != Turns::Ring;
-        looks.then_some(half.nic)
+    #[inline(never)]
+    fn next_not_held(
+        &self,
+        ctx: &Ctx<'_, '_>,
+        bitmap: &RoundRobinBitmap,
+        mut rank: u32,
+        holders: Holders<'_>,
+    ) -> Option<u32> {
+        for _ in 0..bitmap.len() {
+            rank = bitmap.next_after(rank)?;
+            let id = self.ranks.get(rank)?;
+            if !holders.hold(ctx, id) {
+                return Some(rank);
+            }
+        }
+        None
     }
 
-    /// Tries to transmit what the NIC is to retransmit, of any flow: one try passes over one outdated entry
-    /// of each only. One that takes turns by the list of flows has looked in any case.
-    pub fn try_transmit_repeats(&mut self, id: u32) {
-        let half = self.ctx.run.pairs.senders.known(id as usize);
-        let (nic, repeats_first) = (half.nic, half.turn.repeats_first);
-        let looks = self.ctx.facts.blueprint.semantics.turns != Turns::Listed;
-        if looks && repeats_first && self.node.host.nics[nic.index()].repeating > 0 {
-            self.try_transmit(nic);
+    /// The queue pair of a rank has its turn: what it sends.
+    #[inline]
+    fn take_turn(&mut self, ctx: &mut Ctx<'_, '_>, class: usize, rank: u32) -> Option<(u32, Segment)> {
+        self.last[class] = rank;
+        let id = self.ranks.get(rank)?;
+        let half = ctx.run.pairs.senders.known_mut(id as usize);
+        half.number_timer(&mut ctx.run.events);
+        half.transport.next_segment(Time(ctx.now)).map(|segment| (id, segment))
+    }
+
+    /// What is retransmitted before new data: of each queue pair with some, from the one after the last
+    /// served on, the oldest entry is looked at; one that was acknowledged meanwhile is passed over. By the
+    /// list of flows it waits for the queue pair's pacing time.
+    fn next_repeat(
+        &mut self,
+        ctx: &mut Ctx<'_, '_>,
+        class: usize,
+        holders: Holders<'_>,
+        round: &mut Round,
+    ) -> Option<Repeat> {
+        let listed = ctx.facts.blueprint.semantics.turns == Turns::Listed;
+        while round.left > 0 {
+            round.left -= 1;
+            round.rank = self.repeats[class].next_after(round.rank)?;
+            let id = self.ranks.get(round.rank)?;
+            if holders.hold(ctx, id) {
+                continue;
+            }
+            let half = ctx.run.pairs.senders.known_mut(id as usize);
+            if half.layers.closed || listed && half.pacing.next_send > ctx.now {
+                continue;
+            }
+            half.number_timer(&mut ctx.run.events);
+            let repeat = half.transport.next_repeat(Time(ctx.now));
+            half.update_repeats(self);
+            if let Some(segment) = repeat {
+                self.last[class] = round.rank;
+                return Some(Repeat::Sends(id, segment));
+            }
+            if listed && !half.layers.constant {
+                // So that the NIC's timer can be set for what stands behind the entry.
+                half.pacing.next_send = ctx.now + 1_000;
+                return Some(Repeat::Outdated(id));
+            }
         }
+        None
     }
 }

@@ -1,76 +1,69 @@
 //! Search for the next queue pair at a NIC of the HPCC simulator, and its timer.
 
 use floodway_mechanisms::slots::TransportSender as _;
-use floodway_units::Time;
+use floodway_units::{PortId, Time};
 
 use super::{FINISHED, Found};
+use crate::host::nic::Nic;
+use crate::host::nic::turn::Holders;
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
+use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;
-use crate::run::events::NEVER;
+use crate::run::events::{Events, NEVER};
 
 impl AtNode<'_, '_> {
     /// The queue pair that sends next from a host's port.
     pub fn next_in_list(&mut self, port: Local) -> Option<u32> {
         let nic = port.index();
         let mut list = std::mem::take(&mut self.node.host.nics[nic].list);
-        let standing = self.ctx.facts.blueprint.semantics.turns == Turns::StandingList;
+        let semantics = &self.ctx.facts.blueprint.semantics;
         let flow = list.turn(|flow| {
-            let found = self.look(port, flow);
-            if standing {
+            if flow == FINISHED {
+                return Found::Finished;
+            }
+            let half = &self.ctx.run.pairs.senders[flow as usize];
+            let port_class = self.ctx.facts.layout.port_class(port, half.class);
+            let q = self.ctx.facts.layout.first_queue(half.class);
+            let may = half.may_send(semantics.window)
+                && half.pacing.next_send <= self.ctx.now
+                && self.gate(port, port_class, q, self.ctx.facts.largest_wire).is_open(self.ctx.time())
+                && !Holders::at(&self.node.links, &self.node.machines, port).hold(&self.ctx, flow);
+            if semantics.turns == Turns::StandingList {
                 self.ctx.run.pairs.senders[flow as usize].transport.on_poll();
             }
-            found
+            if may { Found::MaySend } else { Found::Waits }
         });
-        self.node.host.nics[nic].list = list;
+        let nic = &mut self.node.host.nics[nic];
+        nic.list = list;
         if flow.is_none() {
-            self.wake_later(port, nic);
+            nic.wake_later(&mut self.ctx, self.node.links.ports[port.index()].id);
         }
         flow
     }
+}
 
-    fn look(&self, port: Local, id: u32) -> Found {
-        if id == FINISHED {
-            return Found::Finished;
-        }
-        let half = &self.ctx.run.pairs.senders[id as usize];
-        let port_class = self.ctx.facts.layout.port_class(port, half.class);
-        let q = self.ctx.facts.layout.first_queue(half.class);
-        let may = self.may_send(half)
-            && half.pacing.next_send <= self.ctx.now
-            && self.gate(port, port_class, q, self.ctx.facts.largest_wire).is_open(self.ctx.time())
-            && !self.is_held(port.index(), id);
-        if may { Found::MaySend } else { Found::Waits }
-    }
-
-    /// Sets the NIC's one timer, unless it runs.
-    fn wake_later(&mut self, port: Local, nic: usize) {
-        let flows = self.node.host.nics[nic].list.places.iter().filter(|&&flow| flow != FINISHED);
-        let halves = flows.map(|&flow| &self.ctx.run.pairs.senders[flow as usize]);
+impl Nic {
+    /// Sets its one timer, unless it runs; its port is `id`.
+    fn wake_later(&mut self, ctx: &mut Ctx<'_, '_>, id: PortId) {
+        let flows = self.list.places.iter().filter(|&&flow| flow != FINISHED);
+        let halves = flows.map(|&flow| &ctx.run.pairs.senders[flow as usize]);
         let left = halves.filter(|half| half.transport.has_more());
-        let standing = self.ctx.facts.blueprint.semantics.turns == Turns::StandingList;
-        let times = left.map(|half| half.pacing.next_send).filter(|&at| !standing || at > self.ctx.now);
-        let at = times.min().filter(|&at| at > self.ctx.now);
-        let timer = &mut self.node.host.nics[nic].pacing_timer;
+        let standing = ctx.facts.blueprint.semantics.turns == Turns::StandingList;
+        let times = left.map(|half| half.pacing.next_send).filter(|&at| !standing || at > ctx.now);
+        let at = times.min().filter(|&at| at > ctx.now);
         if let Some(at) = at
-            && timer.at == NEVER
+            && self.pacing_timer.at == NEVER
         {
-            self.ctx.run.events.sync(
-                timer,
-                Some(Time(at)),
-                EventKind::Pacing,
-                self.node.links.ports[port.index()].id.0,
-            );
+            ctx.run.events.sync(&mut self.pacing_timer, Some(Time(at)), EventKind::Pacing, id.0);
         }
     }
 
     /// A queue pair's pacing time has moved to `at`: the NIC is not woken later.
-    pub fn wake_earlier(&mut self, nic: Local, at: u64) {
-        let timer = &mut self.node.host.nics[nic.index()].pacing_timer;
-        if timer.at != NEVER && at < timer.at {
-            let port = self.node.links.ports[nic.index()].id.0;
-            self.ctx.run.events.sync(timer, Some(Time(at.max(self.ctx.now))), EventKind::Pacing, port);
+    pub fn wake_earlier(&mut self, events: &mut Events, id: PortId, at: Time) {
+        if self.pacing_timer.at != NEVER && at.0 < self.pacing_timer.at {
+            events.sync(&mut self.pacing_timer, Some(at), EventKind::Pacing, id.0);
         }
     }
 }

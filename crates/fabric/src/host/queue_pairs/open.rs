@@ -1,44 +1,47 @@
 //! Opening and closing of queue pairs.
 
-use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo, TransportSender as _};
-use floodway_units::cast::narrow;
-use floodway_units::{FlowId, NodeId, PortId, Rate, Span, fold};
+use floodway_mechanisms::slots::{Need, TransportSender as _};
 
-use super::{Opening, Posted};
-use crate::bounds::ideal::{Packets, Paths};
+use super::{Opening, Posted, QueuePairs};
 use crate::host::messages::{Incoming, Outgoing};
+use crate::host::nics::Host;
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::link::packet::frame_bytes;
-use crate::network::blueprint::{Acks, Turns};
+use crate::network::blueprint::Turns;
+use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::network::path::{Laid, Path};
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
-use crate::run::events::QueuePairName;
+use crate::run::events::{Events, QueuePairName};
 use crate::run::world::World;
 use crate::traffic::flows::{Begin, PairKey};
 
 impl AtNode<'_, '_> {
     /// Opens a queue pair for its first message; its NIC's port, if it has a path.
     pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) -> Option<Local> {
-        let tuple = self.tuple(begin);
-        self.refresh_routes(begin.source);
-        self.refresh_routes(begin.destination);
-        let ports = self.path(begin.source, begin.destination, &tuple, begin.pinned.0.as_deref());
+        let facts = self.ctx.facts;
+        let tuple = facts.tuple(begin, self.ctx.run.kept.records.workload_key(begin.workload));
+        self.ctx.refresh_routes(begin.source);
+        self.ctx.refresh_routes(begin.destination);
+        let changing = self.ctx.run.changing.as_deref();
+        let ends = (begin.source, begin.destination);
+        let ports = facts.path(changing, ends, &tuple, begin.pinned.0.as_deref());
         let reply = tuple.reversed();
         let settings = &self.ctx.facts.blueprint.settings[begin.settings];
         let ack_ports = if settings.needs(Need::Messages) && begin.pinned.1.is_none() {
             ports.iter().rev().map(|port| peer(*port)).collect()
         } else {
-            self.path(begin.destination, begin.source, &reply, begin.pinned.1.as_deref())
+            facts.path(changing, (ends.1, ends.0), &reply, begin.pinned.1.as_deref())
         };
-        let nic_port =
-            ports.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, &tuple));
+        let nic_of = || self.node.host.nic_of(&self.ctx, &self.node.links, ends, &tuple);
+        let nic_port = ports.first().copied().or_else(nic_of);
         let nic = nic_port.map_or(Local::default(), |port| self.ctx.facts.local(port));
         let free_slot = self.ctx.run.pairs.slot();
         let slot = free_slot.number();
-        let info = self.qp_info(begin, (slot, head.number), (&ports, &ack_ports), &tuple);
+        let changing = self.ctx.run.changing.as_deref();
+        let info = facts.qp_info(changing, begin, (slot, head.number), (&ports, &ack_ports), nic_port);
         let (transport, receiver) =
             settings.reliability.build(&info).expect("checked when the fabric was built");
         let laid = Laid {
@@ -70,7 +73,7 @@ impl AtNode<'_, '_> {
         other.alive = !self.ctx.run.events.is_elsewhere(self.ctx.facts.groups.of(begin.destination));
         self.ctx.run.kept.records.started(begin.workload, &head);
         let has_timers = half.next_of_layers().is_some();
-        self.enter(slot, key, &half);
+        self.node.host.enter(facts.blueprint.semantics.turns, slot, key, &half);
         self.ctx.run.pairs.enter(free_slot, path, half, other);
         if self.ctx.run.trace.is_some() {
             self.each_trace(|at| at.trace_opened(slot, &head));
@@ -89,155 +92,49 @@ impl AtNode<'_, '_> {
         }
         port.map(|_| self.ctx.run.pairs.senders[slot as usize].nic)
     }
+}
 
+impl Host {
     /// A queue pair's sender takes its place.
-    fn enter(&mut self, slot: u32, key: Option<PairKey>, half: &SendHalf) {
-        if self.node.host.pairs.sprays {
-            self.node.host.nics.iter_mut().for_each(|nic| nic.ranks.open(half.rank, slot));
+    fn enter(&mut self, turns: Turns, slot: u32, key: Option<PairKey>, half: &SendHalf) {
+        if self.pairs.sprays {
+            self.nics.iter_mut().for_each(|nic| nic.ranks.open(half.rank, slot));
         } else {
-            self.node.host.nics[half.nic.index()].ranks.open(half.rank, slot);
+            self.nics[half.nic.index()].ranks.open(half.rank, slot);
         }
-        let nic = &mut self.node.host.nics[half.nic.index()];
-        match self.ctx.facts.blueprint.semantics.turns {
+        let nic = &mut self.nics[half.nic.index()];
+        match turns {
             Turns::Ring => {}
             Turns::Listed => nic.unfinished += 1,
             Turns::List | Turns::StandingList => nic.list.push(slot),
         }
         if let Some(key) = key {
-            self.node.host.pairs.by_key.insert(key, slot);
-        }
-    }
-
-    /// Posts another message on an open queue pair, and at its receiver: at once, or when threads meet at the
-    /// barrier.
-    pub fn posted(&mut self, posted: Posted) {
-        let to = self.ctx.run.pairs.paths[posted.slot as usize].destination;
-        if let Some(thread) = self.ctx.run.events.remote_owner(self.ctx.facts.groups.of(to)) {
-            self.ctx.run.pairs.posted[thread].push(posted);
-        } else {
-            self.ctx.run.pairs.receivers[posted.slot as usize].post(posted.message);
-        }
-    }
-
-    fn tuple(&self, begin: &Begin) -> FlowTuple {
-        let name = self.ctx.run.kept.records.workload_key(begin.workload);
-        let entropy = fold(fold(name, u64::from(begin.source.0)), begin.entropy);
-        FlowTuple {
-            source: self.address(begin.source),
-            destination: self.address(begin.destination),
-            source_port: begin.ports.0.unwrap_or(49_152 + (entropy & 0x3FFF) as u16),
-            // The UDP port of RoCEv2.
-            destination_port: begin.ports.1.unwrap_or(4791),
+            self.pairs.by_key.insert(key, slot);
         }
     }
 
     /// The queue pair that a timer's event names, if it is open.
-    pub fn queue_pair_of(&self, order: u64) -> Option<u32> {
-        match self.ctx.run.events.queue_pair(order) {
+    pub fn queue_pair_of(&self, events: &Events, order: u64) -> Option<u32> {
+        match events.queue_pair(order) {
             QueuePairName::Ranked { nic, rank } => {
-                let first = self.node.host.nics[0].number;
-                self.node.host.nics[(nic - first) as usize].ranks.get(rank)
+                let first = self.nics[0].number;
+                self.nics[(nic - first) as usize].ranks.get(rank)
             }
             QueuePairName::Slot(slot) => Some(slot),
         }
     }
+}
 
-    fn address(&self, node: NodeId) -> u32 {
-        match self.ctx.facts.blueprint.nodes[node.index()].role {
-            crate::network::blueprint::Role::Host { address, .. } => address,
-            crate::network::blueprint::Role::Switch(_) => node.0,
+impl QueuePairs {
+    /// Posts another message on an open queue pair, and at its receiver: at once, or when threads meet at the
+    /// barrier.
+    pub fn posted(&mut self, facts: &Facts<'_>, events: &Events, posted: Posted) {
+        let to = self.paths[posted.slot as usize].destination;
+        if let Some(thread) = events.remote_owner(facts.groups.of(to)) {
+            self.posted[thread].push(posted);
+        } else {
+            self.receivers[posted.slot as usize].post(posted.message);
         }
-    }
-
-    fn qp_info(
-        &self,
-        begin: &Begin,
-        (slot, number): (u32, u64),
-        (path, ack_path): (&[PortId], &[PortId]),
-        tuple: &FlowTuple,
-    ) -> QpInfo {
-        let data = self.some_path(begin.source, begin.destination, path);
-        let ack = self.some_path(begin.destination, begin.source, ack_path);
-        let settings = &self.ctx.facts.blueprint.settings[begin.settings];
-        let payload = self.ctx.facts.blueprint.payload_of(begin.settings);
-        let rates = data.iter().map(|port| self.ctx.facts.ports[port.index()].rate);
-        let nic = data.first().copied().or_else(|| self.nic_of(begin.source, begin.destination, tuple));
-        let base_rtt = self.ctx.facts.base_rtt(&data, &ack, settings.telemetry());
-        let queues = settings
-            .needs(Need::Queues)
-            .then(|| self.ctx.facts.queues(&data, self.ctx.facts.layout.dense(settings.class)));
-        QpInfo {
-            flow: FlowId(slot),
-            workload: begin.workload,
-            source: begin.source,
-            destination: begin.destination,
-            number,
-            line_rate: nic.map_or(Rate::MAX, |port| self.ctx.facts.ports[port.index()].rate),
-            path_rate: rates.min().unwrap_or(Rate::MAX),
-            base_rtt,
-            // Of its links the first leads to the first switch.
-            hops: narrow(data.len().saturating_sub(1)),
-            products: self.ctx.facts.blueprint.semantics.base_rtt.products(),
-            largest_rtt: self.ctx.facts.largest.rtt,
-            largest_bdp: self.ctx.facts.largest.bdp,
-            full_rtt: base_rtt + queues.unwrap_or_default(),
-            largest_full_rtt: self.ctx.facts.largest.full_rtt,
-            mtu: payload,
-            wire: self.ctx.facts.format.data_with(payload, false, settings.telemetry()).wire,
-            steps_below: false,
-            lossless: self.is_lossless(
-                &self.ctx.facts.possible_ports(begin.source, begin.destination, path),
-                &self.ctx.facts.possible_ports(begin.destination, begin.source, ack_path),
-                settings.class,
-            ),
-            keeps_order: !path.is_empty(),
-        }
-    }
-
-    /// Can no packet of the class be lost at the ports `data`, nor a reply at `ack`?
-    fn is_lossless(&self, data: &[PortId], ack: &[PortId], class: floodway_units::Class) -> bool {
-        let class = self.ctx.facts.layout.dense(class);
-        let sound = |port: &PortId| {
-            let link = &self.ctx.facts.blueprint.links[port.index() / 2];
-            !link.directions[port.index() % 2].errors.any()
-                && link.down.is_empty()
-                && !self.ctx.facts.blueprint.is_by_bypass(*port)
-        };
-        let controlled = |port: &PortId| {
-            let rx = &self.ctx.facts.ports[peer(*port).index()];
-            rx.at_host && rx.drain.is_none() || rx.lossless >> class & 1 != 0
-        };
-        let replied = |port: &PortId| {
-            sound(port)
-                && match self.ctx.facts.blueprint.semantics.acks {
-                    Acks::Control => true,
-                    Acks::Data => controlled(port),
-                    // Hosts send them through pauses.
-                    Acks::DataUnpaused => false,
-                }
-        };
-        let kept =
-            |port: &PortId| sound(port) && controlled(port) && !self.ctx.facts.ports[port.index()].isolates;
-        data.iter().all(kept) && ack.iter().all(replied)
-    }
-
-    /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the
-    /// run.
-    pub fn ideal(&mut self, begin: &Begin) -> Span {
-        if self.ctx.facts.changes {
-            return Span::ZERO;
-        }
-        let payload = self.ctx.facts.blueprint.payload_of(begin.settings);
-        let packets = Packets::new(begin.size, payload, self.ctx.facts.format);
-        let mut ideals = std::mem::take(&mut self.ctx.run.ideals);
-        let facts = self.ctx.facts.path_facts();
-        let paths = match begin.pinned.0.as_deref() {
-            Some(path) => Paths::one(facts.hops(path.iter().copied())),
-            None => ideals.paths(&facts, (begin.source, begin.destination)),
-        };
-        let time = paths.time(&packets);
-        self.ctx.run.ideals = ideals;
-        time.unwrap_or_default()
     }
 }
 
@@ -272,11 +169,11 @@ impl World<'_> {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::{Bytes, Class, Time};
+    use floodway_mechanisms::slots::{FlowTuple, QpInfo};
+    use floodway_units::{Bytes, Class, FlowId, NodeId, Rate, Span, Time};
 
-    use super::*;
     use crate::Fabric;
-    use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec};
+    use crate::network::blueprint::{Acks, Arrivals, Blueprint, FlowSpec};
     use crate::records::outcome::Control;
     use crate::testing::{busy, run_to};
 

@@ -64,7 +64,7 @@ impl AtNode<'_, '_> {
         let port_class = self.ctx.facts.layout.port_class(out, class);
         self.node.links.egress.known_mut(port_class).rare.receiver_cnps += cnps.len() as u64;
         for cnp in cnps.drain(..) {
-            let mut packet = self.cnp_packet(&cnp);
+            let mut packet = Packet::notifying(&cnp, self.ctx.facts.format.cnp().frame);
             packet.flags |= flag;
             self.send_reply(port, packet, None);
         }

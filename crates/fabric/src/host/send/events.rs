@@ -4,74 +4,34 @@ use std::cmp::Reverse;
 
 use floodway_mechanisms::slots::{AckView, Allowance, LossView, ReactionPoint, TICKS, TransportSender};
 use floodway_units::cast::low_u32;
-use floodway_units::{FlowId, Rate, Span, Time};
+use floodway_units::{FlowId, PortId, Rate, Span, Time};
 
-use super::{SendHalf, layers};
+use super::{Called, SendHalf, layers};
+use crate::host::nic::Nic;
+use crate::host::nics::Host;
+use crate::host::queue_pairs::QueuePairs;
 use crate::link::arena::Extra;
+use crate::link::links::Links;
 use crate::link::packet::Packet;
-use crate::network::blueprint::{Pacing, RateTimers, Turns};
+use crate::network::blueprint::{Blueprint, Pacing, RateTimers, Rounding, Turns};
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
-use crate::run::events::NEVER;
-use crate::run::events::{EventKind, Set};
-use crate::run::own::{Timed, due_again};
+use crate::run::ctx::Ctx;
+use crate::run::events::{EventKind, Events, NEVER, Set};
+use crate::run::own::{Timed, due_again, refuse_rate};
 
 impl AtNode<'_, '_> {
-    /// Has a queue pair something to send, and room for it in its window?
-    pub fn may_send(&self, half: &SendHalf) -> bool {
-        half.may_send(self.ctx.facts.blueprint.semantics.window)
-    }
-
     /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
     #[inline]
     pub fn update_qp(&mut self, id: u32) {
         if self.ctx.run.pairs.senders.known(id as usize).layers.has_messages {
             self.exchange(id);
         }
-        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        let semantics = &self.ctx.facts.blueprint.semantics;
-        if semantics.turns.by_list() {
-            // It is looked at when its turn comes.
-            return;
-        }
-        if half.turn.repeats_first {
-            half.update_repeats(&mut self.node.host.nics[half.nic.index()]);
-        }
-        let eligible = half.may_send(semantics.window);
-        let ready = eligible && half.pacing.next_send <= self.ctx.now;
-        // Mostly it is where it belongs: one that is ready, or has nothing to wait for.
-        if ready != half.turn.is_ready || eligible && !ready {
-            self.move_qp(id, eligible, ready);
-        }
-    }
-
-    fn move_qp(&mut self, id: u32, eligible: bool, ready: bool) {
-        if ready
-            && self.node.host.pairs.sprays
-            && !self.ctx.run.pairs.senders.known(id as usize).turn.is_ready
-        {
+        let Some(moves) = self.node.host.moves(&mut self.ctx, id) else { return };
+        if moves == Moves::Ready && self.node.host.pairs.sprays {
             self.spray(id);
         }
-        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        let nic = &mut self.node.host.nics[half.nic.index()];
-        if ready != half.turn.is_ready {
-            half.turn.is_ready = ready;
-            let bitmap = &mut nic.ready[half.class as usize];
-            if ready {
-                bitmap.insert(half.rank);
-            } else {
-                bitmap.remove(half.rank);
-            }
-        }
-        if eligible && !ready && half.pacing.heap_at != half.pacing.next_send {
-            half.pacing.heap_at = half.pacing.next_send;
-            nic.pacing.push(Reverse((half.pacing.next_send, half.rank)));
-            if self.ctx.facts.blueprint.semantics.turns == Turns::Ring {
-                let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
-                let port = self.node.links.ports[half.nic.index()].id.0;
-                self.ctx.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, port);
-            }
-        }
+        self.node.host.move_qp(&mut self.ctx, &self.node.links, id, moves);
     }
 
     /// Queue pairs whose pacing time has come may send.
@@ -82,10 +42,7 @@ impl AtNode<'_, '_> {
         }
         if self.ctx.facts.blueprint.semantics.turns == Turns::Ring {
             self.paced_are_ready(local);
-            let nic = &mut self.node.host.nics[local];
-            let next = nic.pacing.peek().map(|Reverse((at, _))| Time(*at));
-            let id = self.node.links.ports[local].id.0;
-            self.ctx.run.events.sync(&mut nic.pacing_timer, next, EventKind::Pacing, id);
+            self.node.host.nics[local].arm_pacing(&mut self.ctx.run.events, self.node.links.id(port));
         }
         if self.node.host.pairs.sprays {
             return self.try_transmit_at_all();
@@ -95,85 +52,217 @@ impl AtNode<'_, '_> {
 
     /// Queue pairs of a NIC whose pacing time has come are ready.
     pub fn paced_are_ready(&mut self, local: usize) {
-        while let Some(&Reverse((at, rank))) = self.node.host.nics[local].pacing.peek() {
-            if at > self.ctx.now {
-                break;
-            }
-            self.node.host.nics[local].pacing.pop();
-            // Not an entry that is older than the time at which it waits now.
-            if let Some(id) = self.node.host.nics[local].ranks.get(rank)
-                && self.ctx.run.pairs.senders.known(id as usize).pacing.heap_at == at
-            {
-                self.ctx.run.pairs.senders.known_mut(id as usize).pacing.heap_at = NEVER;
-                self.update_qp(id);
-            }
+        while let Some(id) = self.node.host.nics[local].next_paced(&mut self.ctx.run.pairs, self.ctx.now) {
+            self.update_qp(id);
         }
-    }
-
-    pub fn receive_cnp(&mut self, packet: &Packet) {
-        let now = self.ctx.time();
-        let cnp = packet.cnp();
-        let half = self.ctx.run.pairs.senders.known_mut(packet.flow.index());
-        half.in_network = half.in_network.wrapping_sub(1);
-        half.head.cnps += 1;
-        layers(half, now, |layer| layer.on_cnp(now, &cnp));
-        self.stack_changed(packet.flow.0);
-        self.try_transmit_at_nic(packet.flow.0);
     }
 
     /// A reply has arrived, with the records that it brings back, if any.
     pub fn receive_reply(&mut self, packet: &Packet, extra: Option<Box<Extra>>) {
-        let now = self.ctx.time();
+        let (now, turns) = (self.ctx.time(), self.ctx.facts.blueprint.semantics.turns);
         let half = self.ctx.run.pairs.senders.known_mut(packet.flow.index());
-        let reply = packet.reply();
-        half.in_network = half.in_network.wrapping_sub(1);
-        let forgotten = half.state.done && self.ctx.facts.blueprint.semantics.turns.forget();
-        let (acked, loss) = half.transport.on_reply(now, reply);
-        let next = half.transport.acknowledged(reply);
-        if half.layers.observes_acks {
-            let view = AckView {
-                acked,
-                next,
-                sent: half.transport.next_psn(),
-                rtt: Span(self.ctx.now - packet.stamp),
-                in_flight: half.transport.in_flight(),
-                marked: packet.mark(),
-                int: extra.as_deref().map_or(&[], Extra::hops),
-            };
-            layers(half, now, |layer| layer.on_ack(now, &view));
-        }
-        let changed = half.layers.observes_acks || loss.is_some();
-        if let Some(loss) = loss {
-            layers(half, now, |layer| layer.on_loss(now, &loss));
-        }
+        let (next, called) = half.receive_reply(now, packet, extra.as_deref(), turns);
         self.ctx.run.out.extras.extend(extra);
-        self.acknowledged(packet.flow.0, next);
-        if changed {
-            self.stack_changed(packet.flow.0);
-        } else {
-            self.transport_changed(packet.flow.0);
-        }
-        if !forgotten {
-            self.try_transmit_at_nic(packet.flow.0);
-            self.try_transmit_repeats(packet.flow.0);
-        }
+        self.node.host.acknowledged(&mut self.ctx, packet.flow.0, next);
+        self.sender_called(packet.flow.0, called);
     }
 
     /// A timer of a queue pair has come: its transport's, or a layer's.
     pub fn qp_timer(&mut self, order: u64) {
-        let now = self.ctx.time();
-        let Some(id) = self.queue_pair_of(order) else { return };
+        let Some(id) = self.node.host.queue_pair_of(&self.ctx.run.events, order) else { return };
+        let (now, run) = (self.ctx.time(), &mut *self.ctx.run);
+        if let Some(called) = run.pairs.timer(self.ctx.facts.blueprint, &run.events, (id, order), now) {
+            self.sender_called(id, called);
+        }
+    }
+
+    /// Machines of a queue pair have been called: takes what they want, and lets its NIC look.
+    #[inline]
+    pub fn sender_called(&mut self, id: u32, called: Called) {
+        self.machines_changed(id, called.layers);
+        let turns = self.ctx.facts.blueprint.semantics.turns;
+        if called.looks
+            && let Some(port) = self.ctx.run.pairs.senders.known(id as usize).nic_to_look(turns)
+        {
+            self.try_transmit(port);
+        }
+        if called.repeats
+            && let Some(port) = self.node.host.nic_that_repeats(&self.ctx.run.pairs, turns, id)
+        {
+            self.try_transmit(port);
+        }
+    }
+
+    /// The transport of a queue pair has been called, and perhaps its layers: takes what they allow and when
+    /// they want to be called. Where no layer was, that is as it was for them.
+    #[inline]
+    pub fn machines_changed(&mut self, id: u32, layers: bool) {
+        if layers {
+            return self.stack_changed(id);
+        }
         let half = self.ctx.run.pairs.senders.known_mut(id as usize);
+        half.arm_transport(&mut self.ctx.run.events);
+        self.update_qp(id);
+    }
+
+    /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
+    pub fn stack_changed(&mut self, id: u32) {
+        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
+        half.arm(&mut self.ctx.run.events);
+        if half.layers.constant {
+            self.update_qp(id);
+        } else {
+            self.allowance_changed(id);
+        }
+    }
+
+    /// Takes what the stack of a flow now allows.
+    pub fn allowance_changed(&mut self, slot: u32) {
+        self.node.host.take_allowance(&mut self.ctx, &self.node.links, slot);
+        if self.ctx.run.kept.allowances.is_some() {
+            self.note_allowance(slot);
+        }
+        self.update_qp(slot);
+    }
+}
+
+/// Where a queue pair moves that is not where it belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moves {
+    /// Into the ring.
+    Ready,
+    /// Out of it, if it is there, and into the pacing heap.
+    Paced,
+    /// Out of it.
+    Leaves,
+}
+
+impl Host {
+    /// Where a queue pair moves, if it is not where it belongs.
+    #[inline]
+    fn moves(&mut self, ctx: &mut Ctx<'_, '_>, id: u32) -> Option<Moves> {
+        let half = ctx.run.pairs.senders.known_mut(id as usize);
+        let semantics = &ctx.facts.blueprint.semantics;
+        if semantics.turns.by_list() {
+            // It is looked at when its turn comes.
+            return None;
+        }
+        if half.turn.repeats_first {
+            half.update_repeats(&mut self.nics[half.nic.index()]);
+        }
+        let eligible = half.may_send(semantics.window);
+        let ready = eligible && half.pacing.next_send <= ctx.now;
+        // Mostly it is where it belongs: one that is ready, or has nothing to wait for.
+        if ready {
+            (!half.turn.is_ready).then_some(Moves::Ready)
+        } else if eligible {
+            Some(Moves::Paced)
+        } else {
+            half.turn.is_ready.then_some(Moves::Leaves)
+        }
+    }
+
+    fn move_qp(&mut self, ctx: &mut Ctx<'_, '_>, links: &Links, id: u32, moves: Moves) {
+        let half = ctx.run.pairs.senders.known_mut(id as usize);
+        let nic = &mut self.nics[half.nic.index()];
+        let ready = moves == Moves::Ready;
+        if ready != half.turn.is_ready {
+            half.turn.is_ready = ready;
+            let bitmap = &mut nic.ready[half.class as usize];
+            if ready {
+                bitmap.insert(half.rank);
+            } else {
+                bitmap.remove(half.rank);
+            }
+        }
+        if moves == Moves::Paced && half.pacing.heap_at != half.pacing.next_send {
+            half.pacing.heap_at = half.pacing.next_send;
+            nic.pacing.push(Reverse((half.pacing.next_send, half.rank)));
+            if ctx.facts.blueprint.semantics.turns == Turns::Ring {
+                nic.arm_pacing(&mut ctx.run.events, links.ports[half.nic.index()].id);
+            }
+        }
+    }
+
+    /// The port of a queue pair's NIC, where that is to look for what it retransmits, of any flow: one try
+    /// passes over one outdated entry of each only. One that takes turns by the list of flows has looked in
+    /// any case.
+    #[inline]
+    fn nic_that_repeats(&self, pairs: &QueuePairs, turns: Turns, id: u32) -> Option<Local> {
+        let half = pairs.senders.known(id as usize);
+        let looks = turns != Turns::Listed && half.turn.repeats_first;
+        (looks && self.nics[half.nic.index()].repeating > 0).then_some(half.nic)
+    }
+
+    /// Takes what the stack of a flow now allows.
+    fn take_allowance(&mut self, ctx: &mut Ctx<'_, '_>, links: &Links, slot: u32) {
+        let (now, run, blueprint) = (ctx.time(), &mut *ctx.run, ctx.facts.blueprint);
+        let half = &mut run.pairs.senders[slot as usize];
+        let id = links.ports[half.nic.index()].id;
+        let semantics = &blueprint.semantics;
+        if half.take_allowance(ctx.facts.ports[id.index()].rate, semantics.pacing) {
+            if half.allowance.rate == Rate(0) {
+                refuse_rate(FlowId(slot), blueprint, &run.pairs.paths, now);
+            }
+            half.repace(semantics.rounding);
+        }
+        if semantics.turns.by_list() && half.pacing.moves {
+            let set = half.stack.iter().filter_map(ReactionPoint::rates_set).sum();
+            if std::mem::replace(&mut half.pacing.rates_set, set) != set {
+                let at = Time(half.pacing.next_send.max(now.0));
+                self.nics[half.nic.index()].wake_earlier(&mut run.events, id, at);
+            }
+        }
+    }
+}
+
+impl Nic {
+    /// Sets its timer for the next pacing time; its port is `id`.
+    fn arm_pacing(&mut self, events: &mut Events, id: PortId) {
+        let next = self.pacing.peek().map(|Reverse((at, _))| Time(*at));
+        events.sync(&mut self.pacing_timer, next, EventKind::Pacing, id.0);
+    }
+
+    /// The next queue pair whose pacing time has come.
+    fn next_paced(&mut self, pairs: &mut QueuePairs, now: u64) -> Option<u32> {
+        while let Some(&Reverse((at, rank))) = self.pacing.peek() {
+            if at > now {
+                break;
+            }
+            self.pacing.pop();
+            // Not an entry that is older than the time at which it waits now.
+            if let Some(id) = self.ranks.get(rank)
+                && pairs.senders.known(id as usize).pacing.heap_at == at
+            {
+                pairs.senders.known_mut(id as usize).pacing.heap_at = NEVER;
+                return Some(id);
+            }
+        }
+        None
+    }
+}
+
+impl QueuePairs {
+    /// A timer of a queue pair has come, by the event of this order: what follows, if it was armed.
+    fn timer(
+        &mut self,
+        blueprint: &Blueprint,
+        events: &Events,
+        (id, order): (u32, u64),
+        now: Time,
+    ) -> Option<Called> {
+        let half = self.senders.known_mut(id as usize);
+        let looks = blueprint.semantics.rate_timers == RateTimers::Look;
         // One that is complete has nothing to time, whether it is closed yet or not.
         if !half.timers.timer.fires(now, order) {
-            return self.tick(id, order);
+            return half.tick(now, order).then_some(Called { layers: true, looks, repeats: false });
         }
         if half.state.done {
-            return;
+            return None;
         }
         let due = |at: Option<Time>| at.is_some_and(|at| at <= now);
-        let resends = due(half.transport.next_timeout())
-            && self.ctx.run.events.has_come(half.transport.timeout_number(), order);
+        let resends =
+            due(half.transport.next_timeout()) && events.has_come(half.transport.timeout_number(), order);
         let loss = resends.then(|| half.transport.on_timeout(now)).flatten();
         if let Some(loss) = loss {
             half.head.timeouts += 1;
@@ -181,7 +270,7 @@ impl AtNode<'_, '_> {
         }
         let is_own = resends && half.transport.is_custom();
         if let Some(at) = due_again(is_own, || half.transport.next_timeout(), now) {
-            self.refuse_timer(Timed::Reliability(FlowId(id)), at);
+            Timed::Reliability(FlowId(id)).refuse(blueprint, &self.paths, now, at);
         }
         let (alone, mut called, mut still) = (!half.timers.ticks.is_empty(), false, None);
         layers(half, now, |layer| {
@@ -192,123 +281,143 @@ impl AtNode<'_, '_> {
             }
         });
         if let Some(at) = still {
-            self.refuse_timer(Timed::RateControl(FlowId(id)), at);
+            Timed::RateControl(FlowId(id)).refuse(blueprint, &self.paths, now, at);
         }
-        self.stack_changed(id);
         // If no queue pair is due, the timer is armed again, and that is all.
-        if resends || called && self.ctx.facts.blueprint.semantics.rate_timers == RateTimers::Look {
-            self.try_transmit_at_nic(id);
-        }
-        if loss.is_some() {
-            self.try_transmit_repeats(id);
-        }
+        Some(Called { layers: true, looks: resends || called && looks, repeats: loss.is_some() })
+    }
+}
+
+impl SendHalf {
+    /// A CNP has arrived.
+    pub fn receive_cnp(&mut self, now: Time, packet: &Packet) -> Called {
+        let cnp = packet.cnp();
+        self.in_network = self.in_network.wrapping_sub(1);
+        self.head.cnps += 1;
+        layers(self, now, |layer| layer.on_cnp(now, &cnp));
+        Called { layers: true, looks: true, repeats: false }
     }
 
-    /// A timer of a layer ticks, if the event is its live one.
-    fn tick(&mut self, id: u32, order: u64) {
-        let now = self.ctx.time();
-        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        let ticks = half.timers.ticks.iter_mut().position(|timer| timer.fires(now, order));
-        let Some(timer) = ticks.filter(|_| !half.state.done) else { return };
+    /// A reply has arrived, with the records that it brings back, if any: the packet before which all has
+    /// arrived, and what follows.
+    #[inline]
+    fn receive_reply(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        extra: Option<&Extra>,
+        turns: Turns,
+    ) -> (u64, Called) {
+        let reply = packet.reply();
+        self.in_network = self.in_network.wrapping_sub(1);
+        let forgotten = self.state.done && turns.forget();
+        let (acked, loss) = self.transport.on_reply(now, reply);
+        let next = self.transport.acknowledged(reply);
+        if self.layers.observes_acks {
+            let view = AckView {
+                acked,
+                next,
+                sent: self.transport.next_psn(),
+                rtt: Span(now.0 - packet.stamp),
+                in_flight: self.transport.in_flight(),
+                marked: packet.mark(),
+                int: extra.map_or(&[], Extra::hops),
+            };
+            layers(self, now, |layer| layer.on_ack(now, &view));
+        }
+        let changed = self.layers.observes_acks || loss.is_some();
+        if let Some(loss) = loss {
+            layers(self, now, |layer| layer.on_loss(now, &loss));
+        }
+        (next, Called { layers: changed, looks: !forgotten, repeats: !forgotten })
+    }
+
+    /// A timer of a layer ticks, if the event is its live one: does it?
+    fn tick(&mut self, now: Time, order: u64) -> bool {
+        let ticks = self.timers.ticks.iter_mut().position(|timer| timer.fires(now, order));
+        let Some(timer) = ticks.filter(|_| !self.state.done) else { return false };
         let mut at = 0;
-        layers(half, now, |layer| {
+        layers(self, now, |layer| {
             if at == timer / TICKS {
                 layer.on_tick(now, timer % TICKS);
             }
             at += 1;
         });
-        self.stack_changed(id);
-        if self.ctx.facts.blueprint.semantics.rate_timers == RateTimers::Look {
-            self.try_transmit_at_nic(id);
-        }
+        true
     }
 
-    /// Arms the timers of layers that are events of their own.
-    fn arm_ticks(&mut self, id: u32) {
-        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        for (layer, timers) in half.stack.iter().zip(half.timers.ticks.chunks_exact_mut(TICKS)) {
-            for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
-                let next = (at != Time::NEVER).then_some(at);
-                self.ctx.run.events.renew(timer, next, EventKind::QueuePair, low_u32(half.timers.timer_key));
-            }
-        }
-    }
-
-    /// The transport of a queue pair has been called, and no layer, so that what they allow is as it was, and
-    /// so is when they want to be called.
+    /// Arms its timer for when its transport wants to be called; when its layers do is as it was.
     #[inline]
-    pub fn transport_changed(&mut self, id: u32) {
-        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        let next = half.transport.next_timeout();
-        if next.is_some() && !half.state.done {
-            let set = half.timer_set();
-            self.ctx.run.events.sync_queue_pair(&mut half.timers.timer, next, half.timers.timer_key, set);
+    fn arm_transport(&mut self, events: &mut Events) {
+        let next = self.transport.next_timeout();
+        if next.is_some() && !self.state.done {
+            let set = self.timer_set();
+            events.sync_queue_pair(&mut self.timers.timer, next, self.timers.timer_key, set);
         }
-        self.update_qp(id);
     }
 
-    /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
-    pub fn stack_changed(&mut self, id: u32) {
-        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        let mut next = half.transport.next_timeout();
-        let mut set = half.timer_set();
-        if !half.layers.constant
-            && let Some(layers) = half.next_of_layers()
+    /// Arms its timers for when its machines want to be called.
+    #[inline]
+    fn arm(&mut self, events: &mut Events) {
+        let mut next = self.transport.next_timeout();
+        let mut set = self.timer_set();
+        if !self.layers.constant
+            && let Some(layers) = self.next_of_layers()
             && next.is_none_or(|next| layers <= next)
         {
             (next, set) = (Some(layers), Set::Now);
         }
-        let (constant, ticks) = (half.layers.constant, !half.timers.ticks.is_empty());
-        if !half.state.done {
-            self.ctx.run.events.sync_queue_pair(&mut half.timers.timer, next, half.timers.timer_key, set);
-            if ticks {
-                self.arm_ticks(id);
+        if !self.state.done {
+            events.sync_queue_pair(&mut self.timers.timer, next, self.timers.timer_key, set);
+            if !self.timers.ticks.is_empty() {
+                self.arm_ticks(events);
             }
-        }
-        if constant {
-            self.update_qp(id);
-        } else {
-            self.allowance_changed(id);
         }
     }
 
-    /// Takes what the stack of a flow now allows.
-    pub fn allowance_changed(&mut self, slot: u32) {
-        let half = &mut self.ctx.run.pairs.senders[slot as usize];
-        let line = self.ctx.facts.ports[self.node.links.ports[half.nic.index()].id.index()].rate;
-        let own = Allowance { rate: Rate::MAX, window: half.transport.cap() };
-        let rate = half.allowance.rate;
-        half.allowance = half.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
-        if half.layers.scales {
-            half.allowance.window = half.scaled_window(line);
-        }
-        if half.layers.has_messages {
-            half.update_closed();
-        }
-        let semantics = &self.ctx.facts.blueprint.semantics;
-        half.pacing.paced = half.allowance.rate < line && semantics.pacing == Pacing::On;
-        if half.allowance.rate != rate {
-            if half.allowance.rate == Rate(0) {
-                self.refuse_rate(FlowId(slot));
-            }
-            half.pacing.gap.0 = NEVER;
-            if half.pacing.moves {
-                let (start, wire) = half.pacing.last_send;
-                let gap = if half.pacing.paced { half.gap_behind(wire, semantics.rounding) } else { 0 };
-                half.pacing.next_send = start + gap;
+    /// Arms the timers of layers that are events of their own.
+    fn arm_ticks(&mut self, events: &mut Events) {
+        for (layer, timers) in self.stack.iter().zip(self.timers.ticks.chunks_exact_mut(TICKS)) {
+            for (timer, at) in timers.iter_mut().zip(layer.ticks().into_iter().flatten()) {
+                let next = (at != Time::NEVER).then_some(at);
+                events.renew(timer, next, EventKind::QueuePair, low_u32(self.timers.timer_key));
             }
         }
-        if semantics.turns.by_list() && half.pacing.moves {
-            let set = half.stack.iter().filter_map(ReactionPoint::rates_set).sum();
-            if std::mem::replace(&mut half.pacing.rates_set, set) != set {
-                let (nic, at) = (half.nic, half.pacing.next_send);
-                self.wake_earlier(nic, at);
-            }
+    }
+
+    /// Takes what its stack now allows at a NIC of this rate: is the rate another one?
+    #[inline]
+    fn take_allowance(&mut self, line: Rate, pacing: Pacing) -> bool {
+        let own = Allowance { rate: Rate::MAX, window: self.transport.cap() };
+        let rate = self.allowance.rate;
+        self.allowance = self.stack.iter().fold(own, |least, layer| least.least(layer.allowance()));
+        if self.layers.scales {
+            self.allowance.window = self.scaled_window(line);
         }
-        if self.ctx.run.kept.allowances.is_some() {
-            self.note_allowance(slot);
+        if self.layers.has_messages {
+            self.update_closed();
         }
-        self.update_qp(slot);
+        self.pacing.paced = self.allowance.rate < line && pacing == Pacing::On;
+        self.allowance.rate != rate
+    }
+
+    /// Its rate has changed, and with it the gap behind a packet.
+    #[inline]
+    fn repace(&mut self, rounding: Rounding) {
+        self.pacing.gap.0 = NEVER;
+        if self.pacing.moves {
+            let (start, wire) = self.pacing.last_send;
+            let gap = if self.pacing.paced { self.gap_behind(wire, rounding) } else { 0 };
+            self.pacing.next_send = start + gap;
+        }
+    }
+
+    /// The port of its NIC, where that is to look since it may have something to send.
+    #[inline]
+    pub fn nic_to_look(&self, turns: Turns) -> Option<Local> {
+        // Others may look at all of their queue pairs.
+        let looks = self.turn.is_ready || turns != Turns::Ring;
+        looks.then_some(self.nic)
     }
 }
 
@@ -403,7 +512,9 @@ mod tests {
             assert_eq!(half(world, slot).allowance.rate, Rate::gbps(100));
             let mut packet = Packet::new(Kind::Cnp, FlowId(slot), Bytes(64));
             packet.set_cnp(&Cnp::of(FlowId(slot), floodway_mechanisms::slots::Mark::Ce));
-            world.at(HOST).receive_cnp(&packet);
+            let now = Time(world.now);
+            let called = half(world, slot).receive_cnp(now, &packet);
+            world.at(HOST).sender_called(slot, called);
             let half = half(world, slot);
             assert_eq!((half.in_network, half.head.cnps), (before - 1, 1));
             assert_eq!((half.allowance.rate, half.pacing.paced), (Rate::gbps(50), true));

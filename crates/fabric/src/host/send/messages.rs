@@ -1,10 +1,9 @@
 //! Messages of the sending half of a queue pair to its receiver.
 
 use floodway_mechanisms::slots::{ControlMessage, ReactionPoint, TransportSender};
-use floodway_units::{FlowId, Time};
+use floodway_units::{Bytes, FlowId, Time};
 
-use super::{SendHalf, layers};
-use crate::link::arena::{Extra, PacketRef};
+use super::{Called, SendHalf, layers};
 use crate::link::packet::{Kind, ON_PATH, Packet};
 use crate::run::at_node::AtNode;
 
@@ -24,65 +23,66 @@ impl SendHalf {
     pub fn update_closed(&mut self) {
         self.layers.closed = self.stack.iter().any(|layer| layer.has_messages() && !layer.is_open());
         if self.layers.closed {
-            self.allowance.window = floodway_units::Bytes::ZERO;
+            self.allowance.window = Bytes::ZERO;
         }
     }
 
-    /// The next message of a layer to the receiver.
-    fn next_message(&mut self, now: Time) -> Option<ControlMessage> {
-        self.stack.iter_mut().filter(|layer| layer.has_messages()).find_map(|layer| layer.next_message(now))
+    /// Tells the layers whether there is something to send, if that has changed; has it?
+    fn tell_demand(&mut self, now: Time) -> bool {
+        let demand = self.transport.ready().is_some();
+        if demand == self.layers.demand {
+            return false;
+        }
+        self.layers.demand = demand;
+        layers(self, now, |layer| {
+            if layer.has_messages() {
+                layer.on_demand(now, demand);
+            }
+        });
+        true
     }
-}
 
-impl AtNode<'_, '_> {
+    /// The packet of the next message of a layer to the receiver, which is on its way now; `smallest` is the
+    /// smallest frame.
+    fn next_message(&mut self, id: u32, now: Time, smallest: Bytes) -> Option<Packet> {
+        let mut layers = self.stack.iter_mut().filter(|layer| layer.has_messages());
+        let message = layers.find_map(|layer| layer.next_message(now))?;
+        let mut packet = Packet::message(Kind::ToReceiver, FlowId(id), smallest, &message);
+        packet.flags |= if self.on_path { ON_PATH } else { 0 };
+        self.in_network = self.in_network.wrapping_add(1);
+        Some(packet)
+    }
+
     /// A message of the receiver has arrived.
-    pub fn message_at_sender(&mut self, packet: &Packet) {
-        let (now, message) = (self.ctx.time(), packet.control_message());
-        let half = self.ctx.run.pairs.senders.known_mut(packet.flow.index());
-        half.in_network = half.in_network.wrapping_sub(1);
-        layers(half, now, |layer| {
+    pub fn receive_message(&mut self, now: Time, packet: &Packet) -> Called {
+        let message = packet.control_message();
+        self.in_network = self.in_network.wrapping_sub(1);
+        layers(self, now, |layer| {
             if layer.has_messages() {
                 layer.on_message(now, &message);
             }
         });
-        self.stack_changed(packet.flow.0);
-        self.try_transmit_at_nic(packet.flow.0);
-        self.try_transmit_repeats(packet.flow.0);
+        Called { layers: true, looks: true, repeats: true }
     }
+}
 
+impl AtNode<'_, '_> {
     /// Tells the layers whether there is something to send, if that has changed, and sends their messages.
     #[inline(never)]
     pub fn exchange(&mut self, id: u32) {
         let now = self.ctx.time();
-        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        let demand = half.transport.ready().is_some();
-        if demand != half.layers.demand {
-            half.layers.demand = demand;
-            layers(half, now, |layer| {
-                if layer.has_messages() {
-                    layer.on_demand(now, demand);
-                }
-            });
+        if self.ctx.run.pairs.senders.known_mut(id as usize).tell_demand(now) {
             // That asks again, and sends their messages.
             return self.stack_changed(id);
         }
+        let smallest = self.ctx.facts.format.link_control().frame;
         loop {
             let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-            let Some(message) = half.next_message(now) else { return };
-            let smallest = self.ctx.facts.format.link_control().frame;
-            let mut packet = Packet::message(Kind::ToReceiver, FlowId(id), smallest, &message);
-            packet.flags |= if half.on_path { ON_PATH } else { 0 };
+            let Some(packet) = half.next_message(id, now, smallest) else { return };
             let nic = half.nic;
-            half.in_network = half.in_network.wrapping_add(1);
             self.ctx.run.kept.records.injected(u64::from(packet.frame));
             let packet_ref = self.ctx.run.packets.add(packet);
             self.send_control(nic, packet_ref);
         }
-    }
-
-    /// Gives a data packet a message that goes with it.
-    pub fn attach_message(&mut self, packet_ref: PacketRef, message: ControlMessage) {
-        let extra = self.ctx.run.out.boxed(Extra::Message(message));
-        self.ctx.run.packets.attach(packet_ref, extra);
     }
 }

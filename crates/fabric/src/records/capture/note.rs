@@ -4,6 +4,7 @@ use floodway_units::FlowId;
 use floodway_wire::int::Stack;
 
 use super::{Captured, NO_FLOW};
+use crate::host::messages::Outgoing;
 use crate::link::arena::PacketRef;
 use crate::link::packet::{FIRST, INT, Packet};
 use crate::network::layout::Local;
@@ -56,7 +57,7 @@ impl AtNode<'_, '_> {
         const LARGEST: u64 = 1 << 31;
         let at = packet.flow.index();
         let payload = u64::from(self.ctx.run.pairs.senders[at].full_payload);
-        let ends = |size| packet.psn.saturating_add(Self::packets_of(size, payload));
+        let ends = |size| packet.psn.saturating_add(Outgoing::packets_of(size, payload));
         let mut messages =
             self.ctx.run.pairs.senders[at].messages().chain(self.ctx.run.pairs.receivers[at].messages());
         let message = messages.find(|&(_, end, size)| end == ends(size));

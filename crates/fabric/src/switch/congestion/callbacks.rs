@@ -119,7 +119,7 @@ impl AtNode<'_, '_> {
             }
         }
         if let Some((i, at)) = still {
-            self.refuse_timer(Timed::CongestionPoint(self.node.links.id(port), i), at);
+            self.ctx.refuse_timer(Timed::CongestionPoint(self.node.links.id(port), i), at);
         }
         self.after_congestion_points(port);
         // A gate may have opened.

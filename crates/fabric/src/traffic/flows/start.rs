@@ -1,11 +1,13 @@
 //! Flow starts of sources.
 
-use floodway_units::NodeId;
 use floodway_units::cast::narrow;
+use floodway_units::{NodeId, Span};
 
 use super::{Begin, Carrier, PairKey, Source, Traffic, following};
+use crate::bounds::ideal::{Ideals, Packets, Paths};
 use crate::host::messages::Outgoing;
 use crate::network::blueprint::{Arrivals, Blueprint, Sharing, Turns, UNBOUNDED};
+use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
@@ -19,35 +21,8 @@ impl AtNode<'_, '_> {
             self.pull(trigger);
             return;
         }
-        let begin = match &mut self.ctx.run.traffic.sources[source as usize] {
-            Source::List { workload, flows, next } => {
-                let (workload, flow) = (*workload, flows[*next] as usize);
-                *next += 1;
-                self.listed(workload, flow)
-            }
-            Source::Poisson { workload, node, rng, number, next } => {
-                let spec = &self.ctx.facts.blueprint.workloads[*workload as usize];
-                let Arrivals::Poisson(poisson) = &spec.arrivals else { return };
-                let begin = Begin {
-                    workload: *workload,
-                    settings: spec.settings,
-                    source: *node,
-                    destination: poisson.draw_destination(*node, rng),
-                    size: poisson.sizes.sample(rng),
-                    number: *number,
-                    entropy: *number,
-                    ports: (None, None),
-                    pinned: (None, None),
-                    hook: NO_HOOK,
-                    carrier: Carrier::AsSet,
-                    rank: None,
-                };
-                *number += 1;
-                *next = following(poisson, rng, *next);
-                begin
-            }
-        };
-        if let Some(port) = self.begin(begin) {
+        let Some(begin) = self.ctx.run.traffic.next_flow(self.ctx.facts, source) else { return };
+        if let Some(port) = self.begin(&begin) {
             self.ctx.run.out.started.push(self.node.links.id(port));
         }
         let next = self.ctx.run.traffic.next_start(self.ctx.facts.blueprint, source as usize);
@@ -71,11 +46,136 @@ impl AtNode<'_, '_> {
         }
     }
 
+    /// What a trigger waited for has come, and so has its time: a flow begins, or a rank sends what it may.
+    fn pull(&mut self, id: u32) {
+        let (traffic, mut ctx) = Traffic::at(&mut self.ctx);
+        let Some(rank) = traffic.triggers.rank(id) else {
+            if let Some(begin) = traffic.pull(&ctx, id) {
+                self.begin_and_transmit(&begin);
+            }
+            return;
+        };
+        let Some((workload, rank, out)) = traffic.wake_rank(&mut ctx, rank) else { return };
+        for &posting in &out.postings {
+            let (traffic, mut ctx) = Traffic::at(&mut self.ctx);
+            if let Some(begin) = traffic.send_message(&mut ctx, (workload, rank), posting) {
+                self.begin_and_transmit(&begin);
+            }
+        }
+        self.ctx.run.traffic.sent_by_rank(out);
+    }
+
+    fn begin_and_transmit(&mut self, begin: &Begin) {
+        if let Some(port) = self.begin(begin) {
+            self.try_transmit(port);
+        }
+    }
+
+    /// A flow starts, on a queue pair of its own or on one that is there; the port of the NIC that is to
+    /// look.
+    fn begin(&mut self, begin: &Begin) -> Option<Local> {
+        let message = begin.message(self.ctx.now, self.ctx.facts, &mut self.ctx.run.ideals);
+        let key = begin.pair_key(self.ctx.facts.blueprint);
+        match key.as_ref().and_then(|key| self.node.host.pairs.by_key.get(key)) {
+            Some(&slot) => self.post(slot, message),
+            None => self.open(begin, message, key),
+        }
+    }
+}
+
+impl Begin {
+    fn pair_key(&self, blueprint: &Blueprint) -> Option<PairKey> {
+        let settings = &blueprint.settings[self.settings];
+        match self.carrier {
+            Carrier::Loop(index) => Some(PairKey::Loop(self.workload, index)),
+            Carrier::Ranks { from, to, channel } => {
+                Some(PairKey::Ranks { workload: self.workload, from, to, channel })
+            }
+            Carrier::AsSet if settings.qp == Sharing::PerFlow => None,
+            Carrier::AsSet => Some(PairKey::Pair {
+                workload: self.workload,
+                settings: self.settings,
+                ends: (self.source, self.destination),
+                ports: self.ports,
+                pinned: self.pinned.clone(),
+            }),
+        }
+    }
+
+    fn message(&self, now: u64, facts: &Facts<'_>, ideals: &mut Ideals) -> Outgoing {
+        let bounded = self.size < UNBOUNDED;
+        let (from, to) = facts.blueprint.workloads[self.workload as usize].measure;
+        Outgoing {
+            number: self.number,
+            start: now,
+            size: self.size.0,
+            end: Outgoing::packets_of(self.size.0, facts.blueprint.payload_of(self.settings).0),
+            ideal: if bounded { self.ideal(facts, ideals).0 } else { 0 },
+            finish: NEVER,
+            retransmitted: 0,
+            timeouts: 0,
+            cnps: 0,
+            hook: self.hook,
+            measured: bounded && from.0 <= now && now < to.0,
+            sent: false,
+        }
+    }
+
+    /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the
+    /// run.
+    fn ideal(&self, facts: &Facts<'_>, ideals: &mut Ideals) -> Span {
+        if facts.changes {
+            return Span::ZERO;
+        }
+        let payload = facts.blueprint.payload_of(self.settings);
+        let packets = Packets::new(self.size, payload, facts.format);
+        let facts = facts.path_facts();
+        let paths = match self.pinned.0.as_deref() {
+            Some(path) => Paths::one(facts.hops(path.iter().copied())),
+            None => ideals.paths(&facts, (self.source, self.destination)),
+        };
+        paths.time(&packets).unwrap_or_default()
+    }
+}
+
+impl Traffic {
+    /// The next flow of a source, which begins now.
+    fn next_flow(&mut self, facts: &Facts<'_>, source: u32) -> Option<Begin> {
+        Some(match &mut self.sources[source as usize] {
+            Source::List { workload, flows, next } => {
+                let (workload, flow) = (*workload, flows[*next] as usize);
+                *next += 1;
+                self.listed(facts, workload, flow)
+            }
+            Source::Poisson { workload, node, rng, number, next } => {
+                let spec = &facts.blueprint.workloads[*workload as usize];
+                let Arrivals::Poisson(poisson) = &spec.arrivals else { return None };
+                let begin = Begin {
+                    workload: *workload,
+                    settings: spec.settings,
+                    source: *node,
+                    destination: poisson.draw_destination(*node, rng),
+                    size: poisson.sizes.sample(rng),
+                    number: *number,
+                    entropy: *number,
+                    ports: (None, None),
+                    pinned: (None, None),
+                    hook: NO_HOOK,
+                    carrier: Carrier::AsSet,
+                    rank: None,
+                };
+                *number += 1;
+                *next = following(poisson, rng, *next);
+                begin
+            }
+        })
+    }
+
     /// The flow of a list that begins now.
-    pub fn listed(&self, workload: u32, flow: usize) -> Begin {
-        let spec = &self.ctx.facts.blueprint.workloads[workload as usize];
-        let listed = &self.ctx.facts.blueprint.flows_of(workload)[flow];
-        let label = self.ctx.run.traffic.labels[workload as usize][flow];
+    pub fn listed(&self, facts: &Facts<'_>, workload: u32, flow: usize) -> Begin {
+        let spec = &facts.blueprint.workloads[workload as usize];
+        let listed = &facts.blueprint.flows_of(workload)[flow];
+        let label = self.labels[workload as usize][flow];
         Begin {
             workload,
             settings: listed.settings.unwrap_or(spec.settings),
@@ -86,62 +186,12 @@ impl AtNode<'_, '_> {
             entropy: label.entropy,
             ports: (listed.source_port, listed.destination_port),
             pinned: (listed.path.clone(), listed.ack_path.clone()),
-            hook: self.ctx.facts.lists.hook_of(workload, flow),
+            hook: facts.lists.hook_of(workload, flow),
             carrier: Carrier::AsSet,
-            rank: self.ctx.run.traffic.listed.rank(workload, flow),
+            rank: self.listed.rank(workload, flow),
         }
     }
 
-    /// A flow starts, on a queue pair of its own or on one that is there; the port of the NIC that is to
-    /// look.
-    pub fn begin(&mut self, begin: Begin) -> Option<Local> {
-        let message = self.message(&begin);
-        let key = self.pair_key(&begin);
-        match key.as_ref().and_then(|key| self.node.host.pairs.by_key.get(key)) {
-            Some(&slot) => self.post(slot, message),
-            None => self.open(&begin, message, key),
-        }
-    }
-
-    fn pair_key(&self, begin: &Begin) -> Option<PairKey> {
-        let settings = &self.ctx.facts.blueprint.settings[begin.settings];
-        match begin.carrier {
-            Carrier::Loop(index) => Some(PairKey::Loop(begin.workload, index)),
-            Carrier::Ranks { from, to, channel } => {
-                Some(PairKey::Ranks { workload: begin.workload, from, to, channel })
-            }
-            Carrier::AsSet if settings.qp == Sharing::PerFlow => None,
-            Carrier::AsSet => Some(PairKey::Pair {
-                workload: begin.workload,
-                settings: begin.settings,
-                ends: (begin.source, begin.destination),
-                ports: begin.ports,
-                pinned: begin.pinned.clone(),
-            }),
-        }
-    }
-
-    fn message(&mut self, begin: &Begin) -> Outgoing {
-        let bounded = begin.size < UNBOUNDED;
-        let (from, to) = self.ctx.facts.blueprint.workloads[begin.workload as usize].measure;
-        Outgoing {
-            number: begin.number,
-            start: self.ctx.now,
-            size: begin.size.0,
-            end: Self::packets_of(begin.size.0, self.ctx.facts.blueprint.payload_of(begin.settings).0),
-            ideal: if bounded { self.ideal(begin).0 } else { 0 },
-            finish: NEVER,
-            retransmitted: 0,
-            timeouts: 0,
-            cnps: 0,
-            hook: begin.hook,
-            measured: bounded && from.0 <= self.ctx.now && self.ctx.now < to.0,
-            sent: false,
-        }
-    }
-}
-
-impl Traffic {
     /// The host at which a source, or a trigger behind them, starts its next flow.
     pub fn host_of(&self, blueprint: &Blueprint, id: u32) -> NodeId {
         let Some(source) = self.sources.get(id as usize) else {

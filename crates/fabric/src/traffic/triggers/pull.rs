@@ -1,89 +1,96 @@
 //! Flow starts that wait for completions.
 
-use super::{End, Trigger, loop_spec};
+use super::{Completion, Trigger, Triggers, loop_spec};
 use crate::network::blueprint::{LoopSpec, Next, UNBOUNDED};
-use crate::run::at_node::AtNode;
+use crate::network::facts::Facts;
 use crate::run::world::World;
-use crate::traffic::flows::{Begin, Carrier};
+use crate::traffic::ctx::TrafficCtx;
+use crate::traffic::flows::{Begin, Carrier, Traffic};
 use crate::traffic::hooks::{AWAITED, NO_HOOK, OF_PROGRAM};
 use floodway_units::cast::narrow;
 
-impl AtNode<'_, '_> {
-    /// A message is complete at one of its ends, or has left its NIC: who waits for that starts at `at`, or
+impl Triggers {
+    /// The rank that a trigger wakes, if it is one's.
+    pub fn rank(&self, id: u32) -> Option<u32> {
+        match self.all[id as usize] {
+            Trigger::Rank(rank) => Some(rank),
+            Trigger::Flow { .. } | Trigger::Loop { .. } => None,
+        }
+    }
+}
+
+impl Traffic {
+    /// A message is complete at one of its ends, or has left its NIC: who waits for that starts then, or
     /// later.
     #[inline]
-    pub fn completed(&mut self, hook: u32, number: u64, end: End, at: u64) {
+    pub fn completed(&mut self, ctx: &mut TrafficCtx<'_, '_>, completion: Completion) {
+        let Completion { hook, end, at, .. } = completion;
         if hook != NO_HOOK {
             if hook >= OF_PROGRAM {
-                self.program_message(hook, number, end, at);
+                self.program_message(ctx, completion);
                 return;
             }
             if hook >= AWAITED {
-                self.awaited_flow(hook, end, at);
+                self.awaited_flow(ctx, hook, end, at);
                 return;
             }
-            if let Some(workload) = self.ctx.run.traffic.triggers.hooks[hook as usize].counted_at(end) {
-                let outstanding = &mut self.ctx.run.traffic.triggers.outstanding[workload as usize];
+            if let Some(workload) = self.triggers.hooks[hook as usize].counted_at(end) {
+                let outstanding = &mut self.triggers.outstanding[workload as usize];
                 *outstanding = outstanding.wrapping_sub(1);
             }
-            let waits = self.ctx.run.traffic.triggers.hooks[hook as usize].at(end).len();
-            (0..waits)
-                .for_each(|i| self.fulfil(self.ctx.run.traffic.triggers.hooks[hook as usize].at(end)[i], at));
+            for &id in self.triggers.hooks[hook as usize].at(end) {
+                self.fulfil(ctx, id, at);
+            }
         }
     }
 
-    fn fulfil(&mut self, id: u32, at: u64) {
-        if let Trigger::Loop { left, .. } = self.ctx.run.traffic.triggers.all[id as usize]
+    fn fulfil(&self, ctx: &mut TrafficCtx<'_, '_>, id: u32, at: u64) {
+        if let Trigger::Loop { left, .. } = self.triggers.all[id as usize]
             && left > 0
         {
-            self.ctx.run.events.add_start(narrow::<u32>(self.ctx.run.traffic.sources.len()) + id, at);
+            ctx.events.add_start(narrow::<u32>(self.sources.len()) + id, at);
         }
     }
 
-    /// What a trigger waited for has come, and so has its time.
-    pub fn pull(&mut self, id: u32) {
-        let begin = match &mut self.ctx.run.traffic.triggers.all[id as usize] {
-            &mut Trigger::Rank(rank) => {
-                self.wake_rank(rank);
-                return;
-            }
+    /// What a trigger waited for has come, and so has its time: the flow that begins, if one does.
+    pub fn pull(&mut self, ctx: &TrafficCtx<'_, '_>, id: u32) -> Option<Begin> {
+        let begin = match &mut self.triggers.all[id as usize] {
+            Trigger::Rank(_) => return None,
             &mut Trigger::Flow { workload, flow } => {
-                if self.ctx.now >= self.ctx.facts.blueprint.workloads[workload as usize].until.0 {
-                    return;
+                if ctx.now >= ctx.facts.blueprint.workloads[workload as usize].until.0 {
+                    return None;
                 }
-                self.listed(workload, flow)
+                self.listed(ctx.facts, workload, flow)
             }
             Trigger::Loop { workload, index, left, hook } => {
                 let (workload, index, hook) = (*workload, *index, *hook);
-                let spec = &self.ctx.facts.blueprint.workloads[workload as usize];
-                if *left == 0 || self.ctx.now >= spec.until.0 {
+                let spec = &ctx.facts.blueprint.workloads[workload as usize];
+                if *left == 0 || ctx.now >= spec.until.0 {
                     if spec.arrivals.is_back_to_back(index) {
                         // Its time is over; no flow waits for as many messages as the line rate would have
                         // allowed.
                         let left = std::mem::take(left);
-                        self.ctx.run.traffic.triggers.no_longer_wait(workload, left);
+                        self.triggers.no_longer_wait(workload, left);
                     }
-                    return;
+                    return None;
                 }
                 *left -= 1;
                 let left = *left;
-                let outstanding = &mut self.ctx.run.traffic.triggers.outstanding[workload as usize];
+                let outstanding = &mut self.triggers.outstanding[workload as usize];
                 *outstanding = outstanding.wrapping_add(1);
-                self.looped(workload, index, left, hook)
+                self.looped(ctx.facts, (workload, index), left, hook)
             }
         };
         let bounded = u64::from(begin.size < UNBOUNDED);
-        self.ctx.run.traffic.triggers.no_longer_wait(begin.workload, bounded);
-        if let Some(port) = self.begin(begin) {
-            self.try_transmit(port);
-        }
+        self.triggers.no_longer_wait(begin.workload, bounded);
+        Some(begin)
     }
 
     /// The message of a loop behind which `left` are to come.
-    fn looped(&self, workload: u32, index: usize, left: u64, hook: u32) -> Begin {
+    fn looped(&self, facts: &Facts<'_>, (workload, index): (u32, usize), left: u64, hook: u32) -> Begin {
         let LoopSpec { source, destination, size, messages, next, .. } =
-            *loop_spec(self.ctx.facts.blueprint, workload, index);
-        let label = self.ctx.run.traffic.labels[workload as usize][index];
+            *loop_spec(facts.blueprint, workload, index);
+        let label = self.labels[workload as usize][index];
         let number = label.number.saturating_add(messages - left - 1);
         let (carrier, entropy) = match next {
             Next::Left => (Carrier::AsSet, number),
@@ -91,7 +98,7 @@ impl AtNode<'_, '_> {
         };
         Begin {
             workload,
-            settings: self.ctx.facts.blueprint.workloads[workload as usize].settings,
+            settings: facts.blueprint.workloads[workload as usize].settings,
             source,
             destination,
             size,

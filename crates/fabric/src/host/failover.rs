@@ -47,7 +47,7 @@ impl AtNode<'_, '_> {
                 self.move_to_nic(slot, to);
             }
         }
-        self.try_transmit_at_all();
+        self.node.locals().for_each(|port| self.try_transmit(port));
     }
 
     /// A queue pair sends by another NIC from now on, with a rank of its own there.

@@ -16,20 +16,15 @@ use crate::run::at_node::{AtNode, bytes};
 use crate::run::ctx::Ctx;
 
 impl AtNode<'_, '_> {
-    /// A queue pair may send its next packet: by which NIC, if that is another one.
-    pub fn spray(&mut self, slot: u32) {
-        self.ctx.refresh_routes(self.ctx.run.pairs.paths[slot as usize].destination);
-        if let Some(to) = self.node.host.better_nic(&self.ctx, &self.node.links, slot) {
-            self.move_to_nic(slot, to);
-        }
-    }
-
     /// A packet of a queue pair has left by a NIC: the next one may leave by another.
     pub fn spray_next(&mut self, slot: u32) {
         let half = &self.ctx.run.pairs.senders[slot as usize];
         let from = half.nic;
-        if half.state.alive && half.turn.is_ready {
-            self.spray(slot);
+        if half.state.alive
+            && half.turn.is_ready
+            && let Some(to) = self.node.host.better_nic(&mut self.ctx, &self.node.links, slot)
+        {
+            self.move_to_nic(slot, to);
             let to = self.ctx.run.pairs.senders[slot as usize].nic;
             if to != from {
                 self.try_transmit(to);
@@ -52,18 +47,14 @@ impl AtNode<'_, '_> {
             }
         }
     }
-
-    /// Tries to transmit at all NICs.
-    pub fn try_transmit_at_all(&mut self) {
-        for port in self.node.locals() {
-            self.try_transmit(port);
-        }
-    }
 }
 
 impl Host {
-    /// The NIC that can start a packet of a queue pair first, if that is another one than it has.
-    fn better_nic(&self, ctx: &Ctx<'_, '_>, links: &Links, slot: u32) -> Option<Local> {
+    /// A queue pair may send its next packet: the NIC that can start it first, if that is another one than it
+    /// has.
+    pub fn better_nic(&self, ctx: &mut Ctx<'_, '_>, links: &Links, slot: u32) -> Option<Local> {
+        ctx.refresh_routes(ctx.run.pairs.paths[slot as usize].destination);
+        let ctx = &*ctx;
         let path = &ctx.run.pairs.paths[slot as usize];
         let half = &ctx.run.pairs.senders[slot as usize];
         let (from, class) = (half.nic, half.class);

@@ -140,6 +140,8 @@ impl<'a> Worker<'_, 'a> {
 
 impl AtNode<'_, '_> {
     /// Executes the events of the node; how many there were.
+    #[expect(clippy::inline_always, reason = "once a node and window: 0.5 % of a packet-hop")]
+    #[inline(always)]
     fn visit(&mut self) -> u64 {
         let mut work = 0;
         loop {

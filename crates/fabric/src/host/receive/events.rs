@@ -1,8 +1,9 @@
 //! Events of the receiving half of a queue pair: data, and the replies to it.
 
-use floodway_mechanisms::slots::{Cx, Mark, NotificationPoint, Observes, Segment, TransportReceiver};
+use floodway_mechanisms::slots::{Cx, Mark, NotificationPoint, Observes, Reply, Segment, TransportReceiver};
 use floodway_units::{Bytes, Time};
 
+use crate::host::receive::ReceiveHalf;
 use crate::link::arena::Extra;
 use crate::link::packet::{FIRST, INT, Kind, LAST, Packet, RETRANSMISSION};
 use crate::network::blueprint::Acks;
@@ -34,8 +35,7 @@ impl AtNode<'_, '_> {
         let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.ctx.run.out.replies };
         let accepted = half.receiver.on_segment(&mut cx, &segment);
         self.ctx.run.kept.records.accepted(half.workload, accepted.0);
-        let observed = half.observes == Observes::All
-            || half.observes == Observes::Marked && packet.mark() != Mark::None;
+        let observed = half.observes(packet);
         self.accept(id, packet.psn, accepted.0);
         if observed {
             self.notify(port, packet);
@@ -77,18 +77,7 @@ impl AtNode<'_, '_> {
         for i in 0..self.ctx.run.out.replies.0.len() {
             let reply = self.ctx.run.out.replies.0[i];
             let half = self.ctx.run.pairs.receivers.known(packet.flow.index());
-            let frame = Bytes(u64::from(half.reply_frame));
-            let mut answer = Packet::new(Kind::Ack, packet.flow, frame);
-            if self.ctx.facts.blueprint.semantics.acks != Acks::Control {
-                answer.class = half.class;
-            }
-            answer.set_reply(reply);
-            answer.stamp = packet.stamp;
-            answer.add_mark(packet.mark());
-            if reply.reports_gap() && half.receiver.marks_disorder() {
-                answer.add_mark(Mark::Ce);
-            }
-            answer.flags |= packet.flags & INT | half.reply_flag();
+            let answer = half.answer(packet, reply, self.ctx.facts.blueprint.semantics.acks);
             if half.sends_flags && answer.mark() != Mark::None {
                 let port_class =
                     self.ctx.facts.layout.port_class(half.reply_port.unwrap_or(port), half.class);
@@ -114,5 +103,30 @@ impl AtNode<'_, '_> {
             self.ctx.run.packets.attach(packet_ref, records);
         }
         self.send_control(out, packet_ref);
+    }
+}
+
+impl ReceiveHalf {
+    /// Is its notification point called for a packet?
+    #[inline]
+    fn observes(&self, packet: &Packet) -> bool {
+        self.observes == Observes::All || self.observes == Observes::Marked && packet.mark() != Mark::None
+    }
+
+    /// The packet of a reply to `packet`.
+    #[inline]
+    fn answer(&self, packet: &Packet, reply: Reply, acks: Acks) -> Packet {
+        let mut answer = Packet::new(Kind::Ack, packet.flow, Bytes(u64::from(self.reply_frame)));
+        if acks != Acks::Control {
+            answer.class = self.class;
+        }
+        answer.set_reply(reply);
+        answer.stamp = packet.stamp;
+        answer.add_mark(packet.mark());
+        if reply.reports_gap() && self.receiver.marks_disorder() {
+            answer.add_mark(Mark::Ce);
+        }
+        answer.flags |= packet.flags & INT | self.reply_flag();
+        answer
     }
 }

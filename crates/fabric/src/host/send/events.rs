@@ -28,8 +28,11 @@ impl AtNode<'_, '_> {
             self.exchange(id);
         }
         let Some(moves) = self.node.host.moves(&mut self.ctx, id) else { return };
-        if moves == Moves::Ready && self.node.host.pairs.sprays {
-            self.spray(id);
+        if moves == Moves::Ready
+            && self.node.host.pairs.sprays
+            && let Some(to) = self.node.host.better_nic(&mut self.ctx, &self.node.links, id)
+        {
+            self.move_to_nic(id, to);
         }
         self.node.host.move_qp(&mut self.ctx, &self.node.links, id, moves);
     }
@@ -45,7 +48,7 @@ impl AtNode<'_, '_> {
             self.node.host.nics[local].arm_pacing(&mut self.ctx.run.events, self.node.links.id(port));
         }
         if self.node.host.pairs.sprays {
-            return self.try_transmit_at_all();
+            return self.node.locals().for_each(|port| self.try_transmit(port));
         }
         self.try_transmit(port);
     }
@@ -55,16 +58,6 @@ impl AtNode<'_, '_> {
         while let Some(id) = self.node.host.nics[local].next_paced(&mut self.ctx.run.pairs, self.ctx.now) {
             self.update_qp(id);
         }
-    }
-
-    /// A reply has arrived, with the records that it brings back, if any.
-    pub fn receive_reply(&mut self, packet: &Packet, extra: Option<Box<Extra>>) {
-        let (now, turns) = (self.ctx.time(), self.ctx.facts.blueprint.semantics.turns);
-        let half = self.ctx.run.pairs.senders.known_mut(packet.flow.index());
-        let (next, called) = half.receive_reply(now, packet, extra.as_deref(), turns);
-        self.ctx.run.out.extras.extend(extra);
-        self.node.host.acknowledged(&mut self.ctx, packet.flow.0, next);
-        self.sender_called(packet.flow.0, called);
     }
 
     /// A timer of a queue pair has come: its transport's, or a layer's.
@@ -77,7 +70,8 @@ impl AtNode<'_, '_> {
     }
 
     /// Machines of a queue pair have been called: takes what they want, and lets its NIC look.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what follows an ACK: 0.3 % of a packet-hop")]
+    #[inline(always)]
     pub fn sender_called(&mut self, id: u32, called: Called) {
         self.machines_changed(id, called.layers);
         let turns = self.ctx.facts.blueprint.semantics.turns;
@@ -95,7 +89,8 @@ impl AtNode<'_, '_> {
 
     /// The transport of a queue pair has been called, and perhaps its layers: takes what they allow and when
     /// they want to be called. Where no layer was, that is as it was for them.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what follows an ACK and a data packet: 0.5 % of a packet-hop")]
+    #[inline(always)]
     pub fn machines_changed(&mut self, id: u32, layers: bool) {
         if layers {
             return self.stack_changed(id);
@@ -301,7 +296,7 @@ impl SendHalf {
     /// A reply has arrived, with the records that it brings back, if any: the packet before which all has
     /// arrived, and what follows.
     #[inline]
-    fn receive_reply(
+    pub fn receive_reply(
         &mut self,
         now: Time,
         packet: &Packet,

@@ -50,25 +50,23 @@ impl AtNode<'_, '_> {
     fn pull(&mut self, id: u32) {
         let (traffic, mut ctx) = Traffic::at(&mut self.ctx);
         let Some(rank) = traffic.triggers.rank(id) else {
-            if let Some(begin) = traffic.pull(&ctx, id) {
-                self.begin_and_transmit(&begin);
+            if let Some(begin) = traffic.pull(&ctx, id)
+                && let Some(port) = self.begin(&begin)
+            {
+                self.try_transmit(port);
             }
             return;
         };
         let Some((workload, rank, out)) = traffic.wake_rank(&mut ctx, rank) else { return };
         for &posting in &out.postings {
             let (traffic, mut ctx) = Traffic::at(&mut self.ctx);
-            if let Some(begin) = traffic.send_message(&mut ctx, (workload, rank), posting) {
-                self.begin_and_transmit(&begin);
+            if let Some(begin) = traffic.send_message(&mut ctx, (workload, rank), posting)
+                && let Some(port) = self.begin(&begin)
+            {
+                self.try_transmit(port);
             }
         }
         self.ctx.run.traffic.sent_by_rank(out);
-    }
-
-    fn begin_and_transmit(&mut self, begin: &Begin) {
-        if let Some(port) = self.begin(begin) {
-            self.try_transmit(port);
-        }
     }
 
     /// A flow starts, on a queue pair of its own or on one that is there; the port of the NIC that is to

@@ -1,10 +1,7 @@
 //! Transmitter of a port: what it sends next, and when. Each operation with a fast path is beside the general
 //! one.
 
-use floodway_mechanisms::slots::{
-    CongestionPoint as _, FcSender as _, Gate, ReadyView, Scheduler as _, most_closed,
-};
-use floodway_units::Time;
+use floodway_mechanisms::slots::Scheduler as _;
 use floodway_units::cast::low_u32;
 
 use crate::link::arena::PacketRef;
@@ -221,7 +218,8 @@ impl AtNode<'_, '_> {
     }
 
     fn send_from_queue(&mut self, port: Local) {
-        let Some(q) = self.pick_queue(port) else { return };
+        let machines = &mut self.node.machines[port.index()];
+        let Some(q) = machines.pick_queue(&self.node.links, &mut self.ctx, port) else { return };
         let at = self.ctx.facts.layout.queue(port) + q;
         let queue = self.node.links.queues.known_mut(at);
         let packet_ref = queue.fifo.pop(&self.ctx.run.packets).expect("a picked queue is not empty");
@@ -270,59 +268,6 @@ impl AtNode<'_, '_> {
                 frame,
             );
         }
-    }
-
-    /// The queue that sends next: an index of the port's queues.
-    fn pick_queue(&mut self, port: Local) -> Option<usize> {
-        let first = self.ctx.facts.layout.queue(port);
-        if self.ctx.facts.layout.queues_per_port == 2 {
-            let queue = self.node.links.queues.known(first + 1);
-            let head = queue.fifo.front()?;
-            let port_class = self.ctx.facts.layout.port_class(port, 1);
-            if self.node.links.is_free(port, 1)
-                && queue.bytes <= u64::from(self.node.links.ports.known(port.index()).fast_path_up_to)
-            {
-                return Some(1);
-            }
-            let wire = self.ctx.facts.layout.wire(self.ctx.run.packets[head].frame);
-            return self.gate(port, port_class, 1, wire).is_open(self.ctx.time()).then_some(1);
-        }
-        let mut ready = std::mem::take(&mut self.ctx.run.out.ready);
-        ready.clear();
-        for q in 1..self.ctx.facts.layout.queues_per_port {
-            let Some(head) = self.node.links.queues.known(first + q).fifo.front() else { continue };
-            let wire = self.ctx.facts.layout.wire(self.ctx.run.packets[head].frame);
-            let port_class = self.ctx.facts.layout.port_class(port, self.ctx.facts.layout.class_of_queue(q));
-            let gate = self.gate(port, port_class, q, wire);
-            let len = bytes(self.node.links.queues.known(first + q).bytes);
-            ready.push(ReadyView { queue: self.ctx.facts.layout.queue_id(q), len, head: bytes(wire), gate });
-        }
-        let machines = &mut self.node.machines[port.index()];
-        if machines.serves {
-            machines.offer_one_of_each_class(Time(self.ctx.now), &mut ready);
-        }
-        let picked =
-            if ready.is_empty() { None } else { machines.scheduler.pick(Time(self.ctx.now), &ready) };
-        self.ctx.run.out.ready = ready;
-        picked.map(|id| self.ctx.facts.layout.queue_index(id))
-    }
-
-    /// May the `q`-th queue send a frame of `wire` bytes?
-    #[inline]
-    pub fn gate(&self, port: Local, port_class: usize, q: usize, wire: u64) -> Gate {
-        let now = self.ctx.time();
-        if !self.node.links.ports.known(port.index()).has_cp {
-            return self.node.links.egress.known(port_class).sender.gate(now, bytes(wire));
-        }
-        let is_paused_never = self.node.links.may_lose(&self.ctx.facts.layout, port, q);
-        let gate = if is_paused_never {
-            Gate::Open
-        } else {
-            self.node.links.egress.known(port_class).sender.gate(now, bytes(wire))
-        };
-        let id = self.ctx.facts.layout.queue_id(q);
-        let points = &self.node.machines[port.index()].congestion_points;
-        points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))
     }
 }
 

@@ -6,13 +6,16 @@ mod metering;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyScheduler};
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Gate, PacketView, PortEvent, ReadyView,
+    Claim, CongestionPoint, CpAction, Cx, FcSender as _, Gate, PacketView, PortEvent, ReadyView,
+    Scheduler as _, most_closed,
 };
-use floodway_units::{FlowId, PortId, Time};
+use floodway_units::{Bytes, FlowId, PortId, Time};
 use rustc_hash::FxHashMap;
 
+use crate::link::links::Links;
 use crate::link::packet::Packet;
 use crate::network::layout::{Layout, Local};
+use crate::run::ctx::Ctx;
 use crate::run::events::{Armed, EventKind, Events};
 use crate::switch::congestion::meter::MeterQueue;
 
@@ -145,6 +148,64 @@ impl PortMachines {
         if let Some(meter) = self.meter.as_mut() {
             meter.wake = meter.wake.filter(|at| *at > now);
         }
+    }
+
+    /// May the `q`-th queue send a frame of `wire` bytes?
+    #[inline]
+    pub fn gate(
+        &self,
+        links: &Links,
+        ctx: &Ctx<'_, '_>,
+        port: Local,
+        port_class: usize,
+        q: usize,
+        wire: u64,
+    ) -> Gate {
+        let now = ctx.time();
+        if !links.ports.known(port.index()).has_cp {
+            return links.egress.known(port_class).sender.gate(now, Bytes(wire));
+        }
+        let is_paused_never = links.may_lose(&ctx.facts.layout, port, q);
+        let gate = if is_paused_never {
+            Gate::Open
+        } else {
+            links.egress.known(port_class).sender.gate(now, Bytes(wire))
+        };
+        let id = ctx.facts.layout.queue_id(q);
+        let points = &self.congestion_points;
+        points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))
+    }
+    /// The queue that sends next: an index of the port's queues.
+    pub fn pick_queue(&mut self, links: &Links, ctx: &mut Ctx<'_, '_>, port: Local) -> Option<usize> {
+        let first = ctx.facts.layout.queue(port);
+        if ctx.facts.layout.queues_per_port == 2 {
+            let queue = links.queues.known(first + 1);
+            let head = queue.fifo.front()?;
+            let port_class = ctx.facts.layout.port_class(port, 1);
+            if links.is_free(port, 1)
+                && queue.bytes <= u64::from(links.ports.known(port.index()).fast_path_up_to)
+            {
+                return Some(1);
+            }
+            let wire = ctx.facts.layout.wire(ctx.run.packets[head].frame);
+            return self.gate(links, ctx, port, port_class, 1, wire).is_open(ctx.time()).then_some(1);
+        }
+        let mut ready = std::mem::take(&mut ctx.run.out.ready);
+        ready.clear();
+        for q in 1..ctx.facts.layout.queues_per_port {
+            let Some(head) = links.queues.known(first + q).fifo.front() else { continue };
+            let wire = ctx.facts.layout.wire(ctx.run.packets[head].frame);
+            let port_class = ctx.facts.layout.port_class(port, ctx.facts.layout.class_of_queue(q));
+            let gate = self.gate(links, ctx, port, port_class, q, wire);
+            let len = Bytes(links.queues.known(first + q).bytes);
+            ready.push(ReadyView { queue: ctx.facts.layout.queue_id(q), len, head: Bytes(wire), gate });
+        }
+        if self.serves {
+            self.offer_one_of_each_class(Time(ctx.now), &mut ready);
+        }
+        let picked = if ready.is_empty() { None } else { self.scheduler.pick(Time(ctx.now), &ready) };
+        ctx.run.out.ready = ready;
+        picked.map(|id| ctx.facts.layout.queue_index(id))
     }
 
     /// Arms the timer for the congestion point that wants to be called first.

@@ -122,8 +122,15 @@ impl AtNode<'_, '_> {
         if self.ctx.facts.layout.classes.len() == 2 {
             let nic = &self.node.host.nics[local];
             let open = (nic.repeating > 0 || !nic.ready[1].is_empty())
-                && self
-                    .gate(port, self.ctx.facts.layout.port_class(port, 1), 1, largest)
+                && self.node.machines[port.index()]
+                    .gate(
+                        &self.node.links,
+                        &self.ctx,
+                        port,
+                        self.ctx.facts.layout.port_class(port, 1),
+                        1,
+                        largest,
+                    )
                     .is_open(self.ctx.time());
             return open.then_some(1);
         }
@@ -139,7 +146,14 @@ impl AtNode<'_, '_> {
                     .all(|bitmap| nic.next_free(&self.ctx, bitmap, class.into(), holders).is_none());
             if waiting > 0 && !held {
                 let q = self.ctx.facts.layout.first_queue(class);
-                let gate = self.gate(port, self.ctx.facts.layout.port_class(port, class), q, largest);
+                let gate = self.node.machines[port.index()].gate(
+                    &self.node.links,
+                    &self.ctx,
+                    port,
+                    self.ctx.facts.layout.port_class(port, class),
+                    q,
+                    largest,
+                );
                 let len = bytes(waiting * largest);
                 ready.push(ReadyView {
                     queue: self.ctx.facts.layout.queue_id(q),

@@ -28,7 +28,9 @@ impl AtNode<'_, '_> {
             let q = self.ctx.facts.layout.first_queue(half.class);
             let may = half.may_send(semantics.window)
                 && half.pacing.next_send <= self.ctx.now
-                && self.gate(port, port_class, q, self.ctx.facts.largest_wire).is_open(self.ctx.time())
+                && self.node.machines[port.index()]
+                    .gate(&self.node.links, &self.ctx, port, port_class, q, self.ctx.facts.largest_wire)
+                    .is_open(self.ctx.time())
                 && !Holders::at(&self.node.links, &self.node.machines, port).hold(&self.ctx, flow);
             if semantics.turns == Turns::StandingList {
                 self.ctx.run.pairs.senders[flow as usize].transport.on_poll();

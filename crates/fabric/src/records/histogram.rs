@@ -9,7 +9,7 @@
 //! scheduled, as if it were one of them ([`Instants`]).
 
 mod note;
-mod table;
+pub(super) mod table;
 
 use crate::network::blueprint::{HistogramSpec, Ties};
 use crate::run::events::NEVER;

@@ -91,7 +91,7 @@ impl ShareLog {
     }
 
     /// The run ends at `now`.
-    fn end(&mut self, now: u64, open: &mut Bucket) {
+    pub fn end(&mut self, now: u64, open: &mut Bucket) {
         if let Some(last) = open.last.take() {
             self.divide(
                 open,

@@ -10,9 +10,4 @@ impl AtNode<'_, '_> {
         let until = self.ctx.run.kept.instants.until().unwrap_or(self.ctx.now);
         self.node.links.histograms[port.index()].stood(until, queued);
     }
-
-    /// The queues of `port` have held `queued` bytes until now, and no event comes any more.
-    pub fn sample_last(&mut self, port: Local, queued: u64) {
-        self.node.links.histograms[port.index()].stood(self.ctx.now, queued);
-    }
 }

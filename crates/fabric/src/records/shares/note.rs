@@ -5,7 +5,6 @@ use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
 use crate::records::transmission::Transmission;
 use crate::run::at_node::AtNode;
-use crate::run::world::World;
 
 impl AtNode<'_, '_> {
     /// Notes a packet that is on the wire of a port for `serial` from now on, if the port's flows are counted
@@ -32,14 +31,5 @@ impl AtNode<'_, '_> {
                 },
             );
         }
-    }
-}
-
-impl World<'_> {
-    /// Writes down what is in buckets that are being filled.
-    pub fn end_buckets(&mut self) {
-        let Some(log) = &mut self.run.kept.shares else { return };
-        let buckets = self.nodes.iter_mut().flat_map(|node| node.links.buckets.iter_mut().flatten());
-        buckets.for_each(|bucket| log.end(self.now, bucket));
     }
 }

@@ -7,50 +7,16 @@
 use std::fmt;
 
 use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
-use floodway_units::cast::narrow;
-use floodway_units::{NodeId, PortId, Time};
+use floodway_units::{PortId, Time};
 
 use crate::host::nic::Nic;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::network::blueprint::{Blueprint, LinkControl, Turns};
 use crate::network::layout::Local;
-use crate::records::outcome::Verdict;
 use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
-use crate::run::world::World;
 use crate::switch::buffer::Ingress;
-
-impl World<'_> {
-    /// Compares each cached value with what it is computed from.
-    ///
-    /// # Panics
-    /// Something is not what it should be.
-    pub fn debug_check(&mut self) {
-        for node in (0..self.nodes.len()).map(|node| NodeId(narrow(node))) {
-            if self.owns(node) {
-                self.at(node).debug_check();
-            }
-        }
-        assert_eq!(self.buffers(), Verdict::Holds);
-    }
-
-    /// When the run is over: of each queue pair as many packets are in the network as its ends and those
-    /// between have counted.
-    ///
-    /// # Panics
-    /// They are not.
-    pub fn check_in_network(&self) {
-        let mut packets = vec![0; self.run.pairs.paths.len()];
-        for packet in self.packets_in_network() {
-            packets[packet.flow.index()] += 1;
-        }
-        for (slot, packets) in (0..).zip(packets) {
-            let counted = self.run.pairs.in_network(slot);
-            assert_eq!(counted, packets, "packets of queue pair {slot} in the network");
-        }
-    }
-}
 
 /// A port and a time, formatted only if a check fails.
 struct Here<'a> {
@@ -65,16 +31,25 @@ impl fmt::Display for Here<'_> {
     }
 }
 
-impl AtNode<'_, '_> {
-    fn debug_check(&self) {
-        for port in self.node.locals() {
+/// Compares each cached value of a node with what it is computed from.
+pub(crate) struct NodeCheck<'n, 'w, 'a> {
+    pub at: &'n AtNode<'w, 'a>,
+}
+
+impl NodeCheck<'_, '_, '_> {
+    /// Checks all of it.
+    ///
+    /// # Panics
+    /// Something is not what it should be.
+    pub fn all(&self) {
+        for port in self.at.node.locals() {
             self.check_queues(port);
             self.check_flags(port);
             self.check_accounts(port);
         }
-        if self.node.is_host() {
-            if self.ctx.facts.blueprint.semantics.turns == Turns::Ring {
-                self.node.host.nics.iter().for_each(|nic| self.check_turns(nic));
+        if self.at.node.is_host() {
+            if self.at.ctx.facts.blueprint.semantics.turns == Turns::Ring {
+                self.at.node.host.nics.iter().for_each(|nic| self.check_turns(nic));
             }
         } else {
             self.check_switch();
@@ -83,18 +58,22 @@ impl AtNode<'_, '_> {
 
     /// The port, and the time, in messages.
     fn here(&self, port: Local) -> Here<'_> {
-        Here { blueprint: self.ctx.facts.blueprint, port: self.node.links.id(port), now: self.ctx.time() }
+        Here {
+            blueprint: self.at.ctx.facts.blueprint,
+            port: self.at.node.links.id(port),
+            now: self.at.ctx.time(),
+        }
     }
 
     /// Bytes of queues, and whether link control frames are there.
     fn check_queues(&self, port: Local) {
-        let (state, first) = (&self.node.links.ports[port.index()], self.ctx.facts.layout.queue(port));
+        let (state, first) = (&self.at.node.links.ports[port.index()], self.at.ctx.facts.layout.queue(port));
         let here = self.here(port);
         let mut waiting = 0;
-        for q in 0..self.ctx.facts.layout.queues_per_port {
-            let queue = &self.node.links.queues[first + q];
+        for q in 0..self.at.ctx.facts.layout.queues_per_port {
+            let queue = &self.at.node.links.queues[first + q];
             let bytes: u64 =
-                queue.fifo.iter(&self.ctx.run.packets).map(|packet| u64::from(packet.frame)).sum();
+                queue.fifo.iter(&self.at.ctx.run.packets).map(|packet| u64::from(packet.frame)).sum();
             assert!(
                 q == 0 || queue.bytes == bytes,
                 "queue {q} of {here} holds {bytes} B, not {}",
@@ -102,39 +81,40 @@ impl AtNode<'_, '_> {
             );
             waiting += bytes;
         }
-        let meter = self.node.machines[port.index()].meter.as_deref();
-        let metered = meter.into_iter().flat_map(|meter| meter.fifo.iter(&self.ctx.run.packets));
+        let meter = self.at.node.machines[port.index()].meter.as_deref();
+        let metered = meter.into_iter().flat_map(|meter| meter.fifo.iter(&self.at.ctx.run.packets));
         waiting += metered.map(|packet| u64::from(packet.frame)).sum::<u64>();
         assert_eq!(state.meters, meter.is_some(), "{here} has a meter");
         assert_eq!(state.waiting, waiting, "what waits at {here}");
-        let controls = match self.ctx.facts.blueprint.semantics.link_control {
+        let controls = match self.at.ctx.facts.blueprint.semantics.link_control {
             LinkControl::First => !state.control.is_empty(),
-            LinkControl::ControlClass => {
-                self.node.links.queues[first].fifo.iter(&self.ctx.run.packets).any(Packet::is_link_control)
-            }
+            LinkControl::ControlClass => self.at.node.links.queues[first]
+                .fifo
+                .iter(&self.at.ctx.run.packets)
+                .any(Packet::is_link_control),
         };
         assert_eq!(state.controls, controls, "link control frames wait at {here}");
     }
 
     /// The flags of a port, and the bound of its fast path.
     fn check_flags(&self, port: Local) {
-        let (state, here) = (&self.node.links.ports[port.index()], self.here(port));
+        let (state, here) = (&self.at.node.links.ports[port.index()], self.here(port));
         assert!(!state.choosing, "{here} has chosen what it sends");
-        let busy = state.up && state.free_at > self.ctx.now;
+        let busy = state.up && state.free_at > self.at.ctx.now;
         let waits = state.waiting > 0 || state.controls;
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
         assert_eq!(
             state.fast_path_up_to,
-            self.node.machines[port.index()].fast_path_up_to(&self.ctx.facts.layout),
+            self.at.node.machines[port.index()].fast_path_up_to(&self.at.ctx.facts.layout),
             "the fast path at {here}"
         );
-        for class in 0..self.ctx.facts.layout.class_count() {
-            let egress = &self.node.links.egress[self.ctx.facts.layout.port_class(port, class)];
+        for class in 0..self.at.ctx.facts.layout.class_count() {
+            let egress = &self.at.node.links.egress[self.at.ctx.facts.layout.port_class(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
             assert_eq!(bit(state.gates.free), egress.sender.is_free(), "class {class} of {here} is free");
             assert_eq!(
                 bit(state.gates.discards),
-                egress.sender.discards(self.ctx.time()),
+                egress.sender.discards(self.at.ctx.time()),
                 "{here} discards {class}"
             );
             assert!(
@@ -147,11 +127,11 @@ impl AtNode<'_, '_> {
     /// What a receiver half awaits, and the bound of the fast path of an account.
     fn check_accounts(&self, port: Local) {
         let here = self.here(port);
-        for class in 1..self.ctx.facts.layout.class_count() {
-            let port_class = self.ctx.facts.layout.port_class(port, class);
-            let account = &self.node.buffer.accounts[port_class];
+        for class in 1..self.at.ctx.facts.layout.class_count() {
+            let port_class = self.at.ctx.facts.layout.port_class(port, class);
+            let account = &self.at.node.buffer.accounts[port_class];
             assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {here} awaits");
-            if let Some(fast_path_below) = self.node.buffer.fast_path_of_account(port_class) {
+            if let Some(fast_path_below) = self.at.node.buffer.fast_path_of_account(port_class) {
                 assert_eq!(
                     account.fast_path_below, fast_path_below,
                     "the fast path of class {class} of {here}"
@@ -162,11 +142,11 @@ impl AtNode<'_, '_> {
 
     /// Releases in order, and the sums of a buffer.
     fn check_switch(&self) {
-        let buffer = &self.node.buffer;
+        let buffer = &self.at.node.buffer;
         let first = buffer.releases.front().map_or(NEVER, |first| first.at);
         assert_eq!(buffer.next_release, first, "the next release");
         assert!(buffer.releases.iter().is_sorted_by_key(|leaving| (leaving.at, leaving.port)));
-        let classes = self.ctx.facts.layout.classes.len();
+        let classes = self.at.ctx.facts.layout.classes.len();
         let data = buffer.accounts.iter().enumerate().filter(|(port_class, _)| port_class % classes != 0);
         let accounts = data.map(|(_, account)| account);
         let pooled = accounts.clone().filter(|account| account.pooled);
@@ -192,20 +172,22 @@ impl AtNode<'_, '_> {
     /// Bytes of data in a switch that no account is charged for: what has crossed, or may be lost where it
     /// waits.
     fn uncharged_bytes(&self) -> u64 {
-        let (switch, buffer) = (&self.node.switch, &self.node.buffer);
+        let (switch, buffer) = (&self.at.node.switch, &self.at.node.buffer);
         let crossed = switch.inputs.is_some();
-        let queues = self.node.locals().flat_map(|port| {
-            let queues = 1..self.ctx.facts.layout.queues_per_port;
+        let queues = self.at.node.locals().flat_map(|port| {
+            let queues = 1..self.at.ctx.facts.layout.queues_per_port;
             queues
-                .filter(move |&q| crossed || self.node.links.may_lose(&self.ctx.facts.layout, port, q))
+                .filter(move |&q| crossed || self.at.node.links.may_lose(&self.at.ctx.facts.layout, port, q))
                 .map(move |q| (port, q))
         });
-        let queues = queues.map(|(port, q)| &self.node.links.queues[self.ctx.facts.layout.queue(port) + q]);
-        let waiting = queues.flat_map(|queue| queue.fifo.iter(&self.ctx.run.packets));
+        let queues =
+            queues.map(|(port, q)| &self.at.node.links.queues[self.at.ctx.facts.layout.queue(port) + q]);
+        let waiting = queues.flat_map(|queue| queue.fifo.iter(&self.at.ctx.run.packets));
         let queued = waiting.map(|packet| buffer.occupied_by(packet.frame)).sum::<u64>();
-        let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.ctx.run.packets[packet_ref]));
-        let lost =
-            piped.filter(|(out, packet)| self.node.links.ports[out.index()].isolates && packet.has(ISOLATED));
+        let piped =
+            switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.at.ctx.run.packets[packet_ref]));
+        let lost = piped
+            .filter(|(out, packet)| self.at.node.links.ports[out.index()].isolates && packet.has(ISOLATED));
         queued + lost.map(|(_, packet)| buffer.occupied_by(packet.frame)).sum::<u64>()
     }
 
@@ -214,16 +196,19 @@ impl AtNode<'_, '_> {
         let ready: usize = nic.ready.iter().map(RoundRobinBitmap::len).sum();
         let mut counted = 0;
         for slot in nic.ranks.slots() {
-            let half = &self.ctx.run.pairs.senders[slot as usize];
-            if self.node.host.nics[half.nic.index()].number != nic.number {
+            let half = &self.at.ctx.run.pairs.senders[slot as usize];
+            if self.at.node.host.nics[half.nic.index()].number != nic.number {
                 // Its host sprays packets over its NICs.
                 continue;
             }
             counted += usize::from(half.turn.is_ready);
-            let may = half.may_send(self.ctx.facts.blueprint.semantics.window);
-            assert!(!half.turn.is_ready || may && half.pacing.next_send <= self.ctx.now, "{slot} is ready");
+            let may = half.may_send(self.at.ctx.facts.blueprint.semantics.window);
             assert!(
-                half.turn.is_ready || !may || half.pacing.next_send >= self.ctx.now,
+                !half.turn.is_ready || may && half.pacing.next_send <= self.at.ctx.now,
+                "{slot} is ready"
+            );
+            assert!(
+                half.turn.is_ready || !may || half.pacing.next_send >= self.at.ctx.now,
                 "{slot} is not ready"
             );
         }
@@ -244,6 +229,7 @@ mod tests {
     use crate::Fabric;
     use crate::records::outcome::Control;
     use crate::run::node::Node;
+    use crate::run::world::World;
     use crate::testing::{busy, run_to};
 
     /// A port with a queue, the account of the packet in front, and their switch.

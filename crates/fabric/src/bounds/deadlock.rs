@@ -6,24 +6,34 @@ use floodway_units::cast::narrow;
 use floodway_units::{PortId, Time};
 
 use crate::bounds::cycle::cycle;
+use crate::link::arena::Arena;
 use crate::network::routing::peer;
 use crate::records::outcome::Deadlock;
 use crate::run::events::NEVER;
-use crate::run::world::World;
+use crate::run::network::Network;
+use crate::run::ranks::Share;
 
 /// How long a queue must have been paused to be suspected, in picoseconds.
 const SUSPECT: u64 = 1_000_000_000;
 
-impl World<'_> {
-    /// Searches the wait-for graph of queues that have been paused throughout the last millisecond, and wait
-    /// for such queues alone; a cycle that is new is kept.
-    pub fn search_deadlock(&mut self) {
-        let classes = self.facts.layout.classes.len();
+/// Searches the wait-for graph of queues that have been paused throughout the last millisecond, and wait for
+/// such queues alone.
+pub(crate) struct DeadlockSearch<'w, 'a> {
+    pub network: Network<'w, 'a>,
+    pub packets: &'w Arena,
+    pub share: Share<'w, 'a>,
+    pub now: u64,
+}
+
+impl DeadlockSearch<'_, '_> {
+    /// A cycle, if there is one.
+    pub fn find(mut self) -> Option<Deadlock> {
+        let classes = self.network.facts.layout.classes.len();
         let port_of = |port_class: usize| PortId(narrow(port_class / classes));
-        let own: Vec<usize> = (0..self.port_classes())
+        let own: Vec<usize> = (0..self.network.facts.port_classes())
             .filter(|&port_class| {
                 let port = port_of(port_class);
-                self.owns(self.facts.node_of(port)) && self.is_suspect(port_class)
+                self.share.owns(self.network.facts.node_of(port)) && self.is_suspect(port_class)
             })
             .collect();
         let mut suspects = self.sorted_from_all(own);
@@ -37,49 +47,46 @@ impl World<'_> {
             suspects = self.sorted_from_all(closed);
         }
         if suspects.len() < 2 {
-            return;
+            return None;
         }
         let judged = (0..suspects.len()).filter(|&at| self.judges(suspects[at]));
         let waits = judged.map(|at| (at, self.waits_for(suspects[at], &suspects))).collect();
         let waits: Vec<Vec<u32>> =
             self.sorted_from_all(waits).into_iter().map(|(_, successors)| successors).collect();
-        let Some(cycle) = cycle(&waits) else { return };
-        let cycle: Vec<usize> = cycle.into_iter().map(|at| suspects[at as usize]).collect();
+        let cycle: Vec<usize> = cycle(&waits)?.into_iter().map(|at| suspects[at as usize]).collect();
         let time_us = self.closed_at(&cycle).as_us();
         let mut ports: Vec<PortId> = cycle.into_iter().map(port_of).collect();
         // A cycle has no beginning of its own: the smallest port stands first.
         let smallest = (0..ports.len()).min_by_key(|&at| ports[at]).unwrap_or(0);
         ports.rotate_left(smallest);
-        let ports: Vec<String> = ports.into_iter().map(|port| self.port_name(port)).collect();
-        let known = &mut self.run.kept.deadlocks;
-        if known.iter().all(|known| known.ports != ports) {
-            known.push(Deadlock { time_us, ports });
-        }
+        let ports: Vec<String> =
+            ports.into_iter().map(|port| self.network.facts.blueprint.port_name(port)).collect();
+        Some(Deadlock { time_us, ports })
     }
 
     /// When the last pause of a cycle of queues began: from then on none could send.
     fn closed_at(&mut self, cycle: &[usize]) -> Time {
         let own = cycle.iter().filter(|&&port_class| {
-            self.owns(self.facts.node_of(self.facts.layout.port_class_of(port_class).0))
+            self.share.owns(self.network.facts.node_of(self.network.facts.layout.port_class_of(port_class).0))
         });
-        let since = own.map(|&port_class| self.egress(port_class).paused_since).collect();
+        let since = own.map(|&port_class| self.network.egress(port_class).paused_since).collect();
         Time(self.sorted_from_all(since).last().copied().unwrap_or(self.now))
     }
 
     /// Has a queue been paused for long?
     fn is_suspect(&self, port_class: usize) -> bool {
-        let since = self.egress(port_class).paused_since;
+        let since = self.network.egress(port_class).paused_since;
         since != NEVER && since + SUSPECT <= self.now
     }
 
     /// Does this process know what a paused queue waits for?
     fn judges(&self, port_class: usize) -> bool {
-        self.owns(self.facts.node_of(self.paused_by(port_class).1))
+        self.share.owns(self.network.facts.node_of(self.paused_by(port_class).1))
     }
 
     /// What all ranks have found, in order.
     fn sorted_from_all<T: Ord + BorshSerialize + BorshDeserialize>(&mut self, own: Vec<T>) -> Vec<T> {
-        let mut all = self.collected(own);
+        let mut all = self.share.collected(own);
         all.sort_unstable();
         all
     }
@@ -87,11 +94,11 @@ impl World<'_> {
     /// The suspects for which a paused queue waits: those that hold what came by the port that paused it.
     fn waits_for(&self, port_class: usize, suspects: &[usize]) -> Vec<u32> {
         let (class, downstream) = self.paused_by(port_class);
-        let node = self.facts.node_of(downstream);
+        let node = self.network.facts.node_of(downstream);
         (0..narrow::<u32>(suspects.len()))
             .filter(|&at| {
-                let other = PortId(narrow(suspects[at as usize] / self.facts.layout.classes.len()));
-                self.facts.node_of(other) == node && self.holds(other, downstream, class)
+                let other = PortId(narrow(suspects[at as usize] / self.network.facts.layout.classes.len()));
+                self.network.facts.node_of(other) == node && self.holds(other, downstream, class)
             })
             .collect()
     }
@@ -99,8 +106,10 @@ impl World<'_> {
     /// Is all that came by the port that paused this queue held in suspects?
     fn waits_for_none_but(&self, port_class: usize, suspects: &[usize]) -> bool {
         let (class, downstream) = self.paused_by(port_class);
-        let node = self.node_at(downstream);
-        if node.is_host() && !node.host.nics[self.facts.local(downstream).index()].receive_buffer.is_empty() {
+        let node = self.network.node_at(downstream);
+        if node.is_host()
+            && !node.host.nics[self.network.facts.local(downstream).index()].receive_buffer.is_empty()
+        {
             // Its host drains it.
             return false;
         }
@@ -109,37 +118,29 @@ impl World<'_> {
         let mut others = node
             .ids()
             .take(ports)
-            .filter(|&other| !suspects.contains(&self.facts.layout.port_class_id(other, class)));
+            .filter(|&other| !suspects.contains(&self.network.facts.layout.port_class_id(other, class)));
         !others.any(|other| self.holds(other, downstream, class))
     }
 
     /// The class of a port class, and the port that pauses it.
     fn paused_by(&self, port_class: usize) -> (u8, PortId) {
-        let classes = self.facts.layout.classes.len();
+        let classes = self.network.facts.layout.classes.len();
         (narrow::<u8>(port_class % classes), peer(PortId(narrow(port_class / classes))))
     }
-}
 
-impl World<'_> {
     /// Does an egress port hold a packet of `class` that came by `ingress`, of the same node?
     fn holds(&self, port: PortId, ingress: PortId, class: u8) -> bool {
-        let node = self.node_at(port);
-        let (port, ingress) = (self.facts.local(port), self.facts.local(ingress));
+        let node = self.network.node_at(port);
+        let (port, ingress) = (self.network.facts.local(port), self.network.facts.local(ingress));
         if let Some(inputs) = &node.switch.inputs {
             return inputs.bytes(ingress, port, class) > 0;
         }
-        let first = self.facts.layout.queue(port);
+        let first = self.network.facts.layout.queue(port);
         // What may be lost is charged to no account, and so blocks no queue.
-        let charged = |q: &usize| !node.links.ports[port.index()].may_lose(&self.facts.layout, *q);
-        (1..self.facts.layout.queues_per_port).filter(charged).any(|q| {
-            let mut packets = node.links.queues[first + q].fifo.iter(&self.run.packets);
+        let charged = |q: &usize| !node.links.ports[port.index()].may_lose(&self.network.facts.layout, *q);
+        (1..self.network.facts.layout.queues_per_port).filter(charged).any(|q| {
+            let mut packets = node.links.queues[first + q].fifo.iter(self.packets);
             packets.any(|packet| packet.ingress == ingress && packet.class == class)
         })
-    }
-
-    /// The name of a port in messages.
-    pub fn port_name(&self, port: PortId) -> String {
-        let node = &self.facts.blueprint.nodes[self.facts.node_of(port).index()];
-        format!("{} ({})", node.name, self.facts.blueprint.links[port.index() / 2].name)
     }
 }

@@ -3,7 +3,7 @@
 //! has networks that change.
 
 mod changed;
-mod over_time;
+pub(crate) mod over_time;
 
 use std::sync::Arc;
 

@@ -19,6 +19,7 @@ use crate::link::packet::{ON_PATH, Packet};
 use crate::network::layout::Local;
 use crate::network::path::Path;
 use crate::pool::Pool;
+use crate::records::tally::Records;
 use crate::traffic::flows::PairKey;
 
 /// The queue pairs of a run, as a thread has them.
@@ -82,6 +83,20 @@ impl QueuePairs {
     pub fn receive(&mut self, posted: &mut Vec<Posted>) {
         for Posted { slot, message } in posted.drain(..) {
             self.receivers[slot as usize].post(message);
+        }
+    }
+
+    /// Writes the rows of flows that are open.
+    pub fn close_rows(&mut self, records: &mut Records) {
+        for slot in 0..self.paths.len() {
+            let (path, sender, receiver) =
+                (&self.paths[slot], &mut self.senders[slot], &mut self.receivers[slot]);
+            if sender.state.alive {
+                sender.close(path, records);
+            }
+            if receiver.alive {
+                receiver.close(path, records);
+            }
         }
     }
 

@@ -1,12 +1,10 @@
 //! Packets at hosts that they were not sent to: none, or the simulator has a bug.
 
-use floodway_units::{NodeId, Time};
+use floodway_units::NodeId;
 
 use crate::host::queue_pairs::QueuePairs;
 use crate::link::packet::Packet;
-use crate::records::outcome::Verdict;
 use crate::records::strays::{Stray, Strays};
-use crate::run::world::World;
 
 impl QueuePairs {
     /// Is a host the one that a packet was sent to?
@@ -28,30 +26,12 @@ impl QueuePairs {
     }
 }
 
-impl World<'_> {
-    /// Every packet that arrived at a host had been sent to it.
-    pub fn destinations(&self) -> Verdict {
-        let Strays { count, first } = self.run.kept.records.strays;
-        let Some(Stray { time, flow, at, to, .. }) = first else { return Verdict::Holds };
-        let name = |node: NodeId| &self.facts.blueprint.nodes[node.index()].name;
-        Verdict::Broken(format!(
-            "{count} packets arrived at hosts that they were not sent to, the first at {} us: one of flow {} at {} instead \
-             of {}",
-            Time(time).as_us(),
-            self.facts.flow_word(flow),
-            name(at),
-            name(to)
-        ))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use floodway_units::Span;
+    use floodway_units::{NodeId, Span, Time};
 
-    use super::*;
     use crate::network::layout::Local;
-    use crate::records::outcome::{Control, Invariants};
+    use crate::records::outcome::{Control, Invariants, Verdict};
     use crate::run::fabric::Fabric;
     use crate::testing::busy;
 

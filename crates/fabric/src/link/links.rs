@@ -133,11 +133,6 @@ impl Links {
         self.histograms[port.index()].stood(until, queued);
     }
 
-    /// The queues of `port` have held `queued` bytes until now, and no event comes any more.
-    pub fn sample_last(&mut self, ctx: &Ctx<'_, '_>, port: Local, queued: u64) {
-        self.histograms[port.index()].stood(ctx.now, queued);
-    }
-
     #[inline]
     pub fn rate(&self, ctx: &Ctx<'_, '_>, port: Local) -> Rate {
         ctx.facts.ports[self.id(port).index()].rate

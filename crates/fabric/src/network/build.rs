@@ -55,12 +55,6 @@ impl Blueprint {
         std::iter::once(Class::CONTROL).chain(data).collect()
     }
 
-    /// "node (link)".
-    pub fn port_name(&self, port: PortId) -> String {
-        let link = &self.links[port.index() / 2];
-        format!("{} ({})", self.nodes[link.ends[port.index() % 2].node.index()].name, link.name)
-    }
-
     /// All ports, in the order of links.
     pub fn ports(&self) -> impl Iterator<Item = PortId> + use<> {
         (0..2 * narrow::<u32>(self.links.len())).map(PortId)
@@ -182,14 +176,14 @@ impl<'a> World<'a> {
 
     /// The ports of nodes of this process.
     fn own_ports(&self) -> Vec<PortId> {
-        self.port_ids().filter(|&port| self.owns(self.facts.node_of(port))).collect()
+        self.facts.blueprint.ports().filter(|&port| self.owns(self.facts.node_of(port))).collect()
     }
 
     /// Numbers NICs and switches, and builds the routers that hosts ask.
     fn number_nodes(&mut self) -> Result<(), BuildError> {
         let blueprint = self.facts.blueprint;
         let mut ports = vec![0; blueprint.nodes.len()];
-        for port in self.port_ids() {
+        for port in self.facts.blueprint.ports() {
             ports[self.facts.node_of(port).index()] += 1;
         }
         for (node, spec) in (0..).map(NodeId).zip(&blueprint.nodes) {
@@ -210,7 +204,7 @@ impl<'a> World<'a> {
 
     /// Records what is fixed about the accounts of nodes of other processes.
     fn record_accounts(&mut self, accounts: &Accounts<'_>, owned: &[bool]) -> Result<(), BuildError> {
-        for port in self.port_ids() {
+        for port in self.facts.blueprint.ports() {
             let node = self.facts.node_of(port);
             if owned[node.index()] {
                 continue;
@@ -276,7 +270,7 @@ impl<'a> World<'a> {
     /// Notes what congestion points at nodes of other processes demand of all.
     fn note_elsewhere(&mut self) -> Result<(), BuildError> {
         let (blueprint, largest) = (self.facts.blueprint, self.facts.largest.rtt);
-        for port in self.port_ids() {
+        for port in self.facts.blueprint.ports() {
             let has_points =
                 !blueprint.links[port.index() / 2].ends[port.index() % 2].congestion_points.is_empty();
             if has_points && !self.owns(self.facts.node_of(port)) {
@@ -344,7 +338,7 @@ impl<'a> World<'a> {
         // Where ties go by the order of scheduling, it is that of all accounts, then of all sender halves,
         // then of all ports.
         let own = |port: &PortId| self.owns(self.facts.node_of(*port));
-        let all: Vec<PortId> = self.port_ids().filter(own).collect();
+        let all: Vec<PortId> = self.facts.blueprint.ports().filter(own).collect();
         let classes = self.facts.layout.class_count();
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (at, port) = self.at_port(port);
@@ -362,7 +356,12 @@ impl<'a> World<'a> {
             let (at, port) = self.at_port(id);
             at.node.machines[port.index()].sync(&mut at.ctx.run.events, id);
         }
-        self.start_signals(&all);
+        if self.run.kept.signals.is_some() {
+            for port in all {
+                let (mut at, port) = self.at_port(port);
+                at.note_first_states(port);
+            }
+        }
     }
 
     /// Adds a congestion point before the run starts.

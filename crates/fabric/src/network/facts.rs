@@ -128,6 +128,11 @@ impl<'a> Facts<'a> {
             && self.routes.has_several_links(node)
     }
 
+    /// How many port classes the network has.
+    pub fn port_classes(&self) -> usize {
+        self.full.len()
+    }
+
     /// The node of a port.
     #[inline]
     pub fn node_of(&self, port: PortId) -> NodeId {

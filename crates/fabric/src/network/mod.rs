@@ -8,6 +8,7 @@ pub(crate) mod changes;
 pub(crate) mod facts;
 pub mod footprint;
 pub(crate) mod layout;
+pub(crate) mod names;
 pub(crate) mod path;
 pub(crate) mod port_facts;
 pub mod routing;

@@ -3,6 +3,9 @@
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::cast::{narrow, to_usize};
 
+use crate::network::blueprint::Blueprint;
+use crate::records::table::{Table, Values};
+
 /// Significant bits of a delay: two decimal digits.
 const BITS: u32 = 8;
 /// Buckets of an octave; the first octave has twice as many.
@@ -13,7 +16,7 @@ const LONGEST_NS: u64 = 1 << 42;
 const BUCKETS: usize = bucket(LONGEST_NS) + 1;
 
 /// Components of a packet's delay, as the table names them.
-pub(crate) const COMPONENTS: [&str; 4] = ["total", "serialisation-propagation", "queueing", "paused"];
+const COMPONENTS: [&str; 4] = ["total", "serialisation-propagation", "queueing", "paused"];
 
 /// Packets by delay, for each workload and component. Four delays of each packet are counted, so that a count
 /// is no more than an addition: that takes some 60 instructions a packet, where histograms took about 250 by
@@ -66,13 +69,39 @@ impl Delays {
 
     /// What was counted: workload, component, the lowest and the highest delay of the bucket in nanoseconds,
     /// and its packets.
-    pub fn rows(&self) -> impl Iterator<Item = (u32, u32, (u64, u64), u64)> {
+    fn rows(&self) -> impl Iterator<Item = (u32, u32, (u64, u64), u64)> {
         let filled = self.counts.iter().enumerate().filter(|&(_, &packets)| packets > 0);
         filled.map(|(at, &packets)| {
             let (part, bucket) = (at / BUCKETS, at % BUCKETS);
             let (workload, component) = (part / COMPONENTS.len(), part % COMPONENTS.len());
             (narrow::<u32>(workload), narrow::<u32>(component), bounds(bucket as u64), packets)
         })
+    }
+
+    /// The table of packet delays.
+    pub fn table(&self, blueprint: &Blueprint) -> Table {
+        let (mut workload, mut component) = (Vec::new(), Vec::new());
+        let (mut low, mut high, mut packets) = (Vec::new(), Vec::new(), Vec::new());
+        for (of, part, bounds, count) in self.rows() {
+            workload.push(of);
+            component.push(part);
+            low.push(bounds.0);
+            high.push(bounds.1);
+            packets.push(count);
+        }
+        Table::new(vec![
+            ("workload", Values::Text { codes: workload, dictionary: blueprint.workload_names() }),
+            (
+                "component",
+                Values::Text {
+                    codes: component,
+                    dictionary: COMPONENTS.iter().map(ToString::to_string).collect(),
+                },
+            ),
+            ("bucket_low_ns", Values::U64(low)),
+            ("bucket_high_ns", Values::U64(high)),
+            ("packets", Values::U64(packets)),
+        ])
     }
 }
 

@@ -8,7 +8,7 @@
 //! An instant comes before the changes of its time, or, where events happen in the order in which they were
 //! scheduled, as if it were one of them ([`Instants`]).
 
-mod table;
+pub(super) mod table;
 
 use crate::network::blueprint::{HistogramSpec, Ties};
 use crate::run::events::NEVER;

@@ -14,6 +14,7 @@ use crate::records::shares::ShareLog;
 use crate::records::signals::SignalLog;
 use crate::records::tally::Records;
 use crate::run::events::EventKind;
+use crate::run::node::Node;
 
 /// Records of the nodes of one thread: no event depends on them. What is skipped is not sent to other
 /// processes.
@@ -95,6 +96,42 @@ impl Kept {
         for (sum, more) in self.scale_up.iter_mut().zip(other.scale_up) {
             *sum = (sum.0 + more.0, sum.1 + more.1);
         }
+    }
+
+    /// Keeps a deadlock that was found, if it is new.
+    pub fn note_deadlock(&mut self, found: Option<Deadlock>) {
+        let is_new = |found: &Deadlock| self.deadlocks.iter().all(|known| known.ports != found.ports);
+        let new = found.filter(is_new);
+        self.deadlocks.extend(new);
+    }
+
+    /// Puts what was written down as it came in order.
+    pub fn close_logs(&mut self) {
+        self.pauses.iter_mut().for_each(PauseLog::close);
+        self.signals.iter_mut().for_each(SignalLog::close);
+        self.allowances.iter_mut().for_each(AllowanceLog::close);
+        self.shares.iter_mut().for_each(ShareLog::close);
+        self.operations.iter_mut().for_each(OperationLog::close);
+    }
+
+    /// Writes down what is in buckets of shares that are being filled at the end of the run.
+    pub fn end_buckets(&mut self, nodes: &mut [Node], end: u64) {
+        let Some(log) = &mut self.shares else { return };
+        let buckets = nodes.iter_mut().flat_map(|node| node.links.buckets.iter_mut().flatten());
+        buckets.for_each(|bucket| log.end(end, bucket));
+    }
+
+    /// Events by cause so far.
+    pub fn event_counts(&self) -> Vec<(&'static str, u64)> {
+        let mut named: Vec<(&'static str, u64)> = Vec::new();
+        for (what, &count) in EventKind::ALL.iter().zip(&self.counts) {
+            match named.iter_mut().find(|(name, _)| *name == what.name()) {
+                Some(entry) => entry.1 += count,
+                None => named.push((what.name(), count)),
+            }
+        }
+        named.retain(|&(_, count)| count > 0);
+        named
     }
 
     /// What another process adds to its own.

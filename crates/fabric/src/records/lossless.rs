@@ -2,17 +2,21 @@
 
 use floodway_mechanisms::registry::FlowControlParams;
 use floodway_mechanisms::slots::DropReason;
-use floodway_units::cast::narrow;
-use floodway_units::{PortId, Time};
+use floodway_units::Time;
 
 use crate::records::outcome::{Failed, Loss, Lossless, LosslessVerdict};
-use crate::run::world::World;
+use crate::records::tally::FirstDrop;
+use crate::run::network::Network;
 use crate::switch::buffer::Ingress;
 
-impl World<'_> {
-    pub(crate) fn lossless(&self) -> Lossless {
-        let sizing = self.facts.blueprint.sizing();
-        let loss = self.loss();
+/// The lossless classes of a network at the end of a run.
+pub(super) struct LosslessClasses<'w, 'a>(pub Network<'w, 'a>);
+
+impl LosslessClasses<'_, '_> {
+    /// The verdict on them; `first` of all their packets was dropped because a buffer was full.
+    pub fn verdict(&self, first: Option<FirstDrop>) -> Lossless {
+        let sizing = self.0.facts.blueprint.sizing();
+        let loss = first.and_then(|first| self.loss(first));
         let promised = sizing.short.is_none() && sizing.unproven.is_empty();
         let verdict = match (&loss, promised) {
             _ if !self.accounts().any(|(_, port_class)| port_class.lossless) => LosslessVerdict::NotAsked,
@@ -30,9 +34,13 @@ impl World<'_> {
         }
     }
 
+    fn accounts(&self) -> impl Iterator<Item = (usize, &Ingress)> {
+        let port_classes = 0..self.0.facts.port_classes();
+        port_classes.map(|port_class| (port_class, self.0.ingress(port_class)))
+    }
+
     /// What was dropped because a buffer was full.
-    fn loss(&self) -> Option<Loss> {
-        let first = self.run.kept.records.first_drop?;
+    fn loss(&self, first: FirstDrop) -> Option<Loss> {
         let port_classes = self.accounts().filter(|(_, port_class)| port_class.lossless);
         let short: Vec<(usize, &Ingress)> =
             port_classes.filter(|(_, port_class)| port_class.rare.buffer_drop_bytes > 0).collect();
@@ -50,7 +58,7 @@ impl World<'_> {
             worst_place: self.port_class_name(*worst),
             worst_port_bytes: most.rare.buffer_drop_bytes,
             place: self.port_class_name(first.port_class),
-            class: self.facts.layout.classes[first.port_class % self.facts.layout.classes.len()].0,
+            class: self.0.facts.layout.classes[first.port_class % self.0.facts.layout.classes.len()].0,
             time_us: Time(first.time).as_us(),
             missing_bytes: first.missing,
         })
@@ -59,9 +67,9 @@ impl World<'_> {
     /// What lossless classes lost by failures.
     fn failed(&self) -> Option<Failed> {
         let port_classes = || {
-            (0..self.port_classes())
+            (0..self.0.facts.port_classes())
                 .filter(|&port_class| self.is_lossless_port_class(port_class))
-                .map(|port_class| self.ingress(port_class))
+                .map(|port_class| self.0.ingress(port_class))
         };
         let of = |reason: DropReason| {
             let packets: u64 = port_classes().map(|port_class| port_class.rare.drops[reason as usize]).sum();
@@ -78,15 +86,14 @@ impl World<'_> {
 
     /// Is what comes in by this port and class lossless, also where the port is a host's?
     fn is_lossless_port_class(&self, port_class: usize) -> bool {
-        let (port, class) = (
-            PortId(narrow(port_class / self.facts.layout.classes.len())),
-            port_class % self.facts.layout.classes.len(),
-        );
-        let control = self.facts.blueprint.control_into(port, self.facts.layout.classes[class]);
+        let Network { facts, .. } = self.0;
+        let (port, class) = facts.layout.port_class_of(port_class);
+        let control = facts.blueprint.control_into(port, facts.layout.classes[usize::from(class)]);
         class != 0 && control.is_some_and(FlowControlParams::is_lossless)
     }
 
     fn port_class_name(&self, port_class: usize) -> String {
-        self.port_name(PortId(narrow(port_class / self.facts.layout.classes.len())))
+        let Network { facts, .. } = self.0;
+        facts.blueprint.port_name(facts.layout.port_class_of(port_class).0)
     }
 }

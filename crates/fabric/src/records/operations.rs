@@ -9,6 +9,8 @@ use crate::network::blueprint::{Arrivals, Blueprint};
 use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 
+pub(crate) use table::Jobs;
+
 /// Operations in the order in which they were complete, up to a number of them.
 #[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct OperationLog {

@@ -11,65 +11,77 @@ use floodway_wire::udp::{Datagram, IpEcn};
 use floodway_wire::{int, message, pfc, word};
 
 use crate::link::packet::{CE, FIRST, INT, Kind, LAST, UE};
-use crate::network::blueprint::{CaptureSpec, Role};
+use crate::network::blueprint::{Blueprint, CaptureSpec, Role};
+use crate::network::facts::Facts;
 use crate::network::routing::peer;
-use crate::records::capture::{Captured, Seen, Tap};
+use crate::records::capture::{Capture, Captured, Seen, Tap};
 use crate::records::outcome::CaptureTotals;
 use crate::run::events::NEVER;
-use crate::run::world::World;
 
 /// Number of the first queue pair: smaller ones are for management.
 const FIRST_QUEUE_PAIR: u32 = 16;
 /// Time to live at the sender.
 const TTL: u8 = 64;
 
-impl World<'_> {
-    /// Frames that the capture holds, and that it had no room for; none where nothing was to be captured.
-    pub fn capture_totals(&self) -> Option<CaptureTotals> {
-        self.facts.blueprint.records.capture.as_ref().map(|_| CaptureTotals {
-            packets: self.run.kept.capture.packets.len() as u64,
-            missed: self.run.kept.capture.taps.iter().map(|tap| tap.missed).sum(),
-        })
+/// A capture, to be written.
+pub(crate) struct CaptureFile<'w> {
+    blueprint: &'w Blueprint,
+    classes: &'w [Class],
+    capture: &'w Capture,
+}
+
+impl<'w> CaptureFile<'w> {
+    /// None where nothing was to be captured.
+    pub fn kept(facts: &'w Facts<'_>, capture: &'w Capture) -> Option<Self> {
+        let (blueprint, classes) = (facts.blueprint, &facts.layout.classes[..]);
+        blueprint.records.capture.is_some().then_some(CaptureFile { blueprint, classes, capture })
     }
 
-    /// The capture as a file, where something was to be captured.
-    pub fn pcapng(&self) -> Option<Vec<u8>> {
-        self.facts.blueprint.records.capture.as_ref()?;
+    /// Frames that it holds, and that it had no room for.
+    pub fn totals(&self) -> CaptureTotals {
+        CaptureTotals {
+            packets: self.capture.packets.len() as u64,
+            missed: self.capture.taps.iter().map(|tap| tap.missed).sum(),
+        }
+    }
+
+    /// The file of a run that ended at `end`.
+    pub fn bytes(&self, end: u64) -> Vec<u8> {
         let mut writer = Writer::new(concat!("floodway ", env!("CARGO_PKG_VERSION")));
-        for tap in &self.run.kept.capture.taps {
+        for tap in &self.capture.taps {
             self.write_interface(&mut writer, tap);
         }
-        let hosts = self.facts.blueprint.nodes.iter().filter_map(|node| match node.role {
+        let hosts = self.blueprint.nodes.iter().filter_map(|node| match node.role {
             Role::Host { address, .. } => Some((address, node.name.as_str())),
             Role::Switch(_) => None,
         });
         writer.names(hosts);
         self.write_packets(&mut writer);
-        for (i, tap) in (0u32..).zip(&self.run.kept.capture.taps) {
-            writer.statistics(i, self.now, tap.sent, tap.missed);
+        for (i, tap) in (0u32..).zip(&self.capture.taps) {
+            writer.statistics(i, end, tap.sent, tap.missed);
         }
-        Some(writer.finish())
+        writer.finish()
     }
 
     fn write_interface(&self, writer: &mut Writer, tap: &Tap) {
-        let link = &self.facts.blueprint.links[tap.port.index() / 2];
+        let link = &self.blueprint.links[tap.port.index() / 2];
         let end = tap.port.index() % 2;
-        let node = |end: usize| &self.facts.blueprint.nodes[link.ends[end].node.index()].name;
+        let node = |end: usize| &self.blueprint.nodes[link.ends[end].node.index()].name;
         let (from, to) = (node(end), node(1 - end));
         let rate = link.directions[end].rate;
         writer.interface(&Interface {
             name: &format!("{}:{from}->{to}", link.name),
             description: &format!("what {from} sends to {to} on the link {} of {rate}", link.name),
             speed: rate.0,
-            keep: narrow(self.run.kept.capture.keep),
+            keep: narrow(self.capture.keep),
         });
     }
 
     /// The first frame of a queue pair names it.
     fn write_packets(&self, writer: &mut Writer) {
-        let (mut named, mut stacks) = (0, self.run.kept.capture.stacks.iter().copied());
+        let (mut named, mut stacks) = (0, self.capture.stacks.iter().copied());
         let codes = self.codes();
-        for packet in &self.run.kept.capture.packets {
+        for packet in &self.capture.packets {
             let mut comment = String::new();
             if packet.flow == named {
                 comment = self.introduction(named);
@@ -88,26 +100,25 @@ impl World<'_> {
     }
 
     fn introduction(&self, flow: u32) -> String {
-        let seen = &self.run.kept.capture.flows[flow as usize];
-        let node = |node: floodway_units::NodeId| &self.facts.blueprint.nodes[node.index()].name;
-        let workload = &self.facts.blueprint.workloads[seen.workload as usize].name;
-        let (from, to) = (node(seen.source), node(seen.destination));
-        format!("queue pair {:#x}: {workload}:{from}:{}, to {to}", FIRST_QUEUE_PAIR + flow, seen.number)
+        let seen = &self.capture.flows[flow as usize];
+        let first = self.blueprint.flow_id(seen.workload, seen.source.0, seen.number);
+        let to = &self.blueprint.nodes[seen.destination.index()].name;
+        format!("queue pair {:#x}: {first}, to {to}", FIRST_QUEUE_PAIR + flow)
     }
 
     /// A port of the run, also one from outside the registry, that marks UE takes ECT(0) for it.
     fn codes(&self) -> Codes {
-        let ends = self.facts.blueprint.links.iter().flat_map(|link| &link.ends);
+        let ends = self.blueprint.links.iter().flat_map(|link| &link.ends);
         let mut points = ends.flat_map(|end| &end.congestion_points);
         let ternary = points.any(|point| point.signal_kinds().contains(&SignalKind::Undetermined))
-            || self.run.kept.capture.packets.iter().any(|packet| packet.flags & UE != 0);
+            || self.capture.packets.iter().any(|packet| packet.flags & UE != 0);
         if ternary { Codes::Ternary } else { Codes::Binary }
     }
 
     fn frame(&self, packet: &Captured, codes: Codes, telemetry: Option<int::Stack>) -> Frame {
-        let port = self.run.kept.capture.taps[packet.port as usize].port;
+        let port = self.capture.taps[packet.port as usize].port;
         let macs = [Mac::of_port(port.0), Mac::of_port(peer(port).0)];
-        let keep = self.run.kept.capture.keep;
+        let keep = self.capture.keep;
         let word = match packet.kind {
             Kind::Pause => return pfc::frame(macs[0], (packet.payload & 0xFF) as u8, times(packet), keep),
             Kind::Credit => word::Word::Credit(packet.psn),
@@ -123,7 +134,7 @@ impl World<'_> {
     }
 
     fn dscp(&self, class: Class) -> u8 {
-        let spec = self.facts.blueprint.records.capture.as_ref();
+        let spec = self.blueprint.records.capture.as_ref();
         spec.map_or(CaptureSpec::CLASS_SELECTORS, |spec| spec.dscp)[usize::from(class.0)]
     }
 
@@ -135,19 +146,19 @@ impl World<'_> {
             psn: psn(packet),
             telemetry,
         };
-        let flow = &self.run.kept.capture.flows[packet.flow as usize];
-        roce::frame(&headers, &body(packet, flow), self.run.kept.capture.keep)
+        let flow = &self.capture.flows[packet.flow as usize];
+        roce::frame(&headers, &body(packet, flow), self.capture.keep)
     }
 
     fn datagram(&self, packet: &Captured, macs: [Mac; 2], ecn: IpEcn) -> Datagram {
-        let tuple = &self.run.kept.capture.flows[packet.flow as usize].tuple;
+        let tuple = &self.capture.flows[packet.flow as usize].tuple;
         let forward = matches!(packet.kind, Kind::Data | Kind::ToReceiver);
         let ends = [tuple.source, tuple.destination];
         Datagram {
             macs,
             addresses: if forward { ends } else { [ends[1], ends[0]] },
             source_port: tuple.source_port,
-            dscp: self.dscp(self.facts.layout.classes[packet.class as usize]),
+            dscp: self.dscp(self.classes[packet.class as usize]),
             ecn,
             ttl: TTL - packet.hop.min(TTL - 1),
         }

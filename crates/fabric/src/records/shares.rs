@@ -1,6 +1,5 @@
 //! Shares of a link: the bytes of each flow that chosen ports send, by buckets of time.
 
-mod note;
 mod table;
 
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -91,7 +90,7 @@ impl ShareLog {
     }
 
     /// The run ends at `now`.
-    fn end(&mut self, now: u64, open: &mut Bucket) {
+    pub fn end(&mut self, now: u64, open: &mut Bucket) {
         if let Some(last) = open.last.take() {
             self.divide(
                 open,

@@ -1,9 +1,11 @@
 //! Packets that arrived at hosts that they were not sent to.
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use floodway_units::NodeId;
+use floodway_units::{NodeId, Time};
 
+use crate::network::facts::Facts;
 use crate::network::path::FlowName;
+use crate::records::outcome::Verdict;
 
 /// How many there were, and the first of them.
 #[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
@@ -29,5 +31,20 @@ impl Strays {
         self.count += other.count;
         let both = self.first.into_iter().chain(other.first);
         self.first = both.min_by_key(|stray| (stray.time, stray.order));
+    }
+
+    /// Every packet that arrived at a host had been sent to it.
+    pub fn verdict(&self, facts: &Facts<'_>) -> Verdict {
+        let Strays { count, first } = *self;
+        let Some(Stray { time, flow, at, to, .. }) = first else { return Verdict::Holds };
+        let name = |node: NodeId| &facts.blueprint.nodes[node.index()].name;
+        Verdict::Broken(format!(
+            "{count} packets arrived at hosts that they were not sent to, the first at {} us: one of flow {} at {} instead \
+             of {}",
+            Time(time).as_us(),
+            facts.flow_word(flow),
+            name(at),
+            name(to)
+        ))
     }
 }

@@ -5,11 +5,13 @@ use std::sync::atomic::Ordering;
 
 use floodway_units::Time;
 
+use crate::bounds::deadlock::DeadlockSearch;
 use crate::host::queue_pairs::Done;
 use crate::network::build::has_bounded;
 use crate::records::outcome::{Conservation, Stopped};
 use crate::records::tally::Totals;
-use crate::run::ranks::Census;
+use crate::run::network::Network;
+use crate::run::ranks::{Census, Share};
 use crate::run::state::Run;
 use crate::run::world::World;
 use crate::traffic::triggers::{self, Triggers};
@@ -41,7 +43,11 @@ impl<'a> World<'a> {
         self.run.kept.records.peak_in_network = peak;
         self.report_flows(&census);
         if self.now.is_multiple_of(SEARCH_EVERY) {
-            self.search_deadlock();
+            let (packets, now) = (&self.run.packets, self.now);
+            let network = Network { facts: &self.facts, nodes: &self.nodes };
+            let share = Share(self.ranks.as_deref_mut());
+            let found = DeadlockSearch { network, packets, share, now }.find();
+            self.run.kept.note_deadlock(found);
         }
         let end = &self.facts.blueprint.end;
         if end.stop_on_deadlock && !self.run.kept.deadlocks.is_empty() {
@@ -96,7 +102,7 @@ impl<'a> World<'a> {
                 .map(|i| sum(&|run| run.kept.scale_up[i].1))
                 .collect(),
             sources_may_measure: sources.any(|source| self.may_measure(source, self.now)),
-            in_network: self.in_network(),
+            in_network: self.bytes_in_network(),
             flows_done: sum(&|run| run.kept.records.flows_done),
             flows_started: sum(&|run| run.kept.records.flows_started),
             packet_hops: sum(&|run| run.kept.packet_hops),
@@ -114,7 +120,7 @@ impl<'a> World<'a> {
     }
 
     /// Bytes on links and in queues, as they are accounted for; of one of several processes it wraps.
-    fn in_network(&self) -> u64 {
+    fn bytes_in_network(&self) -> u64 {
         let sum =
             |of: fn(&Conservation) -> u64| self.runs().map(|run| of(&run.kept.records.bytes)).sum::<u64>();
         let gone = sum(|bytes| bytes.delivered) + sum(|bytes| bytes.dropped);

@@ -166,13 +166,12 @@ impl Ran<'_> {
         self.world.close(self.end);
         self.world.merge_workers();
         if cfg!(debug_assertions) && self.world.ranks.is_none() {
-            self.world.check_in_network();
+            self.world.in_network().check(&self.world.run.pairs);
         }
         if !self.world.gather() {
             return None;
         }
-        self.world.count_dead();
-        Some(self.world.tables(stopped))
+        Some(self.world.records(stopped))
     }
 }
 

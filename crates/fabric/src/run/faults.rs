@@ -96,7 +96,8 @@ impl World<'_> {
         let first = if self.run.events.is_numbered() { self.now } else { self.now + 1 };
         let mut flying = Vec::new();
         if sends {
-            let impairment = &mut self.port_mut(port).impairment;
+            let (at, local) = self.at_port(port);
+            let impairment = &mut at.node.links.ports[local.index()].impairment;
             let Some(wire) = &mut impairment.wire else { return };
             wire.is_dead = down;
             if down {
@@ -117,8 +118,8 @@ impl World<'_> {
 
     /// What is sent from now on takes another time; what is on the link does not.
     fn delay_changes(&mut self, port: PortId, delay: u64) {
-        if self.owns(self.facts.node_of(port)) {
-            self.port_mut(port).link.delay = delay;
+        if let Some((at, port)) = self.at_own_port(port) {
+            at.node.links.ports[port.index()].link.delay = delay;
         }
         self.facts.ports[port.index()].delay = Span(delay);
     }

@@ -10,6 +10,7 @@ pub(crate) mod events;
 pub(crate) mod fabric;
 pub(crate) mod faults;
 pub(crate) mod groups;
+pub(crate) mod network;
 pub(crate) mod node;
 pub(crate) mod own;
 pub(crate) mod pauses;

@@ -33,6 +33,8 @@ mod search;
 
 pub(crate) use census::Census;
 pub(crate) use gathered::Gathered;
+pub(crate) use gathered::Progress;
+pub(crate) use search::Share;
 
 /// Maximum number of ranks: the rank of a node is one byte.
 const MOST: usize = 250;

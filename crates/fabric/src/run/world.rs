@@ -15,22 +15,25 @@ use floodway_engine::{Advance, Event};
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Time};
 
+use crate::bounds::blocked::BlockedPorts;
+use crate::bounds::checks::NodeCheck;
 use crate::link::arena::PacketRef;
-use crate::link::port::{Egress, Port};
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
-use crate::records::series::Series;
+use crate::records::finish::Closed;
+use crate::records::in_network::InNetwork;
+use crate::records::outcome::{Records, Stopped, Verdict};
 use crate::records::work::Work;
 use crate::run::at_node::AtNode;
 use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;
+use crate::run::network::Network;
 use crate::run::node::Node;
 use crate::run::prefetch::Coming;
-use crate::run::ranks::{Gathered, Processes};
+use crate::run::ranks::{Gathered, Processes, Share};
 use crate::run::state::{Fault, Run};
 use crate::run::worker_pool::WorkerPool;
-use crate::switch::buffer::Ingress;
 
 /// Number of events between two checks of the stop flag.
 pub(crate) const STOP_CHECK: u64 = 1 << 15;
@@ -89,51 +92,14 @@ impl<'a> World<'a> {
         self.owns(self.facts.node_of(port)).then(|| self.at_port(port))
     }
 
-    /// The node of a port.
-    pub fn node_at(&self, port: PortId) -> &Node {
-        &self.nodes[self.facts.node_of(port).index()]
+    /// All nodes as they are now.
+    pub fn network(&self) -> Network<'_, 'a> {
+        Network { facts: &self.facts, nodes: &self.nodes }
     }
 
-    /// The state of a port.
-    pub fn port(&self, port: PortId) -> &Port {
-        &self.node_at(port).links.ports[self.facts.local(port).index()]
-    }
-
-    /// The same, mutable.
-    pub fn port_mut(&mut self, port: PortId) -> &mut Port {
-        &mut self.nodes[self.facts.node_of(port).index()].links.ports[self.facts.local(port).index()]
-    }
-
-    /// All ports of the network.
-    pub fn port_ids(&self) -> impl Iterator<Item = PortId> + use<'a> {
-        (0..narrow::<u32>(self.facts.ports.len())).map(PortId)
-    }
-
-    /// The series of a port.
-    pub fn series(&self, port: PortId) -> &Series {
-        &self.node_at(port).links.series[self.facts.local(port).index()]
-    }
-
-    /// The ingress side of a port class of the network.
-    pub fn ingress(&self, port_class: usize) -> &Ingress {
-        let (port, class) = self.facts.layout.port_class_of(port_class);
-        &self.node_at(port).buffer.accounts[self.facts.layout.port_class(self.facts.local(port), class)]
-    }
-
-    /// The egress side of a port class of the network.
-    pub fn egress(&self, port_class: usize) -> &Egress {
-        let (port, class) = self.facts.layout.port_class_of(port_class);
-        &self.node_at(port).links.egress[self.facts.layout.port_class(self.facts.local(port), class)]
-    }
-
-    /// The ingress sides of all port classes, by number.
-    pub fn accounts(&self) -> impl Iterator<Item = (usize, &Ingress)> + Clone {
-        (0..self.port_classes()).map(|port_class| (port_class, self.ingress(port_class)))
-    }
-
-    /// How many port classes the network has.
-    pub fn port_classes(&self) -> usize {
-        self.facts.ports.len() * self.facts.layout.classes.len()
+    /// The packets of the network, between two events.
+    pub fn in_network(&self) -> InNetwork<'_, 'a> {
+        InNetwork { network: self.network(), packets: &self.run.packets, on_links: &self.on_links }
     }
 
     /// Executes an event.
@@ -171,19 +137,6 @@ impl<'a> World<'a> {
             at.try_transmit(port);
         }
         self.run.out.started.clear();
-    }
-
-    /// Events by cause so far.
-    pub fn event_counts(&self) -> Vec<(&'static str, u64)> {
-        let mut named: Vec<(&'static str, u64)> = Vec::new();
-        for (what, &count) in EventKind::ALL.iter().zip(&self.run.kept.counts) {
-            match named.iter_mut().find(|(name, _)| *name == what.name()) {
-                Some(entry) => entry.1 += count,
-                None => named.push((what.name(), count)),
-            }
-        }
-        named.retain(|&(_, count)| count > 0);
-        named
     }
 
     pub fn report(&mut self) {
@@ -231,6 +184,48 @@ impl<'a> World<'a> {
         }
         self.report();
         if self.is_stopped() { Advance::Interrupted } else { Advance::Reached }
+    }
+
+    /// Closes the books at `now`.
+    pub fn close(&mut self, now: Time) {
+        self.now = now.0;
+        let own: Vec<NodeId> =
+            self.nodes.iter().map(|node| node.id).filter(|&node| self.owns(node)).collect();
+        for &node in &own {
+            self.at(node).apply_releases();
+        }
+        let network = Network { facts: &self.facts, nodes: &self.nodes };
+        let share = Share(self.ranks.as_deref_mut());
+        self.run.kept.blocked = BlockedPorts { network, share, now: now.0 }.find();
+        for &node in &own {
+            self.at(node).close();
+        }
+        self.run.pairs.close_rows(&mut self.run.kept.records);
+    }
+
+    /// What is kept of a network whose books are closed.
+    pub fn records(self, stopped: Stopped) -> Records {
+        let World { now, facts, nodes, run, on_links, gathered, .. } = self;
+        let Run { kept, packets, traffic, .. } = run;
+        Closed { now, facts, nodes, kept, packets, traffic, on_links, gathered }.records(stopped)
+    }
+
+    /// Compares each cached value with what it is computed from.
+    ///
+    /// # Panics
+    /// Something is not what it should be.
+    pub fn debug_check(&mut self) {
+        for node in (0..self.nodes.len()).map(|node| NodeId(narrow(node))) {
+            if self.owns(node) {
+                NodeCheck { at: &self.at(node) }.all();
+            }
+        }
+        assert_eq!(self.in_network().buffers(&self.gathered.broken), Verdict::Holds);
+    }
+
+    /// Is a node of this process?
+    pub fn owns(&self, node: NodeId) -> bool {
+        self.ranks.as_ref().is_none_or(|ranks| ranks.owns(node))
     }
 
     pub fn is_stopped(&self) -> bool {

@@ -13,6 +13,7 @@ use super::parts::{FlowRef, Found, Label, Message, Origin, Part, Section, Why};
 use super::sent::Sent;
 use super::stops::Stops;
 use super::trace::Trace;
+use crate::bounds::ideal::over_time::FlowIdeals;
 use crate::host::messages::Outgoing;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
@@ -34,7 +35,7 @@ impl World<'_> {
     /// Follows flows one after another, before the run starts.
     pub(super) fn trace_sections(&mut self, section: Section, next: VecDeque<Section>) {
         self.run.events.go_in_one_order();
-        let (port_classes, ports) = (self.port_classes(), self.facts.ports.len());
+        let (port_classes, ports) = (self.facts.port_classes(), self.facts.ports.len());
         for port in self.nodes.iter_mut().flat_map(|node| node.links.ports.iter_mut()) {
             port.observed = true;
         }
@@ -129,12 +130,12 @@ impl World<'_> {
 
     pub(super) fn parts(&self, found: &Found) -> Vec<Part> {
         let name = |origin: Origin| match origin {
-            Origin::Port(port) => self.direction(port),
+            Origin::Port(port) => self.facts.blueprint.direction(port),
             Origin::Node(node) => self.facts.blueprint.nodes[node.index()].name.clone(),
         };
         let part = |(label, time): (&Label, &u64)| Part {
             cause: label.cause,
-            port: label.port.map(|port| self.direction(port)),
+            port: label.port.map(|port| self.facts.blueprint.direction(port)),
             origin: label.origin.map(name),
             time: Span(*time),
         };
@@ -145,7 +146,8 @@ impl World<'_> {
     fn ideal_of(&self, flow: FlowRef, found: &Found) -> Span {
         let Message { destination, start, size, ideal, .. } = found.message;
         let key = FlowKey { start, workload: flow.workload, source: flow.source.0, number: flow.number };
-        let over_time = || self.ideal_over_time(key, destination, size, found.fct);
+        let ideals = FlowIdeals { facts: &self.facts, labels: &self.run.traffic.labels, now: self.now };
+        let over_time = || ideals.of_flow(key, destination, size, found.fct);
         if self.facts.changes { over_time() } else { Span(ideal) }
     }
 }

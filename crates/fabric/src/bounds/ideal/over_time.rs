@@ -23,10 +23,11 @@ use super::changed::{Changed, DEAD, SHUT, UNROUTED};
 use super::{Ideals, Packets, PathFacts, Paths};
 use crate::network::blueprint::{Arrivals, Sharing};
 use crate::network::changes::{Change, LinkChange, of_network};
+use crate::network::facts::Facts;
 use crate::network::routing::ChangingRoutes;
-use crate::records::tally::{FlowKey, FlowRow};
+use crate::records::tally::{FlowKey, FlowRow, Records};
 use crate::run::events::NEVER;
-use crate::run::world::World;
+use crate::traffic::numbers::Label;
 
 /// A flow, and from when to when it is sent.
 struct Asked<'a> {
@@ -53,64 +54,66 @@ struct Ideal {
 
 type Pinned<'a> = FxHashMap<(u32, u32, u64), &'a [PortId]>;
 
-impl World<'_> {
-    /// Computes the ideals of all flows, where the network changes; where it does not they are known.
-    pub fn compute_changed_ideals(&mut self) {
-        if !self.facts.changes {
-            self.compute_sprayed_ideals();
-            return;
+/// The ideals of flows in the table of flows, at the end of a run.
+pub(crate) struct FlowIdeals<'w, 'a> {
+    pub facts: &'w Facts<'a>,
+    /// By workload: what each flow of its list is numbered.
+    pub labels: &'w [Vec<Label>],
+    pub now: u64,
+}
+
+impl FlowIdeals<'_, '_> {
+    /// Computes those that were not known when the flows started: of all flows where the network changes, and
+    /// of packets that are spread over unlike paths, which may beat each path alone.
+    pub fn complete(&self, records: &mut Records) {
+        let sprays = || self.facts.path_facts().sprays();
+        let ideals = match self.facts.changes {
+            true => self.changed(records),
+            false if sprays() => self.sprayed(records),
+            false => return,
+        };
+        for (row, ideal) in records.sent_rows.iter_mut().zip(ideals) {
+            row.ideal = ideal;
         }
+    }
+
+    fn changed(&self, records: &Records) -> Vec<u64> {
         let pinned = self.pinned();
         let of = |(sent, received): FlowRow<'_>| {
             let to = received.finish.min(self.now);
             self.asked((sent.key, NodeId(sent.destination)), sent.size, to, &pinned)
         };
-        let asked: Vec<Asked<'_>> = self.run.kept.records.rows().map(of).collect();
-        let least = Sweep::new(self, &asked).run();
-        let ideals = self.run.kept.records.rows().zip(asked.iter().zip(least)).map(
-            |((_, received), (asked, ideal))| {
-                let took = (received.finish != NEVER).then(|| received.finish - received.key.start);
-                self.final_ideal(asked, ideal, took)
-            },
-        );
-        let ideals: Vec<u64> = ideals.collect();
-        for (row, ideal) in self.run.kept.records.sent_rows.iter_mut().zip(ideals) {
-            row.ideal = ideal;
-        }
+        let asked: Vec<Asked<'_>> = records.rows().map(of).collect();
+        let least = Sweep::new(self.facts, self.now, &asked).run();
+        let flows = records.rows().zip(asked.iter().zip(least));
+        let ideal = |(row, (asked, ideal)): (FlowRow<'_>, (&Asked<'_>, Ideal))| {
+            self.final_ideal(asked, ideal, took(row))
+        };
+        flows.map(ideal).collect()
     }
 
-    /// In a network that does not change: packets that are spread over unlike paths may beat each path alone.
-    fn compute_sprayed_ideals(&mut self) {
-        if !self.facts.path_facts().sprays() {
-            return;
-        }
+    fn sprayed(&self, records: &Records) -> Vec<u64> {
         let pinned = self.pinned();
         let of = |(sent, received): FlowRow<'_>| {
-            let took = (received.finish != NEVER).then(|| received.finish - received.key.start);
             let asked = self.asked((sent.key, NodeId(sent.destination)), sent.size, received.finish, &pinned);
             let ideal = Ideal { least: sent.ideal, changed: false, spread: asked.pinned.is_none() };
-            self.final_ideal(&asked, ideal, took)
+            self.final_ideal(&asked, ideal, took((sent, received)))
         };
-        let ideals: Vec<u64> = self.run.kept.records.rows().map(of).collect();
-        for (row, ideal) in self.run.kept.records.sent_rows.iter_mut().zip(ideals) {
-            row.ideal = ideal;
-        }
+        records.rows().map(of).collect()
     }
 
     /// The ideal of one flow that took so long, where the network changes.
-    pub fn ideal_over_time(&self, key: FlowKey, destination: NodeId, size: u64, took: u64) -> Span {
+    pub fn of_flow(&self, key: FlowKey, destination: NodeId, size: u64, took: u64) -> Span {
         let pinned = self.pinned();
         let asked = [self.asked((key, destination), size, key.start + took, &pinned)];
-        let ideals = Sweep::new(self, &asked).run();
+        let ideals = Sweep::new(self.facts, self.now, &asked).run();
         Span(self.final_ideal(&asked[0], ideals[0], Some(took)))
     }
 
     /// The paths of flows that name theirs.
     fn pinned(&self) -> Pinned<'_> {
         let mut pinned = FxHashMap::default();
-        for (workload, (spec, labels)) in
-            (0..).zip(self.facts.blueprint.workloads.iter().zip(self.run.traffic.labels.iter()))
-        {
+        for (workload, (spec, labels)) in (0..).zip(self.facts.blueprint.workloads.iter().zip(self.labels)) {
             let Arrivals::List(flows) = &spec.arrivals else { continue };
             for (flow, label) in flows.iter().zip(labels) {
                 if let Some(path) = &flow.path {
@@ -160,6 +163,11 @@ impl World<'_> {
     }
 }
 
+/// How long a flow took, if it is complete.
+fn took((_, received): FlowRow<'_>) -> Option<u64> {
+    (received.finish != NEVER).then(|| received.finish - received.key.start)
+}
+
 /// Flows with the same ends, or with the same path of their own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Name<'a> {
@@ -181,7 +189,8 @@ struct Group<'a> {
 }
 
 struct Sweep<'a> {
-    world: &'a World<'a>,
+    facts: &'a Facts<'a>,
+    now: u64,
     asked: &'a [Asked<'a>],
     ideals: Vec<Ideal>,
     /// Of a network of which nothing has changed.
@@ -202,15 +211,16 @@ struct Sweep<'a> {
 }
 
 impl<'a> Sweep<'a> {
-    fn new(world: &'a World<'a>, asked: &'a [Asked<'a>]) -> Self {
+    fn new(facts: &'a Facts<'a>, now: u64, asked: &'a [Asked<'a>]) -> Self {
         Sweep {
-            world,
+            facts,
+            now,
             asked,
             ideals: vec![Ideal { least: NEVER, changed: false, spread: false }; asked.len()],
             unchanged: Ideals::default(),
             has_changed: false,
-            routes: ChangingRoutes::new(Arc::clone(&world.facts.routes)),
-            state: vec![0; world.facts.blueprint.links.len()],
+            routes: ChangingRoutes::new(Arc::clone(&facts.routes)),
+            state: vec![0; facts.blueprint.links.len()],
             delays: FxHashMap::default(),
             groups: Vec::new(),
             group_of: FxHashMap::default(),
@@ -225,10 +235,10 @@ impl<'a> Sweep<'a> {
         let mut starts: Vec<usize> = (0..self.asked.len()).collect();
         starts.sort_by_key(|&flow| self.asked[flow].from);
         let mut starts = starts.into_iter().peekable();
-        let changes = of_network(self.world.facts.blueprint);
+        let changes = of_network(self.facts.blueprint);
         for instant in changes.chunk_by(|a, b| a.0 == b.0) {
             let now = instant[0].0;
-            if now > self.world.now {
+            if now > self.now {
                 break;
             }
             while let Some(flow) = starts.next_if(|&flow| self.asked[flow].from < now) {
@@ -285,11 +295,11 @@ impl<'a> Sweep<'a> {
         let mut links: Vec<u32> = match *name {
             Name::Path(path) => path.iter().map(|port| port.0 / 2).collect(),
             Name::Ends(from, to) => {
-                let ports = self.world.facts.possible_ports(from, to, &[]);
+                let ports = self.facts.possible_ports(from, to, &[]);
                 ports.into_iter().map(|port| port.0 / 2).collect()
             }
         };
-        links.retain(|&link| self.world.facts.blueprint.links[link as usize].changes());
+        links.retain(|&link| self.facts.blueprint.links[link as usize].changes());
         links.sort_unstable();
         links.dedup();
         links
@@ -425,29 +435,29 @@ impl<'a> Sweep<'a> {
     /// The paths that there are while all links are up, but for those with a link that is not.
     fn usual(&mut self, group: &Group<'a>, matter: &[u64]) -> Paths<'a> {
         let ends = match group.name {
-            Name::Path(path) => return Paths::one(self.facts(None).hops(path.iter().copied())),
+            Name::Path(path) => return Paths::one(self.path_facts(None).hops(path.iter().copied())),
             Name::Ends(from, to) => (from, to),
         };
         if matter.chunks(3).all(|of| of[0] == 0 && of[1..] == [NEVER; 2]) {
             let mut unchanged = std::mem::take(&mut self.unchanged);
-            let paths = unchanged.paths(&self.world.facts.path_facts(), ends);
+            let paths = unchanged.paths(&self.facts.path_facts(), ends);
             self.unchanged = unchanged;
             return paths;
         }
-        Ideals::default().paths(&self.facts(None), ends)
+        Ideals::default().paths(&self.path_facts(None), ends)
     }
 
     /// The paths that routes offer where those are all cut.
     fn detour(&mut self, ends: (NodeId, NodeId)) -> Paths<'a> {
         self.routes.refresh(ends.1);
-        let facts = self.facts(Some(&self.routes));
+        let facts = self.path_facts(Some(&self.routes));
         Ideals::default().paths(&facts, ends)
     }
 
     /// As the network is now, over the paths that there are while all links are up, or that `routes` offer.
-    fn facts<'f>(&'f self, routes: Option<&'f ChangingRoutes>) -> PathFacts<'f, 'a> {
+    fn path_facts<'f>(&'f self, routes: Option<&'f ChangingRoutes>) -> PathFacts<'f, 'a> {
         let changed = Changed { state: &self.state, delays: &self.delays, routes };
-        PathFacts { facts: &self.world.facts, changed: Some(changed) }
+        PathFacts { facts: self.facts, changed: Some(changed) }
     }
 }
 

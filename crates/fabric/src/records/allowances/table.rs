@@ -2,17 +2,17 @@
 
 use floodway_units::{Bytes, Rate};
 
-use super::Row;
+use super::{AllowanceLog, Row};
+use crate::network::facts::Facts;
 use crate::network::path::FlowNames;
 use crate::records::table::{Table, Values};
-use crate::run::world::World;
 
-impl World<'_> {
-    /// One row each time that a sender's allowance changed; none where they are not kept.
-    pub fn allowance_table(&self) -> Option<Table> {
-        let rows = self.run.kept.allowances.as_ref()?.log.rows();
+impl AllowanceLog {
+    /// One row each time that a sender's allowance changed.
+    pub fn table(&self, facts: &Facts<'_>) -> Table {
+        let rows = self.log.rows();
         let mut flows = FlowNames::default();
-        let codes = rows.iter().map(|row| flows.code(&self.facts, row.flow)).collect();
+        let codes = rows.iter().map(|row| flows.code(facts, row.flow)).collect();
         let real = |of: &dyn Fn(&Row) -> f64| Values::F64(rows.iter().map(of).collect());
         let rate = |row: &Row| match row.allowance.rate {
             Rate::MAX => f64::NAN,
@@ -22,12 +22,12 @@ impl World<'_> {
             Bytes::MAX => f64::NAN,
             window => window.0 as f64,
         };
-        Some(Table::new(vec![
+        Table::new(vec![
             ("time_ns", real(&|row| row.time as f64 / 1e3)),
             ("flow_id", Values::Text { codes, dictionary: flows.words }),
             ("rate_gbps", real(&rate)),
             ("window_bytes", real(&window)),
             ("allowed_gbps", real(&|row| row.allowed)),
-        ]))
+        ])
     }
 }

@@ -1,59 +1,67 @@
 //! Table of queue lengths.
 
-use floodway_units::Time;
-use floodway_units::cast::narrow;
+use floodway_units::{PortId, Time};
 
 use super::Histogram;
+use crate::network::blueprint::HistogramSpec;
 use crate::records::outcome::QueueSamples;
+use crate::records::port_columns::port_columns;
 use crate::records::table::{Table, Values};
-use crate::run::world::World;
+use crate::run::network::Network;
 
-impl World<'_> {
-    /// Which instants were sampled; none where histograms are not kept.
-    pub fn queue_samples(&self) -> Option<QueueSamples> {
-        let spec = self.facts.blueprint.records.queue_histogram?;
+/// The histograms of all ports, where they are kept.
+pub(crate) struct QueueHistograms<'w, 'a> {
+    network: Network<'w, 'a>,
+    spec: HistogramSpec,
+}
+
+impl<'w, 'a> QueueHistograms<'w, 'a> {
+    /// None where they are not kept.
+    pub fn kept(network: Network<'w, 'a>) -> Option<Self> {
+        let spec = network.facts.blueprint.records.queue_histogram?;
+        Some(QueueHistograms { network, spec })
+    }
+
+    /// Which instants were sampled.
+    pub fn samples(&self) -> QueueSamples {
         let (last, instants) =
-            self.switch_histograms().next().map_or((None, 0), |(_, histogram)| histogram.instants());
-        Some(QueueSamples {
-            from_us: spec.from.as_us(),
+            self.of_switches().next().map_or((None, 0), |(_, histogram)| histogram.instants());
+        QueueSamples {
+            from_us: self.spec.from.as_us(),
             to_us: last.map(|last| Time(last).as_us()),
-            every_us: spec.every.as_us(),
-            bin_bytes: spec.bin.0,
+            every_us: self.spec.every.as_us(),
+            bin_bytes: self.spec.bin.0,
             instants,
-        })
+        }
     }
 
-    fn switch_histograms(&self) -> impl Iterator<Item = (usize, &Histogram)> {
-        let switches = self.port_ids().filter(|&port| !self.facts.ports[port.index()].at_host);
+    fn of_switches(&self) -> impl Iterator<Item = (PortId, &'w Histogram)> {
+        let Network { facts, .. } = self.network;
+        let switches = facts.blueprint.ports().filter(|port| !facts.ports[port.index()].at_host);
         switches.filter_map(|port| {
-            let node = self.node_at(port);
-            Some((port.index(), node.links.histograms.get(self.facts.local(port).index())?))
+            let histograms = &self.network.node_at(port).links.histograms;
+            Some((port, histograms.get(facts.local(port).index())?))
         })
     }
 
-    /// One row for each bin of a switch's egress port that was met; none where histograms are not kept.
-    pub fn queue_table(&self) -> Option<Table> {
-        self.facts.blueprint.records.queue_histogram?;
-        let numbers = self.port_numbers();
-        let (mut node, mut port, mut link) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut until, mut low, mut samples) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, histogram) in self.switch_histograms() {
+    /// One row for each bin of a switch's egress port that was met.
+    pub fn table(&self) -> Table {
+        let (mut ports, mut until) = (Vec::new(), Vec::new());
+        let (mut low, mut samples) = (Vec::new(), Vec::new());
+        for (port, histogram) in self.of_switches() {
             for (last, bytes, instants) in histogram.rows() {
-                node.push(self.facts.ports[at].node.0);
-                port.push(numbers[at]);
-                link.push(narrow(at / 2));
+                ports.push(port);
                 until.push(Time(last).as_us());
                 low.push(bytes);
                 samples.push(instants);
             }
         }
-        Some(Table::new(vec![
-            ("node", Values::Text { codes: node, dictionary: self.names() }),
-            ("port", Values::U64(port)),
-            ("link", Values::Text { codes: link, dictionary: self.link_names() }),
+        let mut columns = Vec::from(port_columns(self.network.facts, ports.into_iter()));
+        columns.extend([
             ("until_us", Values::F64(until)),
             ("bin_low_bytes", Values::U64(low)),
             ("samples", Values::U64(samples)),
-        ]))
+        ]);
+        Table::new(columns)
     }
 }

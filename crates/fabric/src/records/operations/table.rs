@@ -6,40 +6,46 @@ use floodway_units::Time;
 use floodway_units::cast::narrow;
 use rustc_hash::FxHashMap;
 
-use super::Row;
-use crate::network::blueprint::{Arrivals, ProgramSpec};
+use super::{OperationLog, Row};
+use crate::network::blueprint::{Arrivals, Blueprint, ProgramSpec};
 use crate::records::outcome::JobTotals;
 use crate::records::table::{NONE, Table, Values};
-use crate::run::world::World;
-use crate::traffic::programs::job;
+use crate::run::ranks::Progress;
+use crate::traffic::programs::{Programs, job};
 
 /// So many operations that wait are named in the outcome of a job.
 const NAMED: usize = 8;
 
-impl World<'_> {
-    /// Flows of a workload that waited for others at the end and have no row; ranks of jobs are no flows.
-    pub fn never_started(&self, workload: usize) -> u64 {
-        match self.facts.blueprint.workloads[workload].arrivals {
-            Arrivals::Program(_) => 0,
-            _ => self.run.traffic.triggers.waiting[workload],
-        }
-    }
+/// The jobs of a run that is over.
+pub(crate) struct Jobs<'w> {
+    pub blueprint: &'w Blueprint,
+    pub programs: &'w Programs,
+    /// What other processes say of their ranks.
+    pub elsewhere: &'w [Progress],
+    /// By workload: messages within scale-up domains, and their bytes.
+    pub scale_up: &'w [(u64, u64)],
+}
 
+impl Jobs<'_> {
     /// How far each job came.
-    pub fn job_totals(&self) -> Vec<JobTotals> {
-        self.jobs().map(|(workload, spec)| self.totals_of(workload, spec)).collect()
-    }
-
-    fn jobs(&self) -> impl Iterator<Item = (u32, &ProgramSpec)> {
-        let workloads = (0..).zip(&self.facts.blueprint.workloads);
-        workloads.filter_map(|(index, workload)| match &workload.arrivals {
+    pub fn totals(&self) -> Vec<JobTotals> {
+        let workloads = (0..).zip(&self.blueprint.workloads);
+        let jobs = workloads.filter_map(|(index, workload)| match &workload.arrivals {
             Arrivals::Program(spec) => Some((index, spec)),
             _ => None,
-        })
+        });
+        jobs.map(|(workload, spec)| self.totals_of(workload, spec)).collect()
+    }
+
+    /// Which operations of a rank wait, and whether it is at its end.
+    fn progress_of(&self, id: u32) -> (bool, Vec<(u32, u32)>) {
+        let elsewhere = self.elsewhere.iter().find(|progress| progress.0 == id).cloned();
+        let (_, finished, waiting) = elsewhere.unwrap_or_else(|| self.programs.progress(id));
+        (finished, waiting)
     }
 
     fn totals_of(&self, workload: u32, spec: &ProgramSpec) -> JobTotals {
-        let id = |rank| self.run.traffic.programs.id(workload, rank);
+        let id = |rank| self.programs.id(workload, rank);
         let ranks = (0..narrow::<u32>(spec.hosts.len())).map(|rank| (rank, self.progress_of(id(rank))));
         let ranks: Vec<_> = ranks.collect();
         let waiting = ranks.iter().flat_map(|(rank, (_, waiting))| {
@@ -50,40 +56,43 @@ impl World<'_> {
             format!("rank {rank}, iteration {iteration}: {what}")
         };
         JobTotals {
-            workload: self.facts.blueprint.workloads[workload as usize].name.clone(),
+            workload: self.blueprint.workloads[workload as usize].name.clone(),
             ranks: spec.hosts.len() as u64,
             finished: ranks.iter().filter(|(_, (finished, _))| *finished).count() as u64,
-            scale_up_messages: self.run.kept.scale_up[workload as usize].0,
-            scale_up_bytes: self.run.kept.scale_up[workload as usize].1,
+            scale_up_messages: self.scale_up[workload as usize].0,
+            scale_up_bytes: self.scale_up[workload as usize].1,
             waiting: waiting.take(NAMED).map(name).collect(),
         }
     }
+}
 
+impl OperationLog {
     /// One row for each operation of a rank that is complete.
-    pub fn operation_table(&self) -> Option<Table> {
-        let rows = self.run.kept.operations.as_ref()?.log.rows();
-        let programs = &self.run.traffic.programs;
+    pub fn table(&self, blueprint: &Blueprint, programs: &Programs) -> Table {
+        let rows = self.log.rows();
         let places: Vec<(u32, u32)> = rows.iter().map(|row| programs.in_workload(row.rank)).collect();
         let mut names = Names::default();
         let mut columns = Columns::default();
         for (row, &(workload, rank)) in rows.iter().zip(&places) {
-            let program = &job(self.facts.blueprint, workload).program;
+            let program = &job(blueprint, workload).program;
             let operation = program.operation_of(rank, row.ended.operation);
             columns.name.push(names.code(program, (workload, operation.name)));
             columns.add(program, rank, operation);
         }
         let us = |of: &dyn Fn(&Row) -> Time| Values::F64(rows.iter().map(|row| of(row).as_us()).collect());
         let whole = |of: &dyn Fn(&Row) -> u64| Values::U64(rows.iter().map(of).collect());
-        let workloads = self.facts.blueprint.workloads.iter().map(|workload| workload.name.clone()).collect();
         let codes = |of: &dyn Fn(&(u32, u32)) -> u32| places.iter().map(of).collect();
-        Some(Table::new(vec![
-            ("workload", Values::Text { codes: codes(&|place| place.0), dictionary: workloads }),
+        Table::new(vec![
+            (
+                "workload",
+                Values::Text { codes: codes(&|place| place.0), dictionary: blueprint.workload_names() },
+            ),
             ("rank", Values::U64(places.iter().map(|place| u64::from(place.1)).collect())),
             (
                 "node",
                 Values::Text {
                     codes: rows.iter().map(|row| programs.host(row.rank).0).collect(),
-                    dictionary: self.names(),
+                    dictionary: blueprint.node_names(),
                 },
             ),
             ("iteration", whole(&|row| u64::from(row.ended.iteration))),
@@ -101,7 +110,7 @@ impl World<'_> {
             ("end_us", us(&|row| row.ended.end)),
             ("after", Values::F64(rows.iter().map(|row| optional(row.ended.after)).collect())),
             ("last_from", Values::F64(rows.iter().map(|row| optional(row.ended.last_from)).collect())),
-        ]))
+        ])
     }
 }
 

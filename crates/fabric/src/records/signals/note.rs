@@ -25,6 +25,14 @@ impl AtNode<'_, '_> {
         }
     }
 
+    /// Writes down the states that the queues of a port start in.
+    pub fn note_first_states(&mut self, port: Local) {
+        let state = &self.node.links.ports[port.index()];
+        if state.has_cp && !state.at_host {
+            self.push_states(port, What::Start);
+        }
+    }
+
     /// Likewise, of all ports.
     pub fn note_all_states(&mut self) {
         for port in self.node.locals() {
@@ -33,7 +41,7 @@ impl AtNode<'_, '_> {
     }
 
     #[inline(never)]
-    pub(super) fn push_states(&mut self, port: Local, what: fn(u16) -> What) {
+    fn push_states(&mut self, port: Local, what: fn(u16) -> What) {
         let (now, in_step) = (self.ctx.time(), self.ctx.is_step());
         let classes = self.ctx.facts.layout.classes.len();
         let Some(log) = &mut self.ctx.run.kept.signals else { return };

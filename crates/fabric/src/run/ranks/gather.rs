@@ -9,7 +9,6 @@ use super::mail::{read, write};
 use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::records::histogram::Histogram;
 use crate::records::kept::{Kept, KeptPart};
-use crate::records::outcome::Verdict;
 use crate::records::series::Series;
 use crate::run::node::Node;
 use crate::run::world::World;
@@ -73,7 +72,7 @@ impl World<'_> {
         ranks.outgoing.iter_mut().for_each(Vec::clear);
         let is_first = ranks.is_first();
         if !is_first {
-            self.end_buckets();
+            self.run.kept.end_buckets(&mut self.nodes, self.now);
             let mut bytes = std::mem::take(&mut ranks.outgoing[0]);
             self.write_part(&ranks.owned(), &mut bytes);
             ranks.outgoing[0] = bytes;
@@ -108,16 +107,12 @@ impl World<'_> {
     fn own_part(&self, owned: &[bool]) -> Gathered {
         let on_links = self.on_links.iter().map(|&(port, packet_ref)| (port, &self.run.packets[packet_ref]));
         let on_links = on_links.filter(|(_, packet)| !packet.is_link_control());
-        let broken = self.nodes.iter().filter_map(|node| match self.buffers_of(node) {
-            Verdict::Holds => None,
-            Verdict::Broken(how) => Some((node.id, how)),
-        });
         let programs = &self.run.traffic.programs;
         let own = (0..narrow::<u32>(programs.count())).filter(|&id| owned[programs.host(id).index()]);
         Gathered {
-            in_flight: self.in_flight(),
+            in_flight: self.in_network().bytes(),
             on_links: on_links.map(|(port, packet)| (port, packet.class, packet.frame)).collect(),
-            broken: broken.collect(),
+            broken: self.in_network().broken().collect(),
             programs: own.map(|id| programs.progress(id)).collect(),
             waiting: self.run.traffic.triggers.waiting.clone(),
         }
@@ -138,13 +133,5 @@ impl World<'_> {
             let node = records.id.index();
             records.put(&mut self.nodes[node]);
         }
-    }
-
-    /// Which operations of a rank of a job wait, and whether it is at its end.
-    pub fn progress_of(&self, id: u32) -> (bool, Vec<(u32, u32)>) {
-        let elsewhere = self.gathered.programs.iter().find(|progress| progress.0 == id);
-        let (_, finished, waiting) =
-            elsewhere.cloned().unwrap_or_else(|| self.run.traffic.programs.progress(id));
-        (finished, waiting)
     }
 }

@@ -4,7 +4,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::{NodeId, PortId};
 
 /// A rank of a job, whether it is at its end, and which operations wait: iterations and operations.
-type Progress = (u32, bool, Vec<(u32, u32)>);
+pub(crate) type Progress = (u32, bool, Vec<(u32, u32)>);
 
 /// What other processes say of the end of their parts.
 #[derive(Debug, Default, BorshSerialize, BorshDeserialize)]

@@ -47,8 +47,8 @@ impl World<'_> {
             (false, false) => Some(Cause::Window),
             (true, false) => Some(Cause::Retransmission),
         };
-        let port = self.port(nic);
-        let node = self.node_at(nic);
+        let port = self.network().port(nic);
+        let node = self.network().node_at(nic);
         let q = self.facts.layout.queue_id(self.facts.layout.first_queue(half.class));
         let (local, hash) = (self.facts.local(nic), self.run.pairs.paths[sender.slot as usize].hash);
         Standing {

@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help mpi demo page test-page test test-rust test-python test-long soak least audit bench bench-compare bench-scaling bench-peers bench-command miri pgo lint generate validation mutants mutation reproduced docs wheel test-wheel sdist clean tools
+.PHONY: help mpi demo page test-page test test-rust test-python test-long soak least audit bench bench-compare bench-scaling bench-peers bench-command loom miri pgo lint generate validation mutants mutation reproduced docs wheel test-wheel sdist clean tools
 
 # Tests against published reference data run where this folder exists, and are skipped elsewhere.
 FLOODWAY_REFERENCE ?= $(abspath $(wildcard ../shared))
@@ -117,6 +117,10 @@ bench-peers: $(BUILT) ## Other simulators and floodway on the same work by turns
 
 bench-command: $(BUILT) ## What the command line itself takes, beside the simulation
 	$(BIN)/python -m floodway.bench command $(OPTIONS)
+
+# In a folder of its own, since the flag builds all crates anew.
+loom: tools ## All orders of threads at the barrier between windows, and in what they exchange there, under loom
+	RUSTFLAGS="--cfg loom" cargo test --locked --quiet --target-dir target/loom -p floodway-engine --lib loom_tests
 
 # Needs a nightly toolchain with that component: rustup toolchain install nightly --component miri.
 miri: ## Unsafe code and what stands on it, under Rust's interpreter

@@ -1,13 +1,8 @@
 //! A barrier for threads that synchronise every few microseconds.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Number of consecutive checks before a waiting thread sleeps. While it sleeps, the system may give its
-/// processor to the thread that it waits for. The system then wakes it on an idle processor, so threads that
-/// started on one processor do not stay there together.
-const SPINS: u32 = 2_000;
+use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, PoisonError, SPINS, fence, spin_loop};
 
 /// A barrier: writes of each thread before `wait` are visible to all threads after it.
 #[derive(Debug)]
@@ -38,9 +33,7 @@ impl Barrier {
         let rounds = self.rounds.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Relaxed);
-            // Either this thread reads that another is about to sleep, or the other reads that the round is
-            // complete.
-            self.rounds.store(rounds.wrapping_add(1), Ordering::SeqCst);
+            self.rounds.store(rounds.wrapping_add(1), Ordering::Release);
             self.wake();
             return !self.broken.load(Ordering::Relaxed);
         }
@@ -48,33 +41,45 @@ impl Barrier {
             if self.is_over(rounds) {
                 return !self.broken.load(Ordering::Relaxed);
             }
-            std::hint::spin_loop();
+            spin_loop();
         }
         self.sleep(rounds)
     }
 
     /// Whether the round after `rounds` others is complete, or will never be.
     fn is_over(&self, rounds: usize) -> bool {
-        self.rounds.load(Ordering::SeqCst) != rounds || self.broken.load(Ordering::SeqCst)
+        self.rounds.load(Ordering::Acquire) != rounds || self.broken.load(Ordering::Acquire)
     }
 
     #[cold]
     fn sleep(&self, rounds: usize) -> bool {
-        self.asleep.fetch_add(1, Ordering::SeqCst);
-        let guard = self.sleep_lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let guard = self.changed.wait_while(guard, |()| !self.is_over(rounds));
-        drop(guard.unwrap_or_else(PoisonError::into_inner));
-        self.asleep.fetch_sub(1, Ordering::SeqCst);
+        self.asleep.fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let mut guard = self.sleep_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while !self.is_over(rounds) {
+            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(guard);
+        self.asleep.fetch_sub(1, Ordering::Relaxed);
         !self.broken.load(Ordering::Relaxed)
     }
 
     /// Wakes sleeping threads. It takes the lock, because a thread between its last check and its sleep would
     /// otherwise miss the signal.
     fn wake(&self) {
-        if self.asleep.load(Ordering::SeqCst) > 0 {
+        // Either this thread reads that another is about to sleep, or the other, behind its own fence, reads
+        // why it need not.
+        fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::Relaxed) > 0 {
             drop(self.sleep_lock.lock().unwrap_or_else(PoisonError::into_inner));
             self.changed.notify_all();
         }
+    }
+
+    /// A thread will never arrive: the others are not to wait for it.
+    fn break_up(&self) {
+        self.broken.store(true, Ordering::Release);
+        self.wake();
     }
 
     /// A guard: if the thread that holds it panics, the others stop waiting.
@@ -90,13 +95,12 @@ pub struct BarrierGuard<'m>(&'m Barrier);
 impl Drop for BarrierGuard<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.broken.store(true, Ordering::SeqCst);
-            self.0.wake();
+            self.0.break_up();
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::panic::resume_unwind;
     use std::sync::atomic::AtomicU32;
@@ -178,6 +182,66 @@ mod tests {
                 assert!(panics.join().is_err());
                 assert!(!waits.join().expect("it goes on"));
             });
+        });
+    }
+}
+
+/// In all orders in which loom can execute the threads, with all values that their loads may read.
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::thread::spawn;
+
+    use super::*;
+    use crate::exchange::loom_tests::in_all_orders;
+
+    /// Each thread writes what all others read after the barrier.
+    fn all_see_what_was_written_before(threads: usize, rounds: u32) {
+        let barrier = Arc::new(Barrier::new(threads));
+        let cells: Arc<Vec<_>> = Arc::new((0..threads).map(|_| UnsafeCell::new(0)).collect());
+        let work = move |own: usize| {
+            for round in 1..=rounds {
+                // SAFETY: none reads it before all have arrived; loom checks that.
+                cells[own].with_mut(|cell| unsafe { *cell = round });
+                assert!(barrier.wait());
+                for cell in cells.iter() {
+                    // SAFETY: none writes it before all have arrived again; loom checks that.
+                    assert_eq!(cell.with(|cell| unsafe { *cell }), round);
+                }
+                assert!(barrier.wait());
+            }
+        };
+        let others: Vec<_> = (1..threads)
+            .map(|own| {
+                let work = work.clone();
+                spawn(move || work(own))
+            })
+            .collect();
+        work(0);
+        others.into_iter().for_each(|other| other.join().expect("it ends"));
+    }
+
+    #[test]
+    fn two_threads_see_what_the_other_wrote_before() {
+        in_all_orders(3, || all_see_what_was_written_before(2, 2));
+    }
+
+    #[test]
+    fn three_threads_see_what_the_others_wrote_before() {
+        in_all_orders(1, || all_see_what_was_written_before(3, 1));
+    }
+
+    #[test]
+    fn a_thread_that_never_arrives_releases_the_other() {
+        in_all_orders(3, || {
+            let barrier = Arc::new(Barrier::new(2));
+            let waits = spawn({
+                let barrier = Arc::clone(&barrier);
+                move || barrier.wait()
+            });
+            barrier.break_up();
+            assert!(!waits.join().expect("it goes on"));
         });
     }
 }

@@ -8,15 +8,18 @@
 pub mod allocator;
 mod barrier;
 mod epoch;
+mod exchange;
 mod fetch;
 pub mod memory;
 pub mod panics;
 mod queue;
+mod sync;
 pub mod transport;
 mod wheel;
 
 pub use barrier::{Barrier, BarrierGuard};
 pub use epoch::{Advance, EPOCH, end_of_epoch};
+pub use exchange::Exchange;
 pub use fetch::{fetch, fetch_at, fetch_lines};
 pub use queue::{AHEAD, Event, Queue, sink};
 pub use transport::{RankLost, Transport};

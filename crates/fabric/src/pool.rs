@@ -236,22 +236,38 @@ impl<'l, T> SharedSlice<'l, T> {
         }
     }
 
-    /// An element that the calling thread owns in the current window.
+    /// What one thread accesses of it.
+    ///
+    /// # Safety
+    /// By what this returns, the thread accesses only elements that it owns in the current window, and no
+    /// other thread, nor another of these, accesses them in that window.
+    pub unsafe fn of_thread(&self) -> OwnElements<'_, T> {
+        OwnElements(self)
+    }
+}
+
+/// The elements of a slice that one thread owns, of which it borrows one at a time.
+pub(crate) struct OwnElements<'s, T>(&'s SharedSlice<'s, T>);
+
+#[allow(unsafe_code, reason = "threads share what nodes own")]
+impl<T> OwnElements<'_, T> {
+    /// An element that the thread owns in the current window.
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
-    #[expect(clippy::mut_from_ref, reason = "threads share what nodes own")]
-    pub fn element(&self, index: usize) -> &mut T {
-        assert!(index < self.length, "index {index} is beyond {} elements", self.length);
+    pub fn element(&mut self, index: usize) -> &mut T {
+        assert!(index < self.0.length, "index {index} is beyond {} elements", self.0.length);
         #[cfg(debug_assertions)]
-        self.last_accesses.check::<T>(index);
-        // SAFETY: the index is within the borrowed slice, and no other thread accesses this element.
-        unsafe { self.first.add(index).as_mut() }
+        self.0.last_accesses.check::<T>(index);
+        // SAFETY: the index is within the borrowed slice. Who made this has promised that nothing else
+        // accesses the element in this window, which debug assertions check above; and this borrows it only
+        // as long as itself.
+        unsafe { self.0.first.add(index).as_mut() }
     }
 
     /// Prefetches the first cache lines of an element.
     #[inline]
     pub fn fetch(&self, index: usize, lines: usize) {
-        floodway_engine::fetch_at(self.first.as_ptr().wrapping_add(index), lines);
+        floodway_engine::fetch_at(self.0.first.as_ptr().wrapping_add(index), lines);
     }
 }
 
@@ -391,11 +407,14 @@ mod tests {
     fn an_access_to_a_node_of_another_thread_is_found() {
         let mut nodes = [0u32; 3];
         let nodes = SharedSlice::new(&mut nodes);
+        // SAFETY: the threads of this test are one.
+        #[allow(unsafe_code, reason = "threads share what nodes own")]
+        let [mut first, mut second] = unsafe { [nodes.of_thread(), nodes.of_thread()] };
         race_check::within(0, 5, || {
-            *nodes.element(2) += 1;
+            *first.element(2) += 1;
         });
         race_check::within(1, 5, || {
-            *nodes.element(2) += 1;
+            *second.element(2) += 1;
         });
     }
 }

@@ -362,8 +362,13 @@ impl PacketRef {
     }
 
     /// The reference in an event's item.
+    ///
+    /// # Safety
+    /// The item is the number of a reference, or zero; and the thread accesses the packet only while that is
+    /// at one of its nodes, or on the way there.
     #[inline]
-    pub fn of(item: u64) -> PacketRef {
+    #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
+    pub unsafe fn of(item: u64) -> PacketRef {
         NonZeroU64::new(item).map_or_else(PacketRef::dummy, PacketRef)
     }
 
@@ -384,10 +389,10 @@ impl PacketRef {
         ptr::with_exposed_provenance_mut(to_usize(self.0.get()))
     }
 
-    /// Has the packet fetched.
+    /// Has the packet in an event's item fetched.
     #[inline]
-    pub fn fetch(self) {
-        floodway_engine::fetch_at(self.pointer(), 1);
+    pub fn fetch(item: u64) {
+        floodway_engine::fetch_at(ptr::without_provenance::<Packet>(to_usize(item)), 1);
     }
 }
 
@@ -434,7 +439,7 @@ impl Fifo {
     /// The packet that has waited longest, or else that of another list, or else none.
     #[inline]
     pub fn front_or(self, other: Fifo) -> PacketRef {
-        PacketRef::of(if self.head == NONE { other.head } else { self.head })
+        self.front().or(other.front()).unwrap_or_else(PacketRef::dummy)
     }
 
     /// The packet that came last.

@@ -37,7 +37,7 @@ impl AtNode<'_, '_> {
         self.set_current(event);
         self.ctx.run.kept.counts[kind as usize] += 1;
         if kind == EventKind::Arrival {
-            self.arrive(PacketRef::of(event.item));
+            self.arrive(arriving(event));
         } else {
             self.depart(self.ctx.facts.local(port));
         }
@@ -66,7 +66,7 @@ impl AtNode<'_, '_> {
         let (kind, id) = self.ctx.run.events.decode(event.order);
         self.ctx.run.kept.counts[kind as usize] += 1;
         match kind {
-            EventKind::LinkControl => self.link_control_arrives(PacketRef::of(event.item)),
+            EventKind::LinkControl => self.link_control_arrives(arriving(event)),
             EventKind::Release => {
                 self.apply_releases();
             }
@@ -89,6 +89,14 @@ impl AtNode<'_, '_> {
             EventKind::Arrival | EventKind::Departure | EventKind::Fault => {}
         }
     }
+}
+
+/// The packet of an event of arrival.
+#[allow(unsafe_code, reason = "an event's item is a packet's address")]
+fn arriving(event: Event) -> PacketRef {
+    // SAFETY: `Events::push_arrival` alone adds arrivals, with the packet's reference; and the packet belongs
+    // to the node where it arrives.
+    unsafe { PacketRef::of(event.item) }
 }
 
 /// Bytes as an account holds them.

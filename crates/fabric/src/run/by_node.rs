@@ -27,7 +27,10 @@ impl World<'_> {
             match windows.next(end.0) {
                 Next::Visits(stop) => {
                     let nodes = SharedSlice::new(&mut self.nodes);
-                    Worker { facts: &self.facts, nodes: &nodes, run: &mut self.run }.visit_all(&mut visits);
+                    // SAFETY: there is no other worker: it owns all nodes.
+                    #[allow(unsafe_code, reason = "threads share what nodes own")]
+                    let mut worker = unsafe { Worker::new(&self.facts, &nodes, &mut self.run) };
+                    worker.visit_all(&mut visits);
                     // All nodes have come so far: who stops the run finds them there.
                     self.now = stop;
                     windows_done += 1;

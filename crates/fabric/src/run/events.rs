@@ -161,7 +161,9 @@ impl Events {
         let arrives = |event: Event| {
             let (kind, port) = self.decode(event.order);
             let on_link = matches!(kind, EventKind::Arrival | EventKind::LinkControl);
-            on_link.then(|| (PortId(port), PacketRef::of(event.item)))
+            // SAFETY: an arrival is pushed with its packet's reference, and no window is executed now.
+            #[allow(unsafe_code, reason = "an event's item is a packet's address")]
+            on_link.then(|| (PortId(port), unsafe { PacketRef::of(event.item) }))
         };
         pending.into_iter().filter_map(arrives).collect()
     }

@@ -42,7 +42,7 @@ impl Coming {
 #[inline]
 pub(crate) fn fetch_packets(events: &[Event]) {
     for event in events {
-        PacketRef::of(event.item).fetch();
+        PacketRef::fetch(event.item);
     }
 }
 
@@ -60,7 +60,7 @@ impl Run<'_> {
     /// Takes one step for each of two events that come after the next one.
     #[inline]
     pub fn prefetch(&self, facts: &Facts<'_>, nodes: &[Node], coming: &Coming) {
-        PacketRef::of(coming.packet).fetch();
+        PacketRef::fetch(coming.packet);
         let node = self.node_of_event(facts, coming.rest.order);
         self.fetch_rest(facts, &nodes[node.index()], &coming.rest);
     }
@@ -68,7 +68,11 @@ impl Run<'_> {
     /// Takes the second step for an event of a node: its packet is there.
     #[inline]
     pub fn fetch_rest(&self, facts: &Facts<'_>, node: &Node, event: &Event) {
-        let packet = &self.packets[PacketRef::of(event.item)];
+        // SAFETY: items come from `Events`, which takes them from references; and a packet's event is pending
+        // only where the packet is, or arrives. Where a departure has one, the thread has all nodes
+        // (`Events::push_of`).
+        #[allow(unsafe_code, reason = "an event's item is a packet's address")]
+        let packet = &self.packets[unsafe { PacketRef::of(event.item) }];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
         fetch(&node.buffer.accounts, facts.layout.port_class(ingress, class));
         self.pairs.paths.fetch(packet.flow.index(), 1);

@@ -4,7 +4,7 @@ use floodway_engine::Event;
 use floodway_units::NodeId;
 
 use crate::network::facts::Facts;
-use crate::pool::SharedSlice;
+use crate::pool::{OwnElements, SharedSlice};
 use crate::run::at_node::AtNode;
 use crate::run::ctx::Ctx;
 use crate::run::events::Events;
@@ -34,12 +34,26 @@ pub(crate) struct Visits {
 
 /// What a thread needs to execute windows.
 pub(crate) struct Worker<'s, 'a> {
-    pub facts: &'s Facts<'a>,
-    pub nodes: &'s SharedSlice<'s, Node>,
+    facts: &'s Facts<'a>,
+    nodes: OwnElements<'s, Node>,
     pub run: &'s mut Run<'a>,
 }
 
-impl<'a> Worker<'_, 'a> {
+impl<'s, 'a> Worker<'s, 'a> {
+    /// The worker of these events, among those of one set of windows, which share nodes.
+    ///
+    /// # Safety
+    /// Each of these workers has a run of its own, whose events know the owners of groups, and those owners
+    /// are the same for all of them; and all execute the same window at a time.
+    #[allow(unsafe_code, reason = "threads share what nodes own")]
+    pub unsafe fn new(facts: &'s Facts<'a>, nodes: &'s SharedSlice<'s, Node>, run: &'s mut Run<'a>) -> Self {
+        // SAFETY: a worker accesses a node only to execute events that lie in an inbox of its own `Windows`,
+        // and those keep only events of groups of which their thread is the owner (`Windows::send`); a group
+        // has one owner. What is borrowed of a node ends with the event, or the visit, so that the next
+        // window's owner finds it free, behind the barrier.
+        Worker { facts, nodes: unsafe { nodes.of_thread() }, run }
+    }
+
     /// A node of a group, to execute an event of it.
     fn at(&mut self, node: NodeId, group: u32) -> AtNode<'_, 'a> {
         self.run.events.is_at(group);
@@ -99,7 +113,7 @@ impl<'a> Worker<'_, 'a> {
     }
 
     /// Prefetches what the first events of a group need, if it is one node.
-    fn fetch_first(&self, group: u32, events: &[Event]) {
+    fn fetch_first(&mut self, group: u32, events: &[Event]) {
         let (node, with_others) = self.facts.groups.first(group);
         if !with_others {
             let node = self.nodes.element(node.index());

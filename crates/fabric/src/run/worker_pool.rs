@@ -17,12 +17,12 @@
 use std::mem;
 use std::ops::RangeInclusive;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
 use floodway_engine::memory::Exhausted;
-use floodway_engine::{Barrier, Event, panics};
+use floodway_engine::{Event, Exchange, panics};
 
 use crate::host::queue_pairs::Posted;
 
@@ -59,11 +59,8 @@ pub(crate) struct WorkerPool {
     last: (u64, u64),
     /// Windows of earlier calls.
     before: u64,
-    barrier: Barrier,
-    /// By thread, alternating: one plus its earliest window with an event.
-    earliest: [Vec<AtomicU64>; 2],
-    /// By sender and receiver, alternating.
-    mailboxes: [Vec<Mutex<Mailbox>>; 2],
+    /// Of one plus each thread's earliest window with an event, and of what threads send to one another.
+    exchange: Exchange<Mailbox>,
 }
 
 /// What one thread sends to another.
@@ -75,8 +72,6 @@ struct Mailbox {
 
 impl WorkerPool {
     fn new(threads: usize, (forced, alone): (bool, bool), owners: Vec<u8>) -> Self {
-        let earliest = || (0..threads).map(|_| AtomicU64::new(STOP)).collect();
-        let mailboxes = || (0..threads * threads).map(|_| Mutex::default()).collect();
         WorkerPool {
             threads,
             forced,
@@ -85,53 +80,45 @@ impl WorkerPool {
             owners: owners.into(),
             last: (0, 0),
             before: 0,
-            barrier: Barrier::new(threads),
-            earliest: [earliest(), earliest()],
-            mailboxes: [mailboxes(), mailboxes()],
+            exchange: Exchange::new(threads),
         }
-    }
-
-    fn mailbox(&self, parity: usize, from: usize, to: usize) -> MutexGuard<'_, Mailbox> {
-        self.mailboxes[parity][from * self.threads + to].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A thread publishes its earliest window with an event, and fills its mailboxes.
-    fn publish(&self, parity: usize, thread: usize, worker: &mut Worker<'_, '_>, end: u64) {
-        let asked = self.alone && thread == 0 && worker.run.control.stop.load(Ordering::Relaxed);
-        let stopped = asked || worker.run.is_cut();
-        let Some(windows) = worker.run.events.by_node() else { return };
+    fn publish(&self, round: u64, thread: usize, worker: &mut Worker<'_, '_>, end: u64) {
+        let run = &mut *worker.run;
+        let asked = self.alone && thread == 0 && run.control.stop.load(Ordering::Relaxed);
+        let stopped = asked || run.is_cut();
+        let Some(windows) = run.events.by_node() else { return };
         let earliest = if stopped { STOP } else { windows.earliest_window(end).saturating_add(1) };
-        self.earliest[parity][thread].store(earliest, Ordering::Relaxed);
-        for to in (0..self.threads).filter(|&to| to != thread) {
-            let mut mailbox = self.mailbox(parity, thread, to);
+        let posted = &mut run.pairs.posted;
+        self.exchange.publish(round, thread, earliest, |to, mailbox| {
             windows.swap_outbox(to, &mut mailbox.events);
-            mem::swap(&mut worker.run.pairs.posted[to], &mut mailbox.posted);
-        }
+            mem::swap(&mut posted[to], &mut mailbox.posted);
+        });
     }
 
     /// A thread empties the mailboxes sent to it and enters the next window; false if that is not before
     /// `end`, or the run stops.
-    fn receive(&self, parity: usize, thread: usize, worker: &mut Worker<'_, '_>, end: u64) -> bool {
-        let Some(windows) = worker.run.events.by_node() else { return false };
-        for from in (0..self.threads).filter(|&from| from != thread) {
-            let mut mailbox = self.mailbox(parity, from, thread);
+    fn receive(&self, round: u64, thread: usize, worker: &mut Worker<'_, '_>, end: u64) -> bool {
+        let run = &mut *worker.run;
+        let Some(windows) = run.events.by_node() else { return false };
+        let pairs = &mut run.pairs;
+        let earliest = self.exchange.receive(round, thread, |mailbox| {
             windows.receive(&mut mailbox.events);
-            worker.run.pairs.receive(&mut mailbox.posted);
-        }
-        let earliest = self.earliest[parity].iter().map(|window| window.load(Ordering::Relaxed)).min();
-        let window = earliest.filter(|&window| window != STOP).map(|window| window - 1);
-        window.is_some_and(|window| windows.begin(window, end))
+            pairs.receive(&mut mailbox.posted);
+        });
+        earliest != STOP && windows.begin(earliest - 1, end)
     }
 
     /// Executes a thread's part of all windows before `end`; how many there were.
     fn run_windows(&self, thread: usize, worker: &mut Worker<'_, '_>, end: u64) -> u64 {
-        let _guard = self.barrier.guard();
+        let _guard = self.exchange.guard();
         let (mut visits, mut windows) = (Visits::default(), 0);
         let mut last = None;
         loop {
-            let parity = (windows % 2) as usize;
-            self.publish(parity, thread, worker, end);
-            if !self.barrier.wait() || !self.receive(parity, thread, worker, end) {
+            self.publish(windows, thread, worker, end);
+            if !self.exchange.wait() || !self.receive(windows, thread, worker, end) {
                 return windows;
             }
             let window = worker.run.events.by_node().map(|windows| windows.window());
@@ -163,7 +150,7 @@ impl WorkerPool {
         let guarded = panics::is_guarded();
         thread::scope(|scope| {
             // Where a thread cannot be started, those that have been are not to wait for it.
-            let _guard = self.barrier.guard();
+            let _guard = self.exchange.guard();
             let handles: Vec<_> = (1..)
                 .zip(others)
                 .map(|(i, worker)| spawned(scope, move || self.run_guarded(i, worker, end, guarded)))

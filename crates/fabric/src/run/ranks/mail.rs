@@ -187,7 +187,9 @@ impl World<'_> {
 impl Processes<'_> {
     /// A packet on a link, which is no longer here.
     fn arrival(&self, packets: &mut Arena, group: u32, event: &Event) -> Arrival {
-        let packet_ref = PacketRef::of(event.item);
+        // SAFETY: an arrival is pushed with its packet's reference, and this thread sends the packet away.
+        #[allow(unsafe_code, reason = "an event's item is a packet's address")]
+        let packet_ref = unsafe { PacketRef::of(event.item) };
         let extra = packets.detach(packet_ref).map(|extra| *extra);
         let packet = packets.take(packet_ref);
         let named = match &extra {

@@ -98,7 +98,11 @@ impl World<'_> {
         let nodes = SharedSlice::new(&mut self.nodes);
         let (facts, nodes) = (&self.facts, &nodes);
         let runs = std::iter::once(&mut self.run).chain(&mut self.other_runs);
-        let mut workers: Vec<Worker<'_, '_>> = runs.map(|run| Worker { facts, nodes, run }).collect();
+        // SAFETY: each thread has a run of its own, all of which have the owners of this pool since
+        // `redistribute`; and they enter windows together, the earliest that one of them has published.
+        #[allow(unsafe_code, reason = "threads share what nodes own")]
+        let worker = |run| unsafe { Worker::new(facts, nodes, run) };
+        let mut workers: Vec<Worker<'_, '_>> = runs.map(worker).collect();
         let all = workers.iter_mut().filter_map(|worker| worker.run.events.by_node());
         let end = all.filter_map(|windows| windows.stretch(worker_pool.same_owners(), end)).min()?;
         let windows = if worker_pool.is_parallel() {

@@ -92,7 +92,8 @@ impl Closed<'_> {
     pub fn records(mut self, stopped: Stopped) -> Records {
         self.count_dead();
         self.kept.records.leave_room_for_tables();
-        self.kept.end_buckets(&mut self.nodes, self.now);
+        let buckets = self.nodes.iter_mut().flat_map(|node| node.links.buckets.iter_mut().flatten());
+        self.kept.end_buckets(buckets, self.now);
         self.kept.records.sort_rows();
         let ideals = FlowIdeals { facts: &self.facts, labels: &self.traffic.labels, now: self.now };
         ideals.complete(&mut self.kept.records);

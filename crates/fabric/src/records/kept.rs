@@ -10,11 +10,10 @@ use crate::records::histogram::Instants;
 use crate::records::operations::OperationLog;
 use crate::records::outcome::{Blocked, Deadlock};
 use crate::records::pauses::PauseLog;
-use crate::records::shares::ShareLog;
+use crate::records::shares::{Bucket, ShareLog};
 use crate::records::signals::SignalLog;
 use crate::records::tally::Records;
 use crate::run::events::EventKind;
-use crate::run::node::Node;
 
 /// Records of the nodes of one thread: no event depends on them. What is skipped is not sent to other
 /// processes.
@@ -115,9 +114,8 @@ impl Kept {
     }
 
     /// Writes down what is in buckets of shares that are being filled at the end of the run.
-    pub fn end_buckets(&mut self, nodes: &mut [Node], end: u64) {
+    pub fn end_buckets<'b>(&mut self, buckets: impl Iterator<Item = &'b mut Bucket>, end: u64) {
         let Some(log) = &mut self.shares else { return };
-        let buckets = nodes.iter_mut().flat_map(|node| node.links.buckets.iter_mut().flatten());
         buckets.for_each(|bucket| log.end(end, bucket));
     }
 

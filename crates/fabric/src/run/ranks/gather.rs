@@ -72,7 +72,8 @@ impl World<'_> {
         ranks.outgoing.iter_mut().for_each(Vec::clear);
         let is_first = ranks.is_first();
         if !is_first {
-            self.run.kept.end_buckets(&mut self.nodes, self.now);
+            let buckets = self.nodes.iter_mut().flat_map(|node| node.links.buckets.iter_mut().flatten());
+            self.run.kept.end_buckets(buckets, self.now);
             let mut bytes = std::mem::take(&mut ranks.outgoing[0]);
             self.write_part(&ranks.owned(), &mut bytes);
             ranks.outgoing[0] = bytes;

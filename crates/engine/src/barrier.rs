@@ -188,6 +188,7 @@ mod tests {
 
 /// In all orders in which loom can execute the threads, with all values that their loads may read.
 #[cfg(all(test, loom))]
+#[allow(unsafe_code, reason = "loom checks who has access")]
 mod loom_tests {
     use loom::cell::UnsafeCell;
     use loom::sync::Arc;

@@ -79,6 +79,7 @@ fn parity(round: u64) -> usize {
 
 /// In all orders in which loom can execute the threads, with all values that their loads may read.
 #[cfg(all(test, loom))]
+#[allow(unsafe_code, reason = "loom checks who has access")]
 pub(crate) mod loom_tests {
     use loom::cell::UnsafeCell;
     use loom::sync::Arc;
@@ -122,8 +123,7 @@ pub(crate) mod loom_tests {
         });
     }
 
-    /// As nodes and their packets do, whose owners change between windows: nothing but the rounds orders what
-    /// threads do with them.
+    /// As nodes do, whose owners change between windows.
     #[test]
     fn what_one_thread_wrote_in_a_window_another_writes_in_the_next() {
         in_all_orders(2, || {

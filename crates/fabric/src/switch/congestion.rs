@@ -95,8 +95,7 @@ impl PortMachines {
         })
     }
 
-    /// A packet waits for the `q`-th queue, or in it: where queues may be chosen, others of its flow follow it
-    /// there.
+    /// A packet waits for the `q`-th queue, or in it: where queues may be chosen, others of its flow follow.
     pub fn note_queue_of_flow(&mut self, layout: &Layout, q: usize, flow: FlowId) {
         if !self.congestion_points.is_empty() && (layout.subs > 1 || layout.queues_per_port > 2) {
             self.queue_of_flow.entry(flow.0).or_insert((q, 0)).1 += 1;

@@ -104,7 +104,8 @@ impl<T> Chunks<T> {
 
     /// Allocates the chunk of an element, if it does not exist.
     fn reach(&self, number: usize) {
-        if self.starts[chunk_of(number)].load(Ordering::Relaxed).is_null() {
+        // What a thread writes into a chunk comes after another thread has made it.
+        if self.starts[chunk_of(number)].load(Ordering::Acquire).is_null() {
             self.grow(chunk_of(number));
         }
     }
@@ -120,7 +121,7 @@ impl<T> Chunks<T> {
         memory::advise_vec(&elements);
         let start: *mut T = elements.as_mut_ptr().cast();
         rooms.push(elements);
-        self.starts[chunk].store(start.wrapping_sub(FIRST << chunk), Ordering::Relaxed);
+        self.starts[chunk].store(start.wrapping_sub(FIRST << chunk), Ordering::Release);
     }
 }
 

@@ -131,7 +131,9 @@ impl NodeCheck<'_, '_, '_> {
             let port_class = self.at.ctx.facts.layout.port_class(port, class);
             let account = &self.at.node.buffer.accounts[port_class];
             assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {here} awaits");
-            if let Some(fast_path_below) = self.at.node.buffer.fast_path_of_account(port_class) {
+            if let Some(fast_path_below) =
+                self.at.node.buffer.fast_path_of_account(&self.at.node.switch, port_class)
+            {
                 assert_eq!(
                     account.fast_path_below, fast_path_below,
                     "the fast path of class {class} of {here}"

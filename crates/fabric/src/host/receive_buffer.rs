@@ -31,7 +31,7 @@ impl AtNode<'_, '_> {
         // One from a queue that no pause stops may be one too many.
         if packet.has(ISOLATED)
             && self.node.buffer.is_pressed(
-                (&self.ctx.facts.layout, self.node.switch.inputs.as_deref()),
+                (&self.ctx.facts.layout, &self.node.switch),
                 self.ctx.time(),
                 &packet,
             )
@@ -42,11 +42,7 @@ impl AtNode<'_, '_> {
         if let Some(reason) = self.charge(port_class, port, q, &packet) {
             return self.refuse(port_class, port, packet_ref, reason);
         }
-        let view = self.node.buffer.account_view(
-            &self.ctx.facts.layout,
-            self.node.switch.inputs.as_deref(),
-            port_class,
-        );
+        let view = self.node.buffer.account_view(&self.ctx.facts.layout, &self.node.switch, port_class);
         let fifo = &mut self.node.host.nics[port.index()].receive_buffer;
         let is_first = fifo.is_empty();
         fifo.push(&mut self.ctx.run.packets, packet_ref);

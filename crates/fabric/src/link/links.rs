@@ -320,9 +320,7 @@ impl Links {
         });
         Bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }
-}
 
-impl Links {
     pub fn packet_view(&self, ctx: &Ctx<'_, '_>, packet: &Packet) -> PacketView {
         let path = &ctx.run.pairs.paths[packet.flow.index()];
         let is_reply = packet.is_reply();
@@ -343,9 +341,7 @@ impl Links {
             ingress: self.id(packet.ingress),
         }
     }
-}
 
-impl Links {
     /// A packet starts on the wire of a switch's port, and has left its queue: its record is written, if it
     /// has any.
     #[inline(never)]

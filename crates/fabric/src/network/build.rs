@@ -226,7 +226,7 @@ impl<'a> World<'a> {
         let ingress = &mut at.node.buffer.accounts[port_class];
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
-        at.node.buffer.set_fast_path(port_class);
+        at.node.buffer.set_fast_path(&at.node.switch, port_class);
     }
 
     /// Puts another router in the place of a switch's before the run starts.
@@ -328,7 +328,7 @@ impl<'a> World<'a> {
             points.insert(place, port);
         }
         for class in 1..at.ctx.facts.layout.class_count() {
-            at.node.buffer.set_fast_path(at.ctx.facts.layout.port_class(port, class));
+            at.node.buffer.set_fast_path(&at.node.switch, at.ctx.facts.layout.port_class(port, class));
         }
         self.facts.demand(id, &demanded);
     }

@@ -18,18 +18,6 @@ pub(crate) struct AtNode<'w, 'a> {
 }
 
 impl AtNode<'_, '_> {
-    /// Executes an event of the node.
-    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
-    #[inline(always)]
-    pub fn dispatch(&mut self, event: Event) {
-        if let Some((kind, port)) = self.ctx.run.events.moves(event.order) {
-            self.dispatch_move(event, kind, port);
-        } else {
-            self.set_current(event);
-            self.dispatch_other(event);
-        }
-    }
-
     /// Executes the arrival or the departure of a packet that was sent from `port`.
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
@@ -54,15 +42,19 @@ impl AtNode<'_, '_> {
         self.ctx.run.kept.instants.pass(self.ctx.now, number, self.ctx.run.events.last_number());
     }
 
-    /// The same, where events of several nodes follow one another.
+    /// Executes an event of the node, where events of several nodes follow one another.
     #[inline(never)]
-    pub fn dispatch_one(&mut self, event: Event) {
-        self.dispatch(event);
+    pub fn dispatch(&mut self, event: Event) {
+        match self.ctx.run.events.moves(event.order) {
+            Some((kind, port)) => self.dispatch_move(event, kind, port),
+            None => self.dispatch_other(event),
+        }
     }
 
-    /// As [`AtNode::dispatch`], of what is neither the arrival nor the departure of a packet.
+    /// Executes what is neither the arrival nor the departure of a packet.
     #[inline(never)]
-    fn dispatch_other(&mut self, event: Event) {
+    pub fn dispatch_other(&mut self, event: Event) {
+        self.set_current(event);
         let (kind, id) = self.ctx.run.events.decode(event.order);
         self.ctx.run.kept.counts[kind as usize] += 1;
         match kind {

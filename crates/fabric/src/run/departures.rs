@@ -180,7 +180,7 @@ impl AtNode<'_, '_> {
             self.put_on_link(port, packet_ref);
             let at = self.node.links.ports.known(port.index()).free_at;
             let leaves = Uncharge { at, port, ingress: from, port_class: low_u32(port_class as u64), frame };
-            self.node.buffer.release_later(&mut self.ctx.run.events, leaves);
+            self.node.buffer.release_later(&self.node.switch, &mut self.ctx.run.events, leaves);
         }
     }
 

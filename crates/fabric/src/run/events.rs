@@ -203,13 +203,7 @@ impl Events {
     /// port that it was sent from.
     #[inline]
     pub fn moves(&self, order: u64) -> Option<(EventKind, PortId)> {
-        let kind = order >> self.kind_shift & 15;
-        let port = PortId(low_u32(order) & self.id_mask);
-        if kind == EventKind::Arrival as u64 {
-            Some((EventKind::Arrival, port))
-        } else {
-            (kind == EventKind::Departure as u64).then_some((EventKind::Departure, port))
-        }
+        kind::moved(order >> self.kind_shift & 15, PortId(low_u32(order) & self.id_mask))
     }
 
     /// What an event is, and its object.

@@ -227,11 +227,7 @@ impl AtNode<'_, '_> {
         port: Local,
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
     ) {
-        let view = self.node.buffer.account_view(
-            &self.ctx.facts.layout,
-            self.node.switch.inputs.as_deref(),
-            port_class,
-        );
+        let view = self.node.buffer.account_view(&self.ctx.facts.layout, &self.node.switch, port_class);
         self.call_receiver(port_class, port, &view, call);
     }
 
@@ -259,7 +255,12 @@ impl AtNode<'_, '_> {
         );
         let awaits = ingress.receiver.awaits_release();
         if awaits != std::mem::replace(&mut ingress.awaits, awaits) {
-            self.node.buffer.awaiting_changed(&mut self.ctx.run.events, self.ctx.now, port_class);
+            self.node.buffer.awaiting_changed(
+                &self.node.switch,
+                &mut self.ctx.run.events,
+                self.ctx.now,
+                port_class,
+            );
         }
         if !self.ctx.run.out.frames.0.is_empty() {
             if self.node.switch.is_bypassed() {

@@ -141,7 +141,7 @@ impl<'s, 'a> Worker<'s, 'a> {
             for done in 0..CHECKED {
                 let Some(event) = self.run.events.by_node().and_then(Windows::pop) else { return done };
                 if let Some(node) = self.run.node_of(self.facts, &event) {
-                    self.at(node, group).dispatch_one(event);
+                    self.at(node, group).dispatch(event);
                     self.nodes.element(node.index()).work += 1;
                 }
             }
@@ -168,7 +168,7 @@ impl AtNode<'_, '_> {
                 }
                 match Events::moves_hashed(event.order) {
                     Some((kind, port)) => self.dispatch_move(event, kind, port),
-                    None => self.dispatch_one(event),
+                    None => self.dispatch_other(event),
                 }
             }
             work += CHECKED;

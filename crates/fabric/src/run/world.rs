@@ -109,7 +109,7 @@ impl<'a> World<'a> {
             self.run.kept.counts[EventKind::Fault as usize] += 1;
             return self.fault(self.run.events.decode(event.order).1);
         };
-        self.at(node).dispatch_one(event);
+        self.at(node).dispatch(event);
         if !self.run.out.started.is_empty() {
             self.try_transmit_started();
         }

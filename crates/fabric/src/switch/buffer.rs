@@ -14,7 +14,7 @@ use crate::link::packet::Packet;
 use crate::network::layout::{Layout, Local};
 use crate::records::counters::{RareCounters, Traffic};
 use crate::run::events::{Armed, NEVER};
-use crate::switch::crossbar::Inputs;
+use crate::switch::forward::Switch;
 
 /// The buffer of a node: a switch's, or the receive buffers of a host's NICs, where they have some.
 #[derive(Debug)]
@@ -37,12 +37,6 @@ pub(crate) struct Buffer {
     pub pool_fast_path_up_to: u64,
     pub occupied: u64,
     pub peak: u64,
-    /// The switch's number among the switches, in events of releases.
-    pub number: u32,
-    /// Packets pass a pipeline before they join a queue: no packet has a fast path.
-    pub pipelined: bool,
-    /// Behind a crossbar nothing goes straight through.
-    pub crosses: bool,
 }
 
 impl Buffer {
@@ -60,9 +54,6 @@ impl Buffer {
             pool_fast_path_up_to: NEVER,
             occupied: 0,
             peak: 0,
-            number: u32::MAX,
-            pipelined: false,
-            crosses: false,
         }
     }
 
@@ -85,6 +76,49 @@ impl Buffer {
         self.pool_used += of_pool;
         self.occupied += frame;
         self.peak = self.peak.max(self.occupied);
+    }
+
+    /// What a receiver half may know of its account.
+    pub fn account_view(&self, layout: &Layout, switch: &Switch, port_class: usize) -> IngressView {
+        let account = self.accounts.known(port_class);
+        let shared = match &switch.inputs {
+            Some(inputs) if account.by_output => inputs.longest_of(layout, port_class),
+            _ => account.shared(),
+        };
+        let free = if account.pooled {
+            // Nothing bounds that of a host.
+            self.pool_size.saturating_sub(self.pool_used)
+        } else {
+            account.sizes.own.saturating_sub(account.sizes.headroom).saturating_sub(shared)
+        };
+        let queued = account.held + account.headroom;
+        IngressView {
+            queued: Bytes(queued),
+            wire: Bytes(if self.has_cells() { account.wire } else { queued }),
+            reserved: Bytes(account.held - account.shared()),
+            shared: Bytes(shared),
+            headroom: Bytes(account.headroom),
+            received: Bytes(account.received.bytes + layout.gap * account.received.packets),
+            received_frames: Bytes(account.received.bytes),
+            pool_free: Bytes(free),
+            total: Bytes(self.occupied),
+        }
+    }
+
+    /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
+    pub fn is_pressed(&self, (layout, switch): (&Layout, &Switch), now: Time, packet: &Packet) -> bool {
+        let port_class = layout.port_class(packet.ingress, packet.class);
+        let account = self.accounts.known(port_class);
+        if !account.lossless {
+            return false;
+        }
+        let view = self.account_view(layout, switch, port_class);
+        let threshold = account.receiver.threshold(view.pool_free);
+        let frame = Bytes(u64::from(packet.frame));
+        account.headroom > 0
+            || account.receiver.is_pausing(now)
+            || view.shared.saturating_add(frame) > threshold
+            || frame > view.pool_free
     }
 }
 
@@ -153,6 +187,17 @@ impl Ingress {
     }
 }
 
+/// A packet of data that an account is asked to take: by which port it has come, where it leaves, its class
+/// and its frame.
+#[derive(Clone, Copy)]
+pub(crate) struct Charged {
+    pub port_class: usize,
+    pub ingress: Local,
+    pub out: Local,
+    pub class: u8,
+    pub frame: u16,
+}
+
 /// A packet that is uncharged when its last bit has gone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Uncharge {
@@ -163,56 +208,4 @@ pub(crate) struct Uncharge {
     pub ingress: Local,
     pub port_class: u32,
     pub frame: u16,
-}
-
-impl Buffer {
-    /// What a receiver half may know of its account.
-    pub fn account_view(&self, layout: &Layout, inputs: Option<&Inputs>, port_class: usize) -> IngressView {
-        let account = self.accounts.known(port_class);
-        let shared = match inputs {
-            Some(inputs) if account.by_output => inputs.longest_of(layout, port_class),
-            _ => account.shared(),
-        };
-        let free = if account.pooled {
-            // Nothing bounds that of a host.
-            self.pool_size.saturating_sub(self.pool_used)
-        } else {
-            account.sizes.own.saturating_sub(account.sizes.headroom).saturating_sub(shared)
-        };
-        let queued = account.held + account.headroom;
-        IngressView {
-            queued: Bytes(queued),
-            wire: Bytes(if self.has_cells() { account.wire } else { queued }),
-            reserved: Bytes(account.held - account.shared()),
-            shared: Bytes(shared),
-            headroom: Bytes(account.headroom),
-            received: Bytes(account.received.bytes + layout.gap * account.received.packets),
-            received_frames: Bytes(account.received.bytes),
-            pool_free: Bytes(free),
-            total: Bytes(self.occupied),
-        }
-    }
-}
-
-impl Buffer {
-    /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
-    pub fn is_pressed(
-        &self,
-        (layout, inputs): (&Layout, Option<&Inputs>),
-        now: Time,
-        packet: &Packet,
-    ) -> bool {
-        let port_class = layout.port_class(packet.ingress, packet.class);
-        let account = self.accounts.known(port_class);
-        if !account.lossless {
-            return false;
-        }
-        let view = self.account_view(layout, inputs, port_class);
-        let threshold = account.receiver.threshold(view.pool_free);
-        let frame = Bytes(u64::from(packet.frame));
-        account.headroom > 0
-            || account.receiver.is_pausing(now)
-            || view.shared.saturating_add(frame) > threshold
-            || frame > view.pool_free
-    }
 }

@@ -174,6 +174,7 @@ impl PortMachines {
         let points = &self.congestion_points;
         points.iter().fold(gate, |gate, point| most_closed(gate, point.gate(now, id)))
     }
+
     /// The queue that sends next: an index of the port's queues.
     pub fn pick_queue(&mut self, links: &Links, ctx: &mut Ctx<'_, '_>, port: Local) -> Option<usize> {
         let first = ctx.facts.layout.queue(port);

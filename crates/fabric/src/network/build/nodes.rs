@@ -211,9 +211,6 @@ impl World<'_> {
             headroom_size: spec.buffer.plan().headroom.map_or(NEVER, |size| size.0),
             cell: spec.cell.0,
             pool_fast_path_up_to: if pool == Bytes::ZERO { NEVER } else { pool.0 / 2 },
-            number,
-            pipelined: spec.pipeline.0 != 0,
-            crosses: inputs.is_some(),
             ..Buffer::unbounded()
         };
         let switch = Switch {

@@ -89,11 +89,16 @@ impl Events {
     /// As [`Events::moves`], where events go node by node: ties are hashed there.
     #[inline]
     pub fn moves_hashed(order: u64) -> Option<(EventKind, PortId)> {
-        let (kind, port) = (order >> KIND_SHIFT, PortId(low_u32(order)));
-        if kind == EventKind::Arrival as u64 {
-            Some((EventKind::Arrival, port))
-        } else {
-            (kind == EventKind::Departure as u64).then_some((EventKind::Departure, port))
-        }
+        moved(order >> KIND_SHIFT, PortId(low_u32(order)))
+    }
+}
+
+/// A kind by its number and the port that it names, where it is the arrival or the departure of a packet.
+#[inline]
+pub(super) fn moved(kind: u64, port: PortId) -> Option<(EventKind, PortId)> {
+    if kind == EventKind::Arrival as u64 {
+        Some((EventKind::Arrival, port))
+    } else {
+        (kind == EventKind::Departure as u64).then_some((EventKind::Departure, port))
     }
 }

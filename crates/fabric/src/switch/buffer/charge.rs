@@ -3,7 +3,7 @@
 use floodway_mechanisms::slots::{Admission as _, Admit, DropReason, FcReceiver, PacketView, PoolView};
 use floodway_units::Bytes;
 
-use super::{Buffer, Uncharge};
+use super::{Buffer, Charged, Uncharge};
 use crate::link::links::Links;
 use crate::link::packet::Packet;
 use crate::network::layout::{Layout, Local};
@@ -11,17 +11,7 @@ use crate::records::series::Series;
 use crate::records::tally::FirstDrop;
 use crate::run::at_node::{AtNode, bytes};
 use crate::run::events::{EventKind, Events, NEVER};
-
-/// A packet of data that an account is asked to take: by which port it has come, where it leaves, its class
-/// and its frame.
-#[derive(Clone, Copy)]
-pub(crate) struct Charged {
-    pub port_class: usize,
-    pub ingress: Local,
-    pub out: Local,
-    pub class: u8,
-    pub frame: u16,
-}
+use crate::switch::forward::Switch;
 
 impl Buffer {
     /// Charges a packet for which no callback runs: the account and the pool are far from every threshold,
@@ -76,30 +66,31 @@ impl Buffer {
     }
 
     /// The account begins or stops to wait for releases.
-    pub fn awaiting_changed(&mut self, events: &mut Events, now: u64, port_class: usize) {
-        self.set_fast_path(port_class);
+    pub fn awaiting_changed(&mut self, switch: &Switch, events: &mut Events, now: u64, port_class: usize) {
+        self.set_fast_path(switch, port_class);
         if self.accounts.known(port_class).awaits {
             let own = self.releases.iter().filter(|leaving| leaving.port_class as usize == port_class);
-            own.for_each(|leaving| events.add(EventKind::Release, self.number, leaving.at.max(now)));
+            own.for_each(|leaving| events.add(EventKind::Release, switch.number, leaving.at.max(now)));
         }
     }
 
     /// Computes the bound of the fast path of an account.
-    pub fn set_fast_path(&mut self, port_class: usize) {
-        if let Some(fast_path_below) = self.fast_path_of_account(port_class) {
+    pub fn set_fast_path(&mut self, switch: &Switch, port_class: usize) {
+        if let Some(fast_path_below) = self.fast_path_of_account(switch, port_class) {
             self.accounts.known_mut(port_class).fast_path_below = fast_path_below;
         }
     }
 
     /// The bound below which packets are charged without a callback: 0 while a release is awaited. None where
     /// there is no fast path.
-    pub fn fast_path_of_account(&self, port_class: usize) -> Option<u32> {
+    pub fn fast_path_of_account(&self, switch: &Switch, port_class: usize) -> Option<u32> {
         let account = self.accounts.known(port_class);
-        if account.at_host || self.pipelined {
+        if account.at_host || switch.pipeline != 0 {
             return None;
         }
         let pooled = account.pooled;
-        let plain = !account.awaits && account.admission.is_plain() && !self.crosses;
+        // Behind a crossbar nothing goes straight through.
+        let plain = !account.awaits && account.admission.is_plain() && !switch.has_crossbar();
         let fast_path_below = if !plain || pooled && self.pool_size == 0 {
             0
         } else if pooled {
@@ -145,7 +136,7 @@ impl Buffer {
 
     /// A packet just put on the wire is uncharged at its last bit.
     #[inline]
-    pub fn release_later(&mut self, events: &mut Events, leaves: Uncharge) {
+    pub fn release_later(&mut self, switch: &Switch, events: &mut Events, leaves: Uncharge) {
         let Uncharge { at, port, port_class, .. } = leaves;
         self.next_release = self.next_release.min(at);
         // Nearly always the last: only a short packet or a faster port overtakes others.
@@ -156,7 +147,7 @@ impl Buffer {
             self.releases.insert(after, leaves);
         }
         if self.accounts.known(port_class as usize).awaits {
-            events.add(EventKind::Release, self.number, at);
+            events.add(EventKind::Release, switch.number, at);
         }
     }
 
@@ -173,29 +164,10 @@ impl Buffer {
 }
 
 impl AtNode<'_, '_> {
-    /// As [`Buffer::charge_on_fast_path`], of this node.
-    #[inline]
-    pub fn charges_on_fast_path(
-        &mut self,
-        port_class: usize,
-        ingress: Local,
-        out: Local,
-        class: u8,
-        frame: u16,
-    ) -> bool {
-        let packet = Charged { port_class, ingress, out, class, frame };
-        let (links, layout) = (&mut self.node.links, &self.ctx.facts.layout);
-        self.node.buffer.charge_on_fast_path(links, layout, self.ctx.now, packet)
-    }
-
     /// Charges the packet to its ingress, or returns why it must be dropped.
     pub fn charge(&mut self, port_class: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
         let frame = self.node.buffer.occupied_by(packet.frame);
-        let view = self.node.buffer.account_view(
-            &self.ctx.facts.layout,
-            self.node.switch.inputs.as_deref(),
-            port_class,
-        );
+        let view = self.node.buffer.account_view(&self.ctx.facts.layout, &self.node.switch, port_class);
         let headroom_free = self.node.buffer.headroom_size.saturating_sub(self.node.buffer.headroom_used);
         let account = self.node.buffer.accounts.known(port_class);
         let egress_used = account
@@ -325,7 +297,9 @@ mod tests {
     }
 
     fn charges(world: &mut World<'_>, account: usize) -> bool {
-        world.at(SWITCH).charges_on_fast_path(account, IN, out(), 1, 1_000)
+        let packet = Charged { port_class: account, ingress: IN, out: out(), class: 1, frame: 1_000 };
+        let node = &mut world.nodes[SWITCH.index()];
+        node.buffer.charge_on_fast_path(&mut node.links, &world.facts.layout, world.now, packet)
     }
 
     #[test]
@@ -432,7 +406,7 @@ mod tests {
                     port_class: narrow(account),
                     frame: 1_000,
                 };
-                node.buffer.release_later(&mut world.run.events, leaves);
+                node.buffer.release_later(&node.switch, &mut world.run.events, leaves);
             }
             let buffer = &world.nodes[SWITCH.index()].buffer;
             let order: Vec<_> = buffer.releases.iter().map(|one| (one.at, one.port.index())).collect();

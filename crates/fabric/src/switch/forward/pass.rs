@@ -8,6 +8,7 @@ use crate::link::port::Port;
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::events::EventKind;
+use crate::switch::buffer::Charged;
 
 impl AtNode<'_, '_> {
     /// A packet has arrived whole at a switch; `port_class` is its account there.
@@ -30,7 +31,9 @@ impl AtNode<'_, '_> {
             return;
         }
         self.apply_releases();
-        if self.charges_on_fast_path(port_class, ingress, out, class, frame) {
+        let packet = Charged { port_class, ingress, out, class, frame };
+        let (node, layout) = (&mut *self.node, &self.ctx.facts.layout);
+        if node.buffer.charge_on_fast_path(&mut node.links, layout, self.ctx.now, packet) {
             self.pass_on(out, port_class, packet_ref);
         } else {
             self.take_in(ingress, port_class, out, packet_ref);
@@ -70,11 +73,7 @@ impl AtNode<'_, '_> {
             self.refuse(port_class, ingress, packet_ref, reason);
             return;
         }
-        let view = self.node.buffer.account_view(
-            &self.ctx.facts.layout,
-            self.node.switch.inputs.as_deref(),
-            port_class,
-        );
+        let view = self.node.buffer.account_view(&self.ctx.facts.layout, &self.node.switch, port_class);
         let pipeline = self.node.switch.pipeline;
         if pipeline == 0 {
             let crosses = self.node.switch.has_crossbar();
@@ -215,7 +214,7 @@ impl AtNode<'_, '_> {
         if !packet.has(ISOLATED)
             || self.node.links.may_lose(&self.ctx.facts.layout, out, q)
             || !self.node.buffer.is_pressed(
-                (&self.ctx.facts.layout, self.node.switch.inputs.as_deref()),
+                (&self.ctx.facts.layout, &self.node.switch),
                 self.ctx.time(),
                 packet,
             )

@@ -1,4 +1,8 @@
-"""Native work in a thread of its own: progress, Ctrl-C and the memory that is left."""
+"""Native work in a thread of its own: progress, Ctrl-C and the memory that is left.
+
+Linux may grant memory that it does not have. So the memory that is left to the machine, the control group and
+the process is checked ten times per second, and a run stops before the system ends the process.
+"""
 
 from __future__ import annotations
 

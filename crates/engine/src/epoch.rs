@@ -1,3 +1,8 @@
+//! Epochs: the parts of a run between which it is inspected.
+//!
+//! A run ends only between epochs: at its limit, when all measured flows have finished, or on a deadlock if
+//! the scenario requests that. An interrupt ends the current epoch early.
+
 use floodway_units::{Span, Time};
 
 /// Length of an epoch: runs are inspected, and end, only at its multiples, so that they end in the same way

@@ -3,6 +3,10 @@
 //! A failed allocation normally ends the whole process, and with it a notebook's kernel. So all data that
 //! grow with a run request their memory here. If a request fails, the run ends by unwinding with
 //! [`Exhausted`], which frees all its memory.
+//!
+//! These data are columns, packets, chunks of events, rows, buckets and tables. `Exhausted` is caught where
+//! panics are caught. Linux may grant memory that it does not have: so the code that supervises a run
+//! (`python/floodway/watching.py`) checks what is left, and stops the run before the system ends the process.
 
 use std::collections::{BinaryHeap, TryReserveError};
 use std::fs;

@@ -1,4 +1,6 @@
 //! A ring of buckets, and the chunks of memory that hold their events.
+//!
+//! A bucket is a list of chunks of 21 events, in one arena.
 
 use crate::fetch::fetch_lines;
 use crate::memory;

@@ -7,6 +7,8 @@
 //! by the index that was made with it. Those are checked only with debug assertions, as in every test.
 //! Checking all of them takes an eighth more instructions per packet-hop, and about a fifteenth more time
 //! (docs/performance.md).
+//!
+//! `make miri` runs the tests of columns, pools and the arena in Rust's interpreter.
 
 use std::ops::{Deref, DerefMut, Index, IndexMut, Range};
 use std::ptr::NonNull;

@@ -1,4 +1,8 @@
 //! Mechanisms written in Python: classes as mechanisms of the registry, and their objects as machines.
+//!
+//! Each call takes the interpreter's lock and then reads the object's decision. The first exception ends the
+//! run and is passed to the caller that started it. Objects may share any state, so such a run has one thread
+//! and one order of events (`Need::OneOrder`).
 
 mod calls;
 mod class;

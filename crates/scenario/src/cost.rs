@@ -3,6 +3,9 @@
 //! Every workload becomes a few thousand streams of bytes, each on one path through the network that is drawn
 //! as a switch would. Their load on each port gives the duration of the run, and what its limit cuts off.
 //! Flows of a process are not drawn: their number and mean size are known.
+//!
+//! Memory follows from the bytes at each port and the sizes of the records that hold them
+//! (`network/footprint.rs` of the fabric). A list of flows that cannot fit is an error when it is read.
 
 mod streams;
 

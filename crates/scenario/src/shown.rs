@@ -1,5 +1,10 @@
 //! Safe display of untrusted text: no characters that break a line or control a terminal, and at most one
 //! line.
+//!
+//! Texts of a scenario, and of the files that it names, are rejected if they contain such characters
+//! (`grammar/bounds.rs`, `workload/files.rs`): so no name in results has any. Errors cut long values, and
+//! show eight letters of files that do not have the expected format. Texts of the command line, such as
+//! paths, are escaped when they are printed (`python/floodway/cli/output.py`).
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,8 @@
-"""The execution of studies, by one process or by shards: a failed run does not stop the others."""
+"""The execution of studies, by one process or by shards: a failed run does not stop the others.
+
+A run is locked while it is run. The process after which none is missing writes the report, which is a
+function of the runs alone.
+"""
 
 from __future__ import annotations
 

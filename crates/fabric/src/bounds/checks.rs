@@ -3,6 +3,8 @@
 //! Ports, accounts and switches keep what the fast path reads: flags, sums, and the bounds of the fast path.
 //! Each has a definition, and [`World::debug_check`] compares the two. It checks the whole network, so it
 //! runs in debug builds only, as in every test, and some of the windows only.
+//!
+//! They are compared between epochs and, on one thread, after every seventh window.
 
 use std::fmt;
 

@@ -1,5 +1,9 @@
 //! Deadlock: a cycle of paused queues, each of which waits for the next, and none of which anything else
 //! can free.
+//!
+//! In every simulated millisecond the wait-for graph of queues that were paused throughout it is searched. A
+//! ring that still drains through another port is no deadlock. The time of one is the beginning of its last
+//! pause. Of several processes each judges what waits at its nodes.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::cast::narrow;

@@ -4,6 +4,10 @@
 //! may stop. Where these dependencies have no cycle, no deadlock is possible; where they have one, it is,
 //! once all buffers of the cycle are full (Dally & Seitz 1987, theorem 1). A link whose flow control may lose
 //! stops nothing, and a host takes what comes.
+//!
+//! Ports are nodes of the graph, and a step for each choice of a switch is between the ports by which packets
+//! come to it and those that it names. So the graph grows with ports and routes, not with pairs of them. A
+//! cycle is a warning of the scenario. After ten million ports the search gives up, and `check` says so.
 
 mod travels;
 

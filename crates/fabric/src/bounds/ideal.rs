@@ -1,6 +1,9 @@
 //! The ideal completion time of a flow: line rate, no window, no congestion control, store and forward over
 //! the fastest of its equal-cost paths, crossbars and receive buffers included, in closed form. `over_time`
 //! has networks that change.
+//!
+//! It is the time of a train of packets through stages: links, and crossbars of input-output queued switches.
+//! Each stage processes one packet after another.
 
 mod changed;
 pub(crate) mod over_time;

@@ -11,6 +11,8 @@
 //! chosen as where it opens; without one it waits, and looks again when a link of its host comes up
 //! or routes change. What was lost is retransmitted by its reliability. It stays where it is when the link
 //! comes up again; new queue pairs use it. A queue pair with a given path never moves.
+//!
+//! A queue pair that moves gets a rank at its new NIC, and its timers are armed again.
 
 use floodway_mechanisms::slots::FlowTuple;
 use floodway_units::{NodeId, PortId};

@@ -4,6 +4,10 @@
 //! behind the oldest, in the order in which they were posted, which is that of their packets' numbers. Each
 //! end writes its part of a message's row when the message is complete there; the parts are put together at
 //! the end of the run.
+//!
+//! A queue pair is shared with `qp = "per-pair"`, and in closed loops: its messages have one sequence of
+//! packet numbers, each has a row of its own in the results, and its machines continue from one to the next.
+//! An idle queue pair creates no events.
 
 use crate::network::path::Path;
 use crate::records::tally::{FlowKey, ReceivedRow, SentRow};

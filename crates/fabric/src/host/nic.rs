@@ -1,4 +1,8 @@
 //! NICs: queue pairs of a host's port, and which of them may send.
+//!
+//! Queue pairs take turns round robin in the order of their ranks, in which they started. A reliability may
+//! send its retransmissions before all new data of the NIC: queue pairs with retransmissions are in a bitmap
+//! of their own, and both bitmaps share the position of the last turn.
 
 pub(in crate::host) mod turn;
 

@@ -5,6 +5,8 @@
 //! pair that is ready there. Of several that are idle it is the one that has been so for longest; a NIC whose
 //! class is paused comes last. When a NIC is paused, those that wait there select again. Packets overtake
 //! each other on their way.
+//!
+//! A queue pair has one rank at all NICs of its host, so that only its turns move.
 
 use floodway_mechanisms::slots::FcSender as _;
 

@@ -1,4 +1,8 @@
 //! Queue pairs of a run, by slot.
+//!
+//! A queue pair is a path (`network/path.rs`: fixed values, which switches read), a sender's half
+//! (`host/send.rs`) and a receiver's half (`host/receive.rs`). None of them reads another, so threads may
+//! process both halves at once.
 
 mod elsewhere;
 mod open;

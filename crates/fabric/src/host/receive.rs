@@ -1,4 +1,6 @@
 //! The receiving half of a queue pair.
+//!
+//! A reply that reports a gap counts as marked, if its reliability says so (`marks_disorder`).
 
 mod events;
 mod messages;

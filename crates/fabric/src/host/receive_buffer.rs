@@ -8,6 +8,9 @@
 //! upstream by it. Frames leave in the order of arrival, of whatever class, each as a whole; at its last byte
 //! the account is uncharged, and only then does the queue pair receive the packet. ACKs, NAKs, CNPs and
 //! link control frames end in the NIC and do not wait.
+//!
+//! Its accounts are those of an ingress port of a switch, with the same admission, sizes and checks. What
+//! drains is a list of packets at the NIC, with an event for the first one.
 
 use floodway_mechanisms::slots::{DropReason, FcReceiver};
 use floodway_units::PortId;

@@ -1,4 +1,6 @@
 //! Round-robin bitmap: a set of small numbers that finds the next member after another, cyclically.
+//!
+//! It has several levels, so that the next member is found in O(1), however many there are.
 
 /// Members of `0..capacity` in a bitmap of several levels: each bit of a level says whether a word of the
 /// level below holds any.

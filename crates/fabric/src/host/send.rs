@@ -1,4 +1,7 @@
 //! The sending half of a queue pair: its state, and what its stack allows.
+//!
+//! Layers of rate control receive the increase steps of the layers before them; when they are created, they
+//! are given whether there are such layers.
 
 mod events;
 mod messages;

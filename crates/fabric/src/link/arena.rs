@@ -1,5 +1,8 @@
 //! Arena of packets: a packet keeps its address while it lives, and events of arrivals and lists of queues
 //! hold references to it.
+//!
+//! Each thread has an arena, over memory that all share. Only the node where a packet is, or to which it is
+//! on its way, accesses it; its address goes with the event of its arrival.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::UnsafeCell;

@@ -1,4 +1,9 @@
 //! A packet: 64 bytes, one cache line, never allocated on its own.
+//!
+//! Telemetry records, and messages between neighbours, which few packets have, are in a box that goes with
+//! the packet. On a link a packet is an event that holds its reference: pending events are O(packets on
+//! links), but an arrival accesses no other packet, and the memory that it needs is known long before it
+//! (`run/prefetch.rs`).
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::slots::{Cnp, ControlMessage, FcFrame, Mark, Reply};

@@ -1,4 +1,6 @@
 //! Wires of links that fail or whose delay changes: the packets on them, and whether they arrive.
+//!
+//! Only their ports store packets so (they are `observed`): other ports have no cost of it.
 
 use std::collections::VecDeque;
 

@@ -8,6 +8,8 @@
 //! ```
 //! Hosts whose NIC it is give that up after a delay of their own, unless they know by then that the link is
 //! up again. A link comes up in the same three steps: frames pass, its ends send, routes lead over it.
+//!
+//! Both delays may be 0, and it is one event then.
 
 use floodway_units::{PortId, Span, Time};
 

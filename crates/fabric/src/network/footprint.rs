@@ -1,4 +1,7 @@
 //! Memory footprint of a network and of what happens in it, by the sizes of their parts.
+//!
+//! The memory of a run is estimated by these sizes before the run is built. A network that cannot fit is an
+//! error when its scenario is read.
 
 use std::mem::size_of;
 

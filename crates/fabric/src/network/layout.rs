@@ -1,4 +1,7 @@
 //! Numbering of port classes and queues.
+//!
+//! A node identifies its ports by local indices (`Local`). The network's ids (`PortId`, two per link) are
+//! used in the order of events, in the mechanisms' inputs and in results; `Facts` converts between them.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::cast::narrow;

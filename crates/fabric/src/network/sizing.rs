@@ -1,4 +1,14 @@
 //! Sizing: whether buffers are large enough that lossless classes lose nothing under any traffic.
+//!
+//! The sizes are `lossless_size`, `restart_size` and `may_overflow` of the slot. The same comparison gives
+//! the warnings and notes of `check`. Losses that these formulas do not cover (pauses lost while a link is
+//! down and undetected, pauses of other classes, pauses behind ACKs) are a reason there, so that such a run
+//! is never *held by sizing*; `make soak` searches for losses without a reason.
+//!
+//! Headroom by its formula is enough for a port with a buffer of its own. With a shared pool, other ports can
+//! use the pool's last bytes, or lower a dynamic threshold, before this port has paused its upstream. The
+//! packet that causes the pause is then in headroom too, and `headroom = "auto"` is one MTU more there. A
+//! property test found the loss.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,7 @@
 //! The end of a run: its verdicts and its tables.
+//!
+//! Packets that a link loses are counted at the receiving end. So those that were sent onto a wire that was
+//! down are counted here, at the port where they would have arrived.
 
 use floodway_mechanisms::slots::DropReason;
 use floodway_units::{PortId, Span, Time};

@@ -7,6 +7,8 @@
 //! ```
 //! An instant comes before the changes of its time, or, where events happen in the order in which they were
 //! scheduled, as if it were one of them ([`Instants`]).
+//!
+//! So histograms equal those of simulators that sample by events.
 
 pub(super) mod table;
 

@@ -1,4 +1,7 @@
 //! Packets in a network in which nothing moves, and the accounts that are charged for them.
+//!
+//! At the end of a run, the packets of each queue pair that are there are compared with the counters of its
+//! two ends and of the nodes between.
 
 use floodway_units::{NodeId, PortId};
 

@@ -1,4 +1,11 @@
 //! Records of a run, and the tables made from them.
+//!
+//! A run keeps the tables `flows`, `latency`, `series`, `counters` (columns in `docs/results.md`) and the
+//! outcome: the reason for its end, invariants, the lossless verdict, deadlocks, totals. A scenario may
+//! request further ones, each with a maximum number of rows: `pauses`, a row for each pause and resume on
+//! arrival; `signals`, for each mark, CNP, CN and state change of a congestion point; `allowances`, for each
+//! change of a sender's rate or window; `shares`, each flow's bytes on chosen links in buckets of time.
+//! `queue_histogram` has the bytes that waited at switches at regular instants.
 
 pub(crate) mod allowances;
 pub(crate) mod capture;

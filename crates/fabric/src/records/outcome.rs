@@ -1,4 +1,9 @@
 //! The outcome of a run: its tables, and the verdicts on it.
+//!
+//! A run that violates one of these invariants fails: bytes injected = delivered + dropped + in flight; every
+//! buffer account equals the bytes queued for it; every packet that arrived at a host had been sent to it; no
+//! flow was faster than its ideal FCT. Whether lossless classes dropped packets, and whether they could have,
+//! is a verdict.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -1,4 +1,6 @@
 //! Series of an egress port over time, in buckets that widen as the run goes on.
+//!
+//! Every port keeps one, of bounded size; those of watched ports and of the busiest ones are written.
 
 use std::mem;
 

@@ -1,4 +1,9 @@
 //! A node and the event executed there: the state that the event may change.
+//!
+//! `AtNode` has one node to change, `Facts` to read, which never change while nodes are processed, and the
+//! thread's `Run`: packets and queue pairs by their ids, traffic sources, pending events, and the records,
+//! which affect no decision. So the compiler guarantees that no event changes the ports or accounts of
+//! another node.
 
 use floodway_engine::Event;
 use floodway_units::{Bytes, PortId};

@@ -1,4 +1,11 @@
 //! Execution of a run node by node, window by window.
+//!
+//! The node with the earliest pending event is first, and executes all its events of the window at once. So
+//! its state stays in the caches, and sorting compares few events. Windows without events are skipped. Events
+//! more than two windows ahead are in one queue for all nodes.
+//!
+//! Property tests over random networks with every mechanism compare the records with those of one order of
+//! all events, and of windows of any shorter length: they are the same to the byte.
 
 use floodway_engine::Advance;
 use floodway_units::Time;

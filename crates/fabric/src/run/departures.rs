@@ -1,5 +1,20 @@
 //! Transmitter of a port: what it sends next, and when. Each operation with a fast path is beside the general
 //! one.
+//!
+//! A departure is an event only while a packet waits. A port is busy if its transmitter's end is in the
+//! future, or at the current instant but later in the order of events. So creating the event late changes
+//! nothing.
+//!
+//! ```text
+//!  try_transmit(port)  transmitter busy: request a departure event; else transmit
+//!  transmit(port)      link control frames, then the control class, then metered messages, then data: at a
+//!                      host of the queue pair whose turn it is, at a switch the scheduler's choice among open
+//!                      gates; congestion points mark, the sender half and the scheduler are called; the
+//!                      packet's arrival becomes an event
+//!  release             at the packet's last bit, applied when an account is read; an event only while the
+//!                      receiver half waits for it (a RESUME may be due). With `release = "start"` it is
+//!                      applied when the transmission starts.
+//! ```
 
 use floodway_mechanisms::slots::Scheduler as _;
 use floodway_units::cast::low_u32;

@@ -1,4 +1,8 @@
 //! Inspection between epochs: which queue pairs are complete, and whether the run is.
+//!
+//! At the end of each epoch one thread inspects the whole network: it ends the run if that is over, searches
+//! for deadlocks once a millisecond, closes queue pairs, and balances free slots and memory between threads.
+//! When the run is over it merges the records of all threads.
 
 use std::mem;
 use std::sync::atomic::Ordering;

@@ -1,5 +1,8 @@
 //! Faults at known times: links that go down and up, delays that change, relays that are bypassed, ports that
 //! pause their upstream.
+//!
+//! A link that goes down loses the packets on it. When its ends know, the packets that wait for it are lost,
+//! and both halves of its flow controls restart when it is up again.
 
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
 use floodway_units::cast::narrow;

@@ -1,4 +1,10 @@
 //! Groups of nodes that are executed in one common order.
+//!
+//! A group is processed as one node, with the events of its nodes in their common order. So short cables
+//! within a rack do not shorten the windows. Hosts of a scale-up domain are a group, too.
+//!
+//! Where all nodes are one group, or a feature needs it ([`in_one_order`]), the events of all nodes have one
+//! order, and the run has one thread. A run that follows a flow for `floodway why` has one order, too.
 
 use floodway_mechanisms::registry::{CongestionPointParams, ReactionParams};
 use floodway_mechanisms::slots::Need;

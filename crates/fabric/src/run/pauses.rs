@@ -1,4 +1,12 @@
 //! Flow control of a link: calls of its two halves, and transmission of their frames.
+//!
+//! A class of a port is paused while its flow control does not let the largest frame start: so it is for
+//! credits and for pauses. A pause that a resume has ended has no further effect: the expiry of its timer
+//! does nothing. Link control frames are sent before all other frames, or with
+//! `link-control = "control-class"` in the queue of the control class, behind the ACKs that wait there.
+//!
+//! The releases that a receiver half waits for, and whether a sender half discards, are cached beside them at
+//! each call: neither changes with time alone between calls.
 
 use floodway_mechanisms::registry::AnyFcReceiver;
 use floodway_mechanisms::slots::{

@@ -1,4 +1,7 @@
 //! The number of threads of a run, and the reason why it is not larger.
+//!
+//! By default a run uses all cores if that is faster by the rule in `policy`. `floodway run` prints why it
+//! uses fewer.
 
 pub(crate) mod assignment;
 mod policy;

@@ -1,4 +1,10 @@
 //! A worker: executes the events of its nodes in a window.
+//!
+//! While one node is visited, the inbox of the node two places later is sorted and its packets are
+//! prefetched; for the next node, the data that its first packets refer to are prefetched.
+//!
+//! Whether the run is to stop is checked after each visit, and in a visit after every 8,192 events. A window
+//! that is cut leaves its events pending, so that the run's counts balance.
 
 use floodway_engine::Event;
 use floodway_units::NodeId;

@@ -13,6 +13,29 @@
 //! The first owners follow from the topology, so that nodes that exchange many packets share a thread. After
 //! every 200,000 events, threads with more work than the mean give nodes away. If a window has few events,
 //! one thread executes the windows of all.
+//!
+//! At a barrier all threads publish their earliest window with an event, receive their mail, and enter the
+//! earliest of these windows. So windows without events cost nothing.
+//!
+//! What threads share, beside facts, which do not change:
+//!
+//! | what | where | rule |
+//! |---|---|---|
+//! | nodes | `SharedSlice` (`pool.rs`) | only the owner of a node accesses it, by the `OwnElements` of its worker |
+//! | packets | an arena per thread over common memory (`link/arena.rs`) | only the node where a packet is, or to which it is on its way |
+//! | halves of queue pairs, traffic sources, triggers | pools (`pool.rs`) | only events of the node that owns an element |
+//! | paths of queue pairs | a pool | written when the queue pair opens, a window before another node reads them |
+//! | packets of a queue pair that were lost or created on its path | atomic counters | sums commute |
+//! | messages posted on an open queue pair | mailboxes | the receiver's thread adds them at the barrier, outside of any event |
+//! | faults | the coordinating thread | a window ends at the time of a fault, and all threads wait |
+//!
+//! Routes with failing links, and ideals, are not shared: each `Run` computes its own, with the same result.
+//!
+//! The compiler does not check these rules. With debug assertions, as in every test, a second thread that
+//! changes an element of a pool or a packet in one window, or accesses a node, panics (`pool::race_check`: of
+//! packets and elements it detects only writes). Tests compare random networks with random owners with one
+//! thread, byte for byte (`tests/all/threads.rs`), and `make loom` executes the barrier and the exchange in
+//! all orders of their threads.
 
 use std::mem;
 use std::ops::RangeInclusive;

@@ -1,4 +1,8 @@
 //! Ingress accounts of a buffer: a switch's, or the receive buffer of a NIC.
+//!
+//! The bytes that all egress queues hold beyond a part of their own (`buffer.shared.egress-pool`) are summed
+//! only where an admission requests them. The control class is charged to no account; with
+//! `semantics.acks = "data-class"` replies are of a class of data, and are charged and paused in switches.
 
 mod charge;
 

@@ -1,4 +1,38 @@
 //! Scheduler and congestion points of an egress port.
+//!
+//! **Fast path.** The bound of a congestion point may depend on the packets that it has processed: it is
+//! queried again after each call. One that needs the waiting packets (Mercury's flow table) is not called
+//! while its queue is short. When a queue exceeds its bound, or a pause arrives, it is called for the packets
+//! that wait. So its counts are exactly the same, at a lower cost.
+//!
+//! **Queues.** A congestion point may choose in which queue of a class a flow waits. By default a flow stays
+//! in the queue where it has packets, so that its packets are never in two queues. When the choice changes
+//! (`CpAction::Resort`), the port queries it again for all packets that wait there, at inputs and outputs,
+//! and moves them in their order. With `Demands::each_packet` the choice is made for each packet; the
+//! congestion point is then responsible for the order of a flow's packets, and no crossbar may precede its
+//! queues. It may also choose which queue of a class is served next (`Claim::Serve`); the scheduler then has
+//! one queue per class to choose from.
+//!
+//! **Isolation.** A congestion point may declare that the second queue of its classes loses packets
+//! (`Demands::isolation`, CASL). That queue is never paused, and its packets are charged to no account: they
+//! count in the switch's total, and the machine's `admit` bounds them. So the queue determines the charge of
+//! a packet. `Resort` moves flows into such a queue, and out of their accounts, and never back. A packet that
+//! left such a queue carries a bit (`ISOLATED`) to the next switch. Where its account there is pausing, or
+//! would charge it to headroom, the packet was not permitted by flow control. It then waits in the second
+//! queue there, whatever the machine returns for its flow, and all waiting packets of its flow move there;
+//! without a second queue it is dropped. A path with such a port is not lossless: its flows have their
+//! timers. Crossbars have no such queues, and flow controls must declare that they tolerate packets that no
+//! pause has held (`tolerates_unpaused`).
+//!
+//! **Messages.** Machines of a switch's ports send messages to each other (`CpAction::ToPort`), at one
+//! instant and within a node, and have the links of all its ports (`on_port`). A set of flows is sent one hop
+//! upstream as a bitmap whose bytes the link carries (`FilterUpstream`), also to hosts: a host then skips
+//! queue pairs that a machine of its port blocks (`Demands::flows`), and checks again after the machine has
+//! received an event. A congestion notification (CN) goes one hop against the data, ahead of all other
+//! frames, and lists flows; hosts receive none. A CNP that a switch creates is sent into the network like any
+//! packet: in the control class, by the router's choice, with the addresses of the flow swapped, and included
+//! in the packet counters. A machine that may name a flow long after its last packet states for how long
+//! (`Demands::naming`); the flow's slot is not reused before.
 
 mod callbacks;
 pub(crate) mod meter;

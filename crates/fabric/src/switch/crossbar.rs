@@ -4,6 +4,11 @@
 //! take_in ─► VOQ of (input, output, queue) ─► crossbar ─► enqueue at the output ─► try_transmit
 //!            charged to the input's account               uncharged: it has crossed
 //! ```
+//!
+//! A charged packet waits in a virtual output queue (VOQ) of its input, crosses by the matching of
+//! `mechanisms/src/crossbar.rs`, and joins its egress queue where other packets join it on arrival. Its
+//! account is uncharged when it has crossed, and not when it leaves; the flow control of the account receives
+//! the length of the longest VOQ.
 
 mod cross;
 

@@ -1,4 +1,12 @@
 //! A switch: buffer pool, router, pipeline, relay.
+//!
+//! Data, ACKs, NAKs and CNPs pass the pipeline of each switch that forwards them. Frames that a MAC consumes
+//! (a pause, a credit or a congestion notification between neighbours) pass no pipeline. A CNP that a switch
+//! creates does not pass that switch's pipeline.
+//!
+//! A relay is a switch of two ports, each of which is the egress of the other. It has ordinary queues,
+//! accounts and halves of flow control, and the network's scheduler. Only its reaction to a received pause
+//! differs, and the flow control of its link defines that (`slots::Relay`): obey it, forward it, or both.
 
 mod pass;
 

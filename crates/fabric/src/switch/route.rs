@@ -1,4 +1,7 @@
 //! Routing of a packet: the port by which it leaves a switch.
+//!
+//! A router that reads port states first returns its usual port (`usual_port`), and whether it keeps it,
+//! given that port's state alone. All candidates are read only if it does not keep it.
 
 use floodway_mechanisms::slots::{CongestionPoint as _, PacketView, PortView, Router as _, Signals};
 use floodway_units::{Bytes, NodeId};

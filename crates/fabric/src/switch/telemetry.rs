@@ -1,5 +1,8 @@
 //! In-band telemetry (INT): records that egress ports of switches write into data packets as they start on
 //! the wire, and replies bring back. Packets have the records with them.
+//!
+//! They are exact, for flows whose rate control requests them. The rate control rounds the values as its
+//! source does.
 
 use crate::link::arena::{Extra, Hops, PacketRef};
 use crate::run::at_node::AtNode;

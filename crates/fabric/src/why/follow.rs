@@ -1,4 +1,8 @@
 //! Trace of one flow, event by event.
+//!
+//! The loop that follows flows is separate (`run_traced`); the ordinary loop has no branch for it. Ports are
+//! `observed`, like captured ones; stops of flow control, lost frames, and starts and ends of flows check
+//! whether a flow is followed. A test runs networks with every mechanism in both modes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;

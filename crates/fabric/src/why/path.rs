@@ -2,6 +2,12 @@
 //!
 //! The run is repeated twice: once until the target is complete, while ranks log from which event what
 //! followed, and once while the messages of the path are followed one after another.
+//!
+//! All that a walker does at an instant follows from the input that it handles then: an event for each input
+//! from which something followed, and the event in which each message was posted, are enough
+//! (`walker/predecessors.rs` of the programs). The path is found back through these logs, from the event in
+//! which the last rank was complete. What ranks do before the target's start is not logged, and all logs
+//! together have at most 2 GiB. Ordinary runs test one pointer for each input.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;

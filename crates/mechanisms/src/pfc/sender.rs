@@ -1,4 +1,6 @@
 //! The half at the upstream egress: obeys pauses, and ignores those that last too long.
+//!
+//! The reaction time delays only a pause's beginning: its end counts from the frame's arrival.
 
 use floodway_units::{Bytes, Rate, Span, Time};
 

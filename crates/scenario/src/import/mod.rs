@@ -1,5 +1,9 @@
 //! Scenarios from the folders of other simulators: a configuration of the HPCC simulator, or of ConWeave's,
 //! with the files that it names becomes the text of a scenario that says all of it; so do the files of a job.
+//!
+//! Every difference of such a simulator is a key of `[semantics]` or a parameter of a mechanism, and a
+//! profile (`profiles/`) is a file that sets them, and nothing more: each difference can be tried alone, no
+//! mechanism depends on a profile, and what runs is always a scenario.
 
 mod config;
 mod control;

@@ -1,4 +1,8 @@
 //! Links with relays, and the settings of their cables.
+//!
+//! A scenario that chooses a flow control with relays for a link is resolved twice: first to find the links
+//! that have them, and then with their nodes and cables in the network, where overrides can select them. For
+//! routing a relay is no hop, so relays on some links change no path.
 
 use floodway_mechanisms::registry::FlowControlParams;
 use floodway_mechanisms::slots::Relay;

@@ -1,4 +1,6 @@
 //! Files that a scenario names: their location and how they are read.
+//!
+//! Only regular files are read, which have a size, so that reading ends.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};

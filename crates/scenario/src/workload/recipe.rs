@@ -1,4 +1,7 @@
 //! Workloads that depend on the seed: the random choices, and the flows that result.
+//!
+//! What depends on the seed (permutations, incasts, phases, hot hosts) is stored as parameters of random
+//! draws. For another seed only these draws are repeated; nothing else of the scenario is read again.
 
 use floodway_fabric::Blueprint;
 use floodway_fabric::blueprint::{Arrivals, FlowSpec, WorkloadSpec};

@@ -1,4 +1,7 @@
-"""The rule of a verdict: intervals of our numbers, bands around published ones, and how they lie."""
+"""The rule of a verdict: intervals of our numbers, bands around published ones, and how they lie.
+
+It reads numbers only: so a test draws them with a known truth and counts the errors of the rule.
+"""
 
 from __future__ import annotations
 

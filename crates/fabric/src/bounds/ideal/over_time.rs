@@ -11,6 +11,9 @@
 //! of its packets (`fct_lower_bound`).
 //!
 //! All flows are gone through at the end of the run, in the order of time, along with the changes.
+//!
+//! The paths of each pair of hosts that has an active flow are computed again when one of their links
+//! changes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};

@@ -1,4 +1,9 @@
 //! Opening and closing of queue pairs.
+//!
+//! A slot is reused once both ends are finished and none of the queue pair's packets is in the network, by
+//! the sum of the counts of the halves and of the nodes between them, and once no machine may name it any
+//! more. Slots are freed between epochs, and no result depends on them: timers are ordered by NIC and rank,
+//! or by their numbers where ties are in scheduling order.
 
 use floodway_mechanisms::slots::{Need, TransportSender as _};
 

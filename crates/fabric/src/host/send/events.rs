@@ -1,4 +1,13 @@
 //! Events of the sending half of a queue pair: replies, CNPs, timers, pacing.
+//!
+//! The next pacing time counts from the actual start of a packet: so a NIC shared with a greedy queue pair
+//! gives a paced one slightly less than its rate. A new rate also applies to the packet that waits for its
+//! pacing time, unless `repacing` says otherwise.
+//!
+//! A queue pair has one armed timer, at the earliest timeout of its machines. Timers that tick even when they
+//! have no effect (`ReactionPoint::ticks`) are armed one by one; each is an event with the number at which it
+//! was set. In scheduling order, a packet's timer, which is armed here once those of earlier packets have
+//! expired, carries the number that it had when the packet was sent.
 
 use std::cmp::Reverse;
 

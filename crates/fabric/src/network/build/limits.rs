@@ -1,4 +1,9 @@
 //! Limits of a blueprint: how many objects have numbers of their own in packets and in events.
+//!
+//! Packets and events number objects in a few bits, and a number that does not fit would be that of another
+//! object. So a blueprint with more of them is refused, when it is checked as when it is built. What only a
+//! run can exceed ends it with an error (`Outgrown`): 2^24 queue pairs that a NIC opens while an earlier one
+//! stays open, and in scheduling order 2^24 open queue pairs or 2^36 events.
 
 use crate::error::BuildError;
 use crate::network::blueprint::{Arrivals, Blueprint, Role, Ties, WorkloadSpec};

@@ -1,4 +1,7 @@
 //! Construction of nodes: what each owns.
+//!
+//! Of a run in several processes, nodes of others are bare; what their congestion points demand of the whole
+//! network is noted.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,8 @@
 //! Paths of flows, where they follow from the flow alone.
+//!
+//! Where every router on a flow's path decides by the flow alone, the path is computed once, when its queue
+//! pair opens, and packets follow it by hop number. Where links go down, or a router uses more inputs
+//! (spray), each hop is looked up.
 
 use floodway_mechanisms::slots::{FlowTuple, Router as _};
 use floodway_units::cast::to_usize;

@@ -5,6 +5,8 @@
 //! that are down do not matter, it is the table of [`Routes`]; of another one only the sets that differ are
 //! kept. The ports of a set have the order that a search over the links that are up gives them: so a table
 //! does not depend on the changes before.
+//!
+//! So each thread may compute tables of its own.
 
 use std::sync::Arc;
 

@@ -1,4 +1,14 @@
 //! Order of arrivals of one instant at a node, where it is hashed.
+//!
+//! The sequence number is that of the packet in its queue pair; link control frames have 0. So the order of a
+//! tie depends on the packets that meet, and on nothing before: equal situations end equally at any time, and
+//! the iterations of a job whose queue pairs begin anew are equal to the picosecond once the network's state
+//! recurs.
+//!
+//! As sequence numbers go on, no port stays first: synchronised senders, two or more, paced or not, have
+//! equal shares of a port's losses. Messages of one packet that meet again and again do so in the same order
+//! each time. With `qp = "per-pair"` sequence numbers go on from message to message, and so the order of ties
+//! recurs after 1,024 packets of a queue pair.
 
 use floodway_units::cast::low_u32;
 use floodway_units::{PortId, fold, mix};

@@ -1,4 +1,7 @@
 //! What ranks agree on between epochs: queue pairs that are over, and whether the run is.
+//!
+//! A queue pair that is complete at its sender is closed when no rank has packets of it and its receiver has
+//! no timer. Then ranks add up what decides on the end of the run.
 
 use floodway_mechanisms::slots::NotificationPoint as _;
 use rustc_hash::FxHashMap;

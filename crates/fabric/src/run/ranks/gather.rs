@@ -1,4 +1,7 @@
 //! The end of a run of several processes: the first one receives what the others have kept.
+//!
+//! The first rank merges the records of all as those of threads, and builds the nodes of others, at rest, to
+//! hold their counters and series.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::NodeId;

@@ -1,4 +1,7 @@
 //! Which queue pairs concern other ranks.
+//!
+//! One is local where every shortest path between its hosts stays in a rank, and no machine may name other
+//! flows.
 
 use floodway_units::NodeId;
 use rustc_hash::FxHashSet;

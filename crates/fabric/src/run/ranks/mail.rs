@@ -4,6 +4,13 @@
 //!  head | queue pairs that closed | that opened | messages posted on open ones | packets on links ...
 //! ```
 //! The order is that in which a receiver needs them.
+//!
+//! - The head has the rank's earliest window, its next step of the whole network, and whether it was asked to
+//!   stop: so all ranks know what comes next.
+//! - A queue pair is announced to others unless it is local (`locality`). The sender's rank computes what the
+//!   machines know of the flow, and its ports; from these the others build the path and the receiver's half.
+//! - A packet has with it what it carries and the order of its arrival. What is on a link between ranks that
+//!   changes is kept at the receiver.
 
 use std::mem;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,6 @@
 //! Rounds: windows of a rank's nodes, as far as nothing of other ranks can reach them.
+//!
+//! A round ends at the earliest step of the whole network, since a link that fails loses what is on it.
 
 use std::sync::atomic::Ordering;
 

@@ -5,6 +5,9 @@
 //! many groups as there are threads, neighbours together, with like shares of the ports' rates; switches that
 //! have no hosts (aggregation, cores) follow most of their links, and are dealt out where those lead
 //! everywhere. Later it follows from the measured cost of nodes.
+//!
+//! If the topology has fewer parts than there are threads, nodes are assigned one by one in the order of
+//! their rates.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

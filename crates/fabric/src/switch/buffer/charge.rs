@@ -1,4 +1,12 @@
 //! Charges and releases of ingress accounts.
+//!
+//! A packet does not store which parts of the buffer it is charged to: its bytes leave headroom first, then
+//! the rest. Storing the charges would keep headroom in use until the last packet charged to it has left. By
+//! then a FIFO queue is empty, and RESUME would be sent at zero and not at XON (IEEE 802.1Qbb; both ns-3
+//! models do the same as here).
+//!
+//! An account updates its port's series with its bytes only where they exceed the maximum so far in the
+//! current bucket.
 
 use floodway_mechanisms::slots::{Admission as _, Admit, DropReason, FcReceiver, PacketView, PoolView};
 use floodway_units::Bytes;

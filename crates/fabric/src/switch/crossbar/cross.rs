@@ -1,4 +1,8 @@
 //! Passage of packets through a crossbar.
+//!
+//! A packet that arrives for a free crossbar starts to cross at once, and so do packets that a departure has
+//! made room for. One event ends all crossings of an instant, and matches again the outputs and inputs that
+//! they affect.
 
 use std::mem::take;
 

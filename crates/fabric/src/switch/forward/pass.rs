@@ -1,4 +1,26 @@
 //! Passage of packets through a switch.
+//!
+//! ```text
+//!  arrive(in, packet)
+//!    link control frame: the sender half (Pause, Credit) or the receiver half (Sent) receives it; the port
+//!    checks its queues again
+//!    out   = the flow's path, or the router's choice
+//!    apply_releases: packets whose last bit has left by now are uncharged
+//!    far below every threshold: charge_on_fast_path, pass_on; else the full path:
+//!    queue = classify (congestion point), or the queue where the flow still has packets
+//!    watchdog, congestion point: drop?      admission: drop, or charge to reserve, shared or headroom
+//!    enqueue; congestion points are called and may mark; the receiver half is called (a PAUSE leaves on `in`)
+//!    try_transmit(out)
+//! ```
+//!
+//! Two of three packets are far below every threshold. So state machines may state a bound below which no
+//! callback is needed (by default: never). A receiver half states the account (`fast_path_below`), a
+//! congestion point the queue length (`fast_path_up_to`). A sender half states that its gate stays open until
+//! its next callback (`is_free`), an admission that it reads only the threshold and the pool (`is_plain`). A
+//! packet within these bounds is charged and passes an idle port without a call (`charge_on_fast_path`,
+//! `pass_on`, `control_goes_through`), and leaves a queue in the same way (`sends_on_fast_path` in
+//! `run/departures.rs`). The full path uses no such bounds. A test adds congestion points that receive every
+//! callback and do nothing, and compares the results byte for byte.
 
 use floodway_mechanisms::slots::{CongestionPoint as _, DropReason, FcReceiver};
 

@@ -7,6 +7,8 @@
 //! A rank is a host. A send is not a message of a queue pair of two ranks: it starts a flow of the list, with
 //! its own settings, number and hooks, after its `wait` and not before its `start`. Flows that wait for none,
 //! and for which none wait, are not in the program.
+//!
+//! A list without `after` has no ranks: sources start its flows.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,7 @@
 //! Messages of ranks of jobs, and the events that advance ranks.
+//!
+//! A message's number says which transfer of its sender's program it is, and both ends compute the rest by
+//! formula (`collective/` of the programs): no message of a collective exists before it is sent.
 
 use floodway_programs::walker::Ended;
 use floodway_programs::{Message, Output, Posting, Program, SendCompletes};

@@ -176,11 +176,14 @@ mpi: $(INSTALLED) | tools ## The native module built again, with MPI: mpirun -n 
 	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --locked --features mpi
 	@touch $(BUILT)
 
-# A quarter of a day on two cores. Some papers: make reproduced PAPERS="casl rcm".
+# A quarter of a day on two cores; study by study: CONTRIBUTING.md.
+# Some papers: make reproduced PAPERS="casl rcm".
 reproduced: $(BUILT) ## Every paper at full size, and the pages with their results in docs/reproduced/
 	for paper in $(or $(PAPERS),swing bifrost rcm mercury casl); do \
 	  $(BIN)/floodway reproduce $$paper --quick --quiet --out out/quick/$$paper && \
+	  $(BIN)/python -m floodway.reproduction numbers $$paper --quick && \
 	  $(BIN)/floodway reproduce $$paper --quiet --out out/reproduce/$$paper && \
+	  $(BIN)/python -m floodway.reproduction numbers $$paper && \
 	  $(BIN)/python -m floodway.reproduction pages $$paper || exit 1; \
 	done
 

@@ -8,7 +8,7 @@ from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given
@@ -26,10 +26,11 @@ from floodway.reproduction.pages import (
     Made,
     mutants_page,
     overview_page,
-    read_results,
     results_page,
     statements_of,
 )
+from floodway.reproduction.paper import judge, take_in
+from floodway.study import conduct, load_study, plan_of
 from floodway.study.report.glance import COLUMNS as GLANCE
 from floodway.validation.page import write_block
 from scenarios import SMALL
@@ -156,6 +157,18 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+@pytest.fixture(scope="module")
+def kept(results: Path) -> dict[str, Any]:
+    """Judge the same study at full size by the numbers that are kept of it."""
+    folder, study = results.parent / "full", load_study(results.parent / "pools.toml")
+    conduct(plan_of([study]), out=folder, jobs=2, report=False)
+    page, said = folder / "docs" / "pools", list[str]()
+    take_in(study, folder, page, date="2026-01-01", revision=EVIL, several=False, on_message=said.append)
+    found = judge([study], page)
+    assert found is not None
+    return found
+
+
 def test_the_report_of_a_study_has_no_element_of_its_texts(results: Path) -> None:
     text = (results / "report.md").read_text(encoding="utf-8")
     assert text.count("onerror") > 6
@@ -173,17 +186,16 @@ def test_what_notes_leave_open_ends_with_them(results: Path) -> None:
     assert "Versions" in headings
 
 
-def test_the_page_of_a_reproduction_has_no_element_of_its_texts(results: Path) -> None:
-    full = read_results(results)
+def test_the_page_of_a_reproduction_has_no_element_of_its_texts(kept: dict[str, Any]) -> None:
     made = Made(command="floodway reproduce `x`", date="2026-01-01", revision="abc")
-    page = results_page("pools", full, full, made)
+    page = results_page("pools", kept, kept, made)
     assert page.count("onerror") > 6
-    inert(page, own_links=re.compile(r"pools/[\w.%-]+|not-reproduced\.md"))
+    inert(page, own_links=re.compile(r"pools/(?:numbers/)?[\w.%-]+|not-reproduced\.md"))
 
 
-def test_the_page_of_all_papers_has_the_statements_of_those_that_are_judged(results: Path) -> None:
+def test_the_page_of_all_papers_has_the_statements_of_those_that_are_judged(kept: dict[str, Any]) -> None:
     row = dict.fromkeys(GLANCE, EVIL)
-    full = {**read_results(results), "counts": [EVIL], "glance": [row]}
+    full = {**kept, "lacks": [EVIL], "counts": [EVIL], "glance": [row]}
     page = overview_page({"casl": statements_of(full, Made(command="x", date="2026-01-01", revision="abc"))})
     assert page.count("onerror") > 6
     assert page.count("of an earlier rule") == 4

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from floodway import StudyError
 from floodway.reproduction.mutants import mutants_of, tried
-from floodway.reproduction.pages import Made, mutants_page, read_results, results_page, write_pictures
-from floodway.study import conduct, load_study, papers, plan_of
+from floodway.reproduction.pages import Made, mutants_page, results_page
+from floodway.reproduction.paper import judge, take_in
+from floodway.study import conduct, load_study, papers, plan_of, report_of
 from studies import BRIEF, study_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from floodway.reproduction.mutants import Found
+    from floodway.study import Study
 
 #: Three seeds, and a claim that holds: the smaller pool is no worse, since nothing pauses at these loads.
 HOLDS = (
@@ -107,6 +111,18 @@ def test_every_paper_has_mutants_of_its_studies() -> None:
                 assert variants & set(mutant.variants), (name, mutant.name, study)
 
 
+def kept(studies: Sequence[Study], folder: Path, *, quick: bool = False) -> dict[str, Any]:
+    """Run the studies of a paper, keep their numbers, and judge it by them."""
+    conduct(plan_of(studies, quick=quick), out=folder / "out", jobs=2, report=False)
+    page, several = folder / "docs" / "pools", len(studies) > 1
+    how: dict[str, Any] = {"date": "2026-01-02", "revision": "def", "several": several, "quick": quick}
+    for study in studies:
+        take_in(study, folder / "out", page, **how, on_message=pytest.fail)
+    found = judge(studies, page, quick=quick)
+    assert found is not None
+    return found
+
+
 def test_a_page_begins_with_the_published_statements_about_the_mechanism(tmp_path: Path) -> None:
     """One table and one picture over all studies; baselines and other claims are below, folded."""
     studies = []
@@ -115,13 +131,14 @@ def test_a_page_begins_with_the_published_statements_about_the_mechanism(tmp_pat
         text = BRIEF.replace('title = "Pools"', f'title = "{name}"\npaper = "A paper"', 1)
         text = text.replace('figure = "1"', f'figure = "{name}"\nwithout = "little"', 1)
         studies.append(load_study(study_file(tmp_path / name, text, name=name)))
-    done = conduct(plan_of(studies), out=tmp_path / "out", jobs=2)
+    page = results_page("pools", kept(studies, tmp_path), None, MADE)
+    done = report_of(plan_of(studies), out=tmp_path / "out")
     assert "published-and-ours.csv" in [file.name for file in done.files]
-    page = results_page("pools", read_results(tmp_path / "out"), None, MADE)
     first, rest = page.split("## Figure by figure")
     rows = [line.split(" | ")[0] for line in first.splitlines() if line.startswith("| ")]
     assert rows == ["| figure", "| ---", "| one", "| two"]
     assert "![Published and ours, all figures](pools/published-and-ours.png)" in first
+    assert (tmp_path / "docs" / "pools" / "published-and-ours.png").stat().st_size > 1000
     assert rest.count("<details") == rest.count("</details>") == 2
 
 
@@ -130,16 +147,12 @@ def test_a_page_has_the_claims_the_pictures_and_the_quick_form_beside_them(tmp_p
     study = load_study(
         study_file(tmp_path, HOLDS.replace("[metric", "[quick]\nseeds = 1\n[metric", 1) + picture)
     )
-    for name, quick in (("full", False), ("quick", True)):
-        conduct(plan_of([study], quick=quick), out=tmp_path / name, jobs=2)
-    full, few = read_results(tmp_path / "full"), read_results(tmp_path / "quick")
+    few, full = (kept([study], tmp_path, quick=quick) for quick in (True, False))
     page = results_page("pools", full, few, MADE)
-    assert "`floodway reproduce pools`, 2026-01-01, revision abc, 12 runs" in page
-    assert f"`floodway reproduce pools {study.name}`: 12 runs with 3 seeds, 0 minutes of one core" in page
+    assert "`floodway reproduce pools`, 2026-01-01, revision abc, judges 12 runs that took 0 minutes" in page
+    numbers = "[numbers](pools/numbers/pools.parquet) of 2026-01-02, revision def"
+    assert f"`floodway reproduce pools pools`: 12 runs with 3 seeds, 0 minutes of one core; {numbers}" in page
     assert "| 1 | the larger pool is sooner | at most 1,000 us" in page
     assert "![Means](pools/1.png)" in page
-    older = results_page("pools", full, few, replace(MADE, engine="def"))
-    assert "revision abc, 12 runs by the engine of revision def, " in older
     assert "| 1 | the larger pool is sooner | agrees | not decided |" in page
-    write_pictures("pools", full, tmp_path / "full", tmp_path / "docs")
     assert (tmp_path / "docs" / "pools" / "1.png").stat().st_size > 1000

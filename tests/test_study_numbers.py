@@ -53,7 +53,8 @@ def test_every_number_is_in_a_tidy_table(three_seeds: Conducted) -> None:
     folder = three_seeds.folder
     table = pl.read_parquet(folder / "numbers.parquet")
     assert table.columns == [
-        *("study", "variant", "load", "seed", "metric", "unit", "value", "unfinished", "flows", "run")
+        *("study", "variant", "load", "seed", "metric", "unit", "value", "unfinished", "flows"),
+        *("run", "scenario", "digest", "lost", "deadlocked", "failure"),
     ]
     # Two variants, two points, three seeds, two metrics.
     assert len(table) == 2 * 2 * 3 * 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -64,7 +64,8 @@ def made_up(study: Study, by_variant: dict[str, list[float]]) -> Numbers:
         for seed, value in enumerate(own, start=1):
             key = f"{name}-{seed}"
             # A verdict reads nothing of a run's scenario.
-            runs.append(Run(variant=name, at=(), seed=seed, key=key, recipe=None, warnings=(), extent=None))  # type: ignore[arg-type]
+            rest: dict[str, Any] = {"recipe": None, "warnings": (), "extent": None}
+            runs.append(Run(variant=name, at=(), seed=seed, key=key, written="", **rest))
             values[key] = Value(value=value)
     metric = study.claims[0].metric.name
     return Numbers(runs=tuple(runs), done=frozenset(values), values={metric: values})

@@ -83,6 +83,28 @@ def test_a_key_changes_with_what_decides_a_result_and_with_nothing_else(
     assert key() != changed
 
 
+def test_a_scenario_as_written_has_a_key_without_seed_and_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flows = "source,destination,size_bytes,start_us\nh1,h3,1000,0\n"
+    workload = '[[workload]]\nname = "list"\nflow-list = { file = "flows.csv" }\n'
+    listed = SMALL[: SMALL.index("[[workload]]")] + workload
+    (tmp_path / "flows.csv").write_text(flows, encoding="utf-8")
+
+    def key(text: str = listed, *, seed: int = 1) -> str:
+        file = tmp_path / "s.toml"
+        file.write_text(text, encoding="utf-8")
+        return keys.written_key_of(package.load(file).with_seed(seed), tmp_path)
+
+    first = key()
+    assert key(f"# A comment.\nseed = 3\n{listed}", seed=2) == first
+    assert key(listed.replace("10MB", "11MB")) != first
+    monkeypatch.setattr(keys, "engine", lambda: "another")
+    assert key() == first
+    (tmp_path / "flows.csv").write_text(flows.replace("1000", "2000"), encoding="utf-8")
+    assert key() != first
+
+
 def test_the_engine_is_known_by_its_version_and_its_native_half() -> None:
     version, plus, digest = keys.engine().partition("+")
     assert (version, plus, len(digest)) == (package.__version__, "+", 16)

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 
     from floodway.scenarios import Scenario
 
-__all__ = ["engine", "files_of", "key_of"]
+__all__ = ["engine", "files_of", "key_of", "written_key_of"]
 
 #: Changes when what is stored of a run does.
 FORMAT = 2
 #: What a scenario is called decides nothing.
 CALLED = ("name", "file", "description")
+#: Letters of a key of what is written: 128 bits.
+WRITTEN = 32
 
 
 def key_of(scenario: Scenario, folder: Path) -> str:
@@ -57,6 +59,29 @@ def key_of(scenario: Scenario, folder: Path) -> str:
         parts["code"] = code
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def written_key_of(scenario: Scenario, folder: Path) -> str:
+    """Return a hash of a scenario as it is written, without its seed and without the engine.
+
+    Runs with the same hash and the same seed are the same experiment in every version of floodway, although
+    a version may add settings, change their defaults, or simulate it otherwise.
+
+    Parameters
+    ----------
+    scenario
+        With any seed.
+    folder
+        Where relative paths begin.
+    """
+    content = scenario.to_dict()
+    parts = {
+        "files": _digests(files_of(content, folder)),
+        "code": chosen_digests(scenario.resolved()),
+        "scenario": {key: value for key, value in content.items() if key not in (*CALLED, "seed")},
+    }
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:WRITTEN]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""`python -m floodway.reproduction mutants|pages`, from the root of the repository."""
+"""`python -m floodway.reproduction mutants|numbers|pages`, from the root of the repository."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from floodway.reproduction.pages import (
     Made,
     mutants_page,
     overview_page,
-    read_results,
     results_page,
     statements_of,
-    write_pictures,
 )
+from floodway.reproduction.paper import judge, take_in
 from floodway.results.files import replace_file
-from floodway.study import papers
+from floodway.study import asked_for, papers
 
 __all__ = ["app"]
 
@@ -34,6 +33,8 @@ PAGE = DOCS / "mutants.md"
 RESULTS = DOCS / "reproduced"
 #: In a paper's folder there: its rows of the page of all papers.
 STATEMENTS = "statements.json"
+
+PROGRAM = "python -m floodway.reproduction"
 
 FOLDER = click.Path(path_type=Path)
 
@@ -72,20 +73,47 @@ def mutants(*, names: tuple[str, ...], out: Path, jobs: int | None, write: bool)
 
 
 @app.command()
-@click.argument("names", nargs=-1, required=True, metavar="PAPER...", help="Papers.")
-@click.option("--out", type=FOLDER, default="out/reproduce", help="Folder with a paper's results each.")
-@click.option("--quick", type=FOLDER, default="out/quick", help="The same of the quick form.")
+@click.argument("names", nargs=-1, required=True, metavar="PAPER [STUDY]...")
+@click.option("--out", type=FOLDER, help="Folder with a paper's results each; out/reproduce or out/quick.")
+@click.option("--quick", is_flag=True, help="The quick form.")
 @click.option("--engine", default="", help="Revision whose engine made the runs, if another.")
-def pages(*, names: tuple[str, ...], out: Path, quick: Path, engine: str) -> None:
-    """Write docs/reproduced/PAPER.md from results that are there, and the page of all papers."""
+def numbers(*, names: tuple[str, ...], out: Path | None, quick: bool, engine: str) -> None:
+    """Keep the numbers of finished studies beside a paper's page; exit code 1 if one is not finished."""
+    results = out or Path("out", "quick" if quick else "reproduce")
+    whole = {paper.name: len(paper.files) for paper in papers()}
+    refused = False
+    for name, studies in asked_for(names):
+        for study in studies:
+            if quick and study.quick.skip:
+                continue
+            try:
+                take_in(
+                    study,
+                    results / name,
+                    RESULTS / name,
+                    date=_today(),
+                    revision=engine or _revision(),
+                    several=whole[name] > 1,
+                    quick=quick,
+                    on_message=lambda text: click.echo(f"warning: {text}", err=True),
+                )
+            except FloodwayError as error:
+                click.echo(f"error: {error}", err=True)
+                refused = True
+    sys.exit(int(refused))
+
+
+@app.command()
+@click.argument("names", nargs=-1, required=True, metavar="PAPER...")
+def pages(*, names: tuple[str, ...]) -> None:
+    """Judge papers by the numbers kept of them; write docs/reproduced/PAPER.md and the page of all papers."""
     for name in names:
-        full = read_results(out / name)
-        if full["quick"]:
-            sys.exit(f"error: {out / name}: has the quick form; a page has results at full size")
-        few = read_results(quick / name) if (quick / name).exists() else None
-        made = _made(f"floodway reproduce {name}", engine=engine)
-        RESULTS.mkdir(exist_ok=True)
-        write_pictures(name, full, out / name, RESULTS)
+        ((_, studies),) = asked_for((name,))
+        full = judge(studies, RESULTS / name)
+        if full is None:
+            sys.exit(f"error: {RESULTS / name}: keeps no numbers; first: {PROGRAM} numbers {name}")
+        made = _made(f"{PROGRAM} pages {name}")
+        few = judge(studies, RESULTS / name, quick=True)
         replace_file(RESULTS / f"{name}.md", results_page(name, full, few, made).encode())
         own = json.dumps(statements_of(full, made), indent=1, ensure_ascii=False)
         replace_file(RESULTS / name / STATEMENTS, f"{own}\n".encode())
@@ -96,13 +124,16 @@ def pages(*, names: tuple[str, ...], out: Path, quick: Path, engine: str) -> Non
     replace_file(RESULTS / "index.md", overview_page(found).encode())
 
 
-def _made(command: str, *, engine: str = "") -> Made:
-    return Made(
-        command=command,
-        date=f"{datetime.now(UTC):%Y-%m-%d}",
-        revision=revision_of(ROOT)[:12],
-        engine=engine,
-    )
+def _made(command: str) -> Made:
+    return Made(command=command, date=_today(), revision=_revision())
+
+
+def _today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def _revision() -> str:
+    return revision_of(ROOT)[:12]
 
 
 if __name__ == "__main__":

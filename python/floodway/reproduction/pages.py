@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PIL import Image
-
-from floodway.errors import OutputError, unwritable
 from floodway.markdown import Markdown, code, formatted, plain, table, target
-from floodway.results.files import replace_file
-from floodway.results.folders import STUDY_FILE
 from floodway.results.quantities import counted
 from floodway.study.claims.judgement import VERDICTS
 from floodway.study.report.claim_rows import COLUMNS, RULE, readings_list
 from floodway.study.report.glance import COLUMNS as GLANCE
-from floodway.study.running.storage import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from floodway.reproduction.mutants import Found
 
@@ -30,19 +21,12 @@ __all__ = [
     "Made",
     "mutants_page",
     "overview_page",
-    "read_results",
     "results_page",
     "statements_of",
-    "write_pictures",
 ]
 
 #: The papers of the overview, in its order.
 PAPERS = ("swing", "bifrost", "rcm", "mercury", "casl")
-
-#: Colours of a picture of a page, which keep those of curves: files are a third of the size.
-COLOURS = 256
-#: Pixels across at most.
-WIDEST = 1400
 
 #: Above the tables of all papers.
 ABOVE_OVERVIEW = (
@@ -65,45 +49,11 @@ MUTANTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Made:
-    """How results were made.
-
-    Attributes
-    ----------
-    command, date, revision
-        By which command, when they were judged, and by which revision of the sources.
-    engine
-        The revision whose engine simulated the runs, if it is another one; else empty.
-    """
+    """How a page was made: by which command, when, and by which revision of the sources."""
 
     command: str
     date: str
     revision: str
-    engine: str = ""
-
-
-def read_results(folder: Path) -> dict[str, Any]:
-    """Read the results of `floodway reproduce` in a folder, with the time that its runs took.
-
-    Raises
-    ------
-    OutputError
-        If the folder has no finished results.
-    """
-    try:
-        document: dict[str, Any] = json.loads((folder / STUDY_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise OutputError(str(folder), f"has no results of `floodway reproduce`: {error}") from error
-    if not document.get("complete"):
-        raise OutputError(str(folder), "has results of a study that is not finished")
-    keys = {run["key"] for study in document["studies"] for run in study["runs"] if run["error"] is None}
-    store = Runs(folder / "runs")
-    document["core_minutes"] = sum(map(store.wall_s, keys)) / 60
-    document["run_count"] = len(keys)
-    for study in document["studies"]:
-        own = {run["key"]: run["seed"] for run in study["runs"] if run["error"] is None}
-        study["core_minutes"] = sum(map(store.wall_s, own)) / 60
-        study["run_count"], study["seed_count"] = len(own), len(set(own.values()))
-    return document
 
 
 def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | None, made: Made) -> str:
@@ -114,13 +64,13 @@ def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | 
     name
         Of the paper, as `floodway reproduce` takes it.
     full, quick
-        What `read_results` returned of both forms; without a quick form the page does not compare.
+        What `judge` returned of both forms; without a quick form the page does not compare.
     made
-        How the results were made.
+        How the page was made.
     """
     paper = next((study["paper"] for study in full["studies"] if study["paper"]), name)
-    counts = map(plain, full["counts"])
-    parts = [f"# {plain(paper)}: results at full size", _made(full, made), *counts, *_overview(name, full)]
+    head = map(plain, [*full["lacks"], *full["counts"]])
+    parts = [f"# {plain(paper)}: results at full size", _made(full, made), *head, *_overview(name, full)]
     parts += ["## Figure by figure", RULE]
     for study in full["studies"]:
         parts += _study(name, study)
@@ -134,7 +84,7 @@ def statements_of(full: Mapping[str, Any], made: Made) -> dict[str, Any]:
     return {
         "paper": next((study["paper"] for study in full["studies"] if study["paper"]), ""),
         "date": made.date,
-        "counts": full["counts"],
+        "counts": [*full["lacks"], *full["counts"]],
         "glance": full["glance"],
     }
 
@@ -166,10 +116,10 @@ def overview_page(found: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _made(full: Mapping[str, Any], made: Made) -> str:
-    engine = f" by the engine of revision {made.engine}" if made.engine else ""
     return (
-        f"This page is generated: {code(made.command)}, {made.date}, revision {made.revision}, "
-        f"{full['run_count']:,} runs{engine}, {full['core_minutes']:,.0f} minutes of one core. [What we "
+        f"This page is generated: {code(made.command)}, {made.date}, revision {made.revision}, judges "
+        f"{counted(full['run_count'], 'run')} that took {full['core_minutes']:,.0f} minutes of one core; "
+        "each study says when its numbers were kept, and the revision whose engine simulated them. [What we "
         "could not reproduce, and why](not-reproduced.md) sums up where the numbers differ."
     )
 
@@ -188,7 +138,7 @@ def _overview(paper: str, full: Mapping[str, Any]) -> Iterator[str]:
 def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
     yield f"### {plain(study['title'])}"
     yield plain(study["shows"])
-    yield _cost(code(f"floodway reproduce {paper} {study['name']}"), study)
+    yield _cost(paper, study)
     yield formatted(study["notes"])
     yield readings_list((each["name"], each["says"]) for each in study["readings"])
     if study["rows"]:
@@ -201,10 +151,18 @@ def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
         yield plain(picture["caption"])
 
 
-def _cost(command: str, study: Mapping[str, Any]) -> str:
-    """Say what a study took, from which follows what more seeds would."""
+def _cost(paper: str, study: Mapping[str, Any]) -> str:
+    """Say what a study took, from which follows what more seeds would, and which engine simulated it."""
+    command = code(f"floodway reproduce {paper} {study['name']}")
+    if not study["kept"]:
+        return f"{command}: no numbers are kept"
     runs, seeds = counted(study["run_count"], "run"), counted(study["seed_count"], "seed")
-    return f"{command}: {runs} with {seeds}, {counted(round(study['core_minutes']), 'minute')} of one core"
+    minutes = counted(round(study["core_minutes"]), "minute")
+    file = target(f"{paper}/numbers/{study['name']}.parquet")
+    return (
+        f"{command}: {runs} with {seeds}, {minutes} of one core; [numbers]({file}) of {study['kept']}, "
+        f"revision {plain(study['revision'])}"
+    )
 
 
 def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str]:
@@ -263,35 +221,3 @@ def _mutant(found: Found) -> tuple[str, ...]:
         str(len(found.worse) - len(found.published)),
         f"{first.study}: {first.says}: {first.before} → {first.after}",
     )
-
-
-def write_pictures(paper: str, full: Mapping[str, Any], folder: Path, out: Path) -> None:
-    """Copy the pictures of a paper's results, with few colours; those of earlier results go.
-
-    Raises
-    ------
-    OutputError
-        If one cannot be written.
-    """
-    target = out / paper
-    pictures = [picture for study in full["studies"] for picture in study["pictures"]]
-    names = [picture["file"] for picture in [*filter(None, [full["overview"]]), *pictures]]
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        for old in target.glob("*.png"):
-            if old.name not in names:
-                old.unlink()
-        for name in names:
-            replace_file(target / name, _smaller(folder / name))
-    except OSError as error:
-        raise unwritable(target, error) from error
-
-
-def _smaller(file: Path) -> bytes:
-    with Image.open(file) as picture:
-        plain = picture.convert("RGB")
-        if plain.width > WIDEST:
-            plain = plain.resize((WIDEST, round(plain.height * WIDEST / plain.width)))
-        content = io.BytesIO()
-        plain.quantize(COLOURS).save(content, format="PNG", optimize=True)
-    return content.getvalue()

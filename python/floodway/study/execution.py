@@ -16,8 +16,8 @@ from floodway.errors import InUseError, LostResultsError, OutputError
 from floodway.results.locks import report_lock
 from floodway.results.store import finish_left_behind, remove_left_behind
 from floodway.study.claims.numbers import evaluated
-from floodway.study.claims.outcome import Conducted, Part, statement_of
-from floodway.study.claims.verdicts import alone, decided
+from floodway.study.claims.outcome import Conducted, Part, decided_together
+from floodway.study.claims.verdicts import alone
 from floodway.study.report.known import Known
 from floodway.study.running.executors import run_on
 from floodway.study.running.pool import Task, run_tasks
@@ -289,7 +289,7 @@ def _reported(
     """Compute the verdicts and, if formats are given, write numbers, pictures and the report."""
     plan, store = so_far.plan, study_folder.runs
     parts = [_part(study, runs, store, so_far.done, so_far.failures, notify) for study, runs in plan.studies]
-    conducted = replace(so_far, parts=_decided(parts))
+    conducted = replace(so_far, parts=decided_together(parts))
     if formats is None:
         return conducted
     # Drawing is loaded where it is needed: it takes as long as all the rest.
@@ -324,9 +324,3 @@ def _part(  # noqa: PLR0913, PLR0917 (as `conduct`)
         study, runs, store, done=own, failures=failures, on_message=notify, on_result=remember
     )
     return Part(study=study, numbers=numbers, judged=alone(study, numbers), known=known)
-
-
-def _decided(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Decide claims by their ablations, over all studies that a statement spans."""
-    judged = iter(decided([(statement_of(part, each), each) for part in parts for each in part.judged]))
-    return tuple(replace(part, judged=tuple(next(judged) for _ in part.judged)) for part in parts)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 
-__all__ = ["Cell", "Numbers", "RunFacts", "evaluated"]
+__all__ = ["Cell", "Numbers", "RunFacts", "evaluated", "metrics_of"]
 
 #: The metrics of a study that defines none.
 USUAL = ("flows", "unfinished", "fct-mean", "fct-p99", "slowdown-p99", "goodput", "last-finish", "drops")
@@ -135,7 +135,7 @@ class Numbers:
     done
         Keys of those whose results are there.
     values
-        By metric, and then by key of a run.
+        By metric, and then by key of a run. What has no value here is missing.
     metrics
         What was computed: what claims and pictures need first.
     facts, failures
@@ -154,8 +154,8 @@ class Numbers:
         own = [run for run in self.runs if run.variant == variant and run.at == at]
         values = self.values[metric.name]
         return Cell(
-            values={run.seed: values[run.key] for run in own if run.key in self.done},
-            missing=tuple(run.seed for run in own if run.key not in self.done),
+            values={run.seed: values[run.key] for run in own if run.key in values},
+            missing=tuple(run.seed for run in own if run.key not in values),
             facts=tuple(self.facts[run.key] for run in own if run.key in self.facts),
             failures=tuple(self.failures[run.key] for run in own if run.key in self.failures),
         )
@@ -188,7 +188,7 @@ def evaluated(  # noqa: PLR0913 (what is known of the runs)
         If a metric that claims or pictures need cannot be computed, since a run did not watch its link.
     """
     needed = _needed(study)
-    metrics = _named(study, needed)
+    metrics = metrics_of(study)
     there = frozenset(done)
     values: dict[str, dict[str, Value]] = {metric.name: {} for metric in metrics}
     facts: dict[str, RunFacts] = {}
@@ -206,20 +206,20 @@ def evaluated(  # noqa: PLR0913 (what is known of the runs)
                 on_message(f"no value: {error}")
                 values[metric.name][key] = Value(value=None)
     return Numbers(
-        metrics=tuple(metrics), runs=tuple(runs), done=there, values=values, facts=facts, failures=failures
+        metrics=metrics, runs=tuple(runs), done=there, values=values, facts=facts, failures=failures
     )
+
+
+def metrics_of(study: Study) -> tuple[Metric, ...]:
+    """Return the metrics of a study's table: those that it needs, then the others that it defines."""
+    named = {metric.name: metric for metric in (*_needed(study), *study.metrics.values())}
+    return tuple(named.values()) or tuple(ready_metric(name) for name in USUAL)
 
 
 def _needed(study: Study) -> list[Metric]:
     of_claims = [claim.metric for claim in study.claims]
     of_plots = [metric for plot in study.plots if plot.kind in KINDS_OF_NUMBERS for metric in plot.metrics]
     return list({metric.name: metric for metric in (*of_claims, *of_plots)}.values())
-
-
-def _named(study: Study, needed: Sequence[Metric]) -> list[Metric]:
-    """Return the metrics of a study's table: those that it needs, then the others that it defines."""
-    named = list({metric.name: metric for metric in (*needed, *study.metrics.values())}.values())
-    return named or [ready_metric(name) for name in USUAL]
 
 
 def _value(study: Study, metric: Metric, result: Result, label: str) -> Value:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from floodway.study.claims.verdicts import decided
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from floodway.study.claims.judgement import Judged
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from floodway.study.report.known import Known
     from floodway.study.running.plan import Plan
 
-__all__ = ["Conducted", "Part", "statement_of"]
+__all__ = ["Conducted", "Part", "decided_together", "statement_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,3 +67,9 @@ def statement_of(part: Part, judged: Judged) -> tuple[str, str, str]:
     """Return the statement that a claim is a reading or a part of, which may span the studies of a paper."""
     claim = judged.claim
     return (part.study.paper, "" if claim.spans else part.study.name, claim.statement)
+
+
+def decided_together(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Decide claims that were judged alone by their ablations, over all studies that a statement spans."""
+    judged = iter(decided([(statement_of(part, each), each) for part in parts for each in part.judged]))
+    return tuple(replace(part, judged=tuple(next(judged) for _ in part.judged)) for part in parts)

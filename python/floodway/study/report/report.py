@@ -9,17 +9,15 @@ import re
 from base64 import b64encode
 from html import unescape
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 
-from floodway.errors import PlotError, unwritable
+from floodway.errors import unwritable
 from floodway.keys import engine
 from floodway.markdown import Markdown, code, formatted, plain, table, target
 from floodway.pages import environment
-from floodway.plot.axes import FORMATS
-from floodway.plot.files import save
 from floodway.results.files import REPORT_FILE as RUN_PAGE
 from floodway.results.files import replace_file
 from floodway.results.folders import STUDY_FILE
@@ -27,15 +25,12 @@ from floodway.results.quantities import counted
 from floodway.results.simulated import realised, seeds_text
 from floodway.simulation import versions
 from floodway.study.format.model import NUMBERS
-from floodway.study.pictures.bars import NothingRanError
-from floodway.study.pictures.distributions import cdf, ports_in_time, region_in_time, series, shares_in_time
-from floodway.study.pictures.drawing import bars, lines
-from floodway.study.pictures.grid import grid
-from floodway.study.pictures.statements import published_and_ours
 from floodway.study.report.claim_rows import COLUMNS, RULE, claim_rows, readings_list
 from floodway.study.report.counts import verdict_counts
+from floodway.study.report.document import document
+from floodway.study.report.gallery import Gallery, file_name, overview
 from floodway.study.report.glance import COLUMNS as GLANCE
-from floodway.study.report.glance import at_a_glance, statements_at_a_glance
+from floodway.study.report.glance import at_a_glance
 from floodway.study.report.remarks import lossless_of, warnings_of
 from floodway.study.report.table import numbers_table, tidy
 
@@ -44,12 +39,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from floodway.plot.axes import Format
-    from floodway.plot.curves import Drawing
     from floodway.results.simulated import Fact
-    from floodway.study.claims.judgement import Ablation, Judged
-    from floodway.study.claims.numbers import Numbers
     from floodway.study.claims.outcome import Conducted, Part
-    from floodway.study.format.model import Plot, Study
     from floodway.study.report.known import Known
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
@@ -63,22 +54,6 @@ QUICK = "This is the quick version, with fewer points, seeds or flows. Its numbe
 MOST_ROWS = 60
 #: With more labels than this, what differs by them is counted.
 MOST_LABELS = 12
-#: What draws each kind of picture: from numbers of all runs, or from what single runs kept.
-OF_NUMBERS: Mapping[str, Callable[[Study, Plot, Numbers], Drawing]] = {
-    "bars": bars,
-    "lines": lines,
-    "grid": grid,
-}
-OF_RUNS: Mapping[str, Callable[[Study, Plot, Numbers, Runs], Drawing]] = {
-    "series": series,
-    "cdf": cdf,
-    "ports": ports_in_time,
-    "region": region_in_time,
-    "shares": shares_in_time,
-}
-#: The picture of all statements of a paper.
-OVERVIEW = "published-and-ours"
-OVERVIEW_TITLE = "Published and ours, all figures"
 #: The heading of the only part that is not the same every time.
 TIMES = "## Run times"
 
@@ -104,22 +79,23 @@ def write_report(
     folder = conducted.folder
     written: list[Path] = []
     sections = []
-    documents = []
-    overview, glance = _overview(conducted, written), list(at_a_glance(conducted))
+    pictures = []
+    shown = overview(conducted, written)
+    own_formats: list[Format] = ["png", *(each for each in formats if each != "png")]
+    several = len(conducted.parts) > 1
     for part in conducted.parts:
-        gallery = _Gallery(part, conducted, store, ("png", *(each for each in formats if each != "png")))
+        gallery = Gallery(part, folder, store, own_formats, several=several)
         texts = [gallery.picture(plot, on_message) for plot in part.study.plots]
         numbers = _numbers(part, conducted, written)
         written += gallery.files
         sections.append(_section(part, conducted, [*texts, numbers]))
-        documents.append(_part_document(part, conducted, gallery.shown))
-    head = [*_head(conducted, title), *_glance(conducted, glance, overview)]
+        pictures.append([*gallery.shown.values()])
+    head = [*_head(conducted, title), *_glance(conducted, shown)]
     text = "\n\n".join([*head, *sections, *_foot(conducted, store)]) + "\n"
-    document = _document(conducted, documents, glance, overview)
     contents = {
         REPORT_FILE: text,
         PAGE_FILE: _page(title, text, folder),
-        STUDY_FILE: json.dumps(document, indent=2, ensure_ascii=False) + "\n",
+        STUDY_FILE: json.dumps(document(conducted, pictures, shown), indent=2, ensure_ascii=False) + "\n",
     }
     for name, content in contents.items():
         _write(folder / name, content)
@@ -133,25 +109,13 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield from map(plain, verdict_counts(conducted))
 
 
-def _overview(conducted: Conducted, written: list[Path]) -> dict[str, str] | None:
-    """Write the picture of all published statements of a paper; return its file, title and caption."""
-    drawing = published_and_ours(statements_at_a_glance(conducted)) if len(conducted.parts) > 1 else None
-    if drawing is None:
-        return None
-    files = [conducted.folder / f"{OVERVIEW}.{ending}" for ending in ("png", "csv")]
-    save(drawing, files, force=True)
-    written += files
-    return {"file": files[0].name, "title": OVERVIEW_TITLE, "caption": drawing.note or OVERVIEW_TITLE}
-
-
-def _glance(
-    conducted: Conducted, rows: Sequence[tuple[str, ...]], overview: dict[str, str] | None
-) -> Iterator[str]:
-    """Return all published statements of a paper as one table and that picture."""
+def _glance(conducted: Conducted, picture: dict[str, str] | None) -> Iterator[str]:
+    """Return all published statements of a paper as one table and one picture."""
+    rows = list(at_a_glance(conducted))
     if rows and len(conducted.parts) > 1:
         yield table(GLANCE, rows)
-    if overview is not None:
-        yield f"![{plain(overview['title'])}]({target(overview['file'])})\n\n{plain(overview['caption'])}"
+    if picture is not None:
+        yield f"![{plain(picture['title'])}]({target(picture['file'])})\n\n{plain(picture['caption'])}"
 
 
 def _section(part: Part, conducted: Conducted, pictures: Sequence[str]) -> str:
@@ -172,56 +136,9 @@ def _table(part: Part) -> str:
     return f"{table(COLUMNS, [row.cells for row in claim_rows(part)])}\n\n{RULE}"
 
 
-class _Gallery:
-    """The pictures of a study: drawn, written, and named in the report."""
-
-    def __init__(self, part: Part, conducted: Conducted, store: Runs, formats: Sequence[Format]) -> None:
-        self._part, self._conducted, self._store, self._formats = part, conducted, store, formats
-        self.files: list[Path] = []
-        #: For each picture its file, title and caption.
-        self.shown: list[dict[str, str]] = []
-
-    def picture(self, plot: Plot, on_message: Callable[[str], None]) -> str:
-        """Write a picture and its data; return what the report says of it."""
-        part = self._part
-        try:
-            drawing = self._drawn(plot)
-        except PlotError as error:
-            if not isinstance(error, NothingRanError):
-                on_message(f"not drawn: {part.study.name}: plot[{plot.name}]: {error}")
-            return f"{plain(plot.title)}: not drawn, {plain(str(error))}."
-        name = _file_name(part, self._conducted, plot.name)
-        endings = [*self._formats, "csv"]
-        files = [self._conducted.folder / f"{name}.{ending}" for ending in endings]
-        save(drawing, files, force=True)
-        self.files += files
-        # A picture in another format beside these could be mistaken for the same picture.
-        for each in FORMATS:
-            if each not in self._formats:
-                (self._conducted.folder / f"{name}.{each}").unlink(missing_ok=True)
-        links = ", ".join(
-            f"[{'data' if each == 'csv' else each}]({target(f'{name}.{each}')})" for each in endings[1:]
-        )
-        title = " ".join(plot.title.split())
-        caption = f"{title.removesuffix('.')}. {drawing.note}".strip() if drawing.note else title
-        self.shown.append({"file": f"{name}.png", "title": title, "caption": caption})
-        return f"![{plain(title)}]({target(f'{name}.png')})\n\n{plain(caption)} ({links})"
-
-    def _drawn(self, plot: Plot) -> Drawing:
-        if plot.kind in OF_NUMBERS:
-            return OF_NUMBERS[plot.kind](self._part.study, plot, self._part.numbers)
-        return OF_RUNS[plot.kind](self._part.study, plot, self._part.numbers, self._store)
-
-
-def _file_name(part: Part, conducted: Conducted, name: str) -> str:
-    """Name a file: where studies share a folder, its name begins with the study's."""
-    several = len(conducted.parts) > 1 and not name.startswith(part.study.name)
-    return f"{part.study.name}-{name}" if several else name
-
-
 def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
     """Write all numbers as a tidy table; return their means as the report shows them."""
-    name = _file_name(part, conducted, NUMBERS)
+    name = file_name(part.study, NUMBERS, several=len(conducted.parts) > 1)
     frame = tidy(part)
     columns = io.BytesIO()
     frame.write_parquet(columns)
@@ -344,107 +261,6 @@ def _page(title: str, text: str, folder: Path) -> str:
 
     body = re.sub(r'src="([^"/]+\.png)"', inside, body)
     return environment("floodway.study.report").get_template("page.html.jinja").render(title=title, body=body)
-
-
-def _document(
-    conducted: Conducted,
-    studies: Sequence[dict[str, Any]],
-    glance: Sequence[tuple[str, ...]],
-    overview: dict[str, str] | None,
-) -> dict[str, Any]:
-    return {
-        "complete": True,
-        "engine": engine(),
-        "quick": conducted.plan.quick,
-        "counts": list(verdict_counts(conducted)),
-        "overview": overview,
-        "glance": [dict(zip(GLANCE, row, strict=True)) for row in glance],
-        "studies": list(studies),
-    }
-
-
-def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str, str]]) -> dict[str, Any]:
-    return {
-        "name": part.study.name,
-        "title": part.study.title,
-        "paper": part.study.paper,
-        "shows": " ".join(part.study.shows.split()),
-        "notes": part.study.notes.strip(),
-        "readings": [{"name": each.name, "says": each.says} for each in part.study.readings],
-        "rows": [dict(zip(COLUMNS, row.cells, strict=True)) for row in claim_rows(part)],
-        "pictures": list(pictures),
-        "claims": [
-            {
-                "name": judged.claim.name,
-                "statement": judged.claim.statement,
-                "reading": judged.claim.reading,
-                "part": judged.claim.part,
-                "setting": judged.claim.setting,
-                "origin": judged.claim.origin,
-                "about": judged.claim.about,
-                "figure": judged.claim.figure,
-                "says": judged.claim.says,
-                "published": list(judged.claim.order or judged.claim.between or ()) or judged.claim.value,
-                "unit": judged.claim.unit,
-                "tolerance": judged.claim.margin if judged.claim.order else judged.claim.tolerance,
-                "ours": [name for name, _ in judged.found] if judged.claim.order else judged.ours,
-                **({"parts": [_number_document(each) for each in judged.parts]} if judged.parts else {}),
-                "low": judged.low,
-                "high": judged.high,
-                "seeds": judged.seeds,
-                "exact": judged.exact,
-                "unfinished": judged.unfinished,
-                "cause": judged.cause,
-                "verdict": judged.verdict,
-                "notes": list(judged.notes),
-                "without": [_ablation_document(each) for each in judged.ablations]
-                or judged.claim.no_ablation
-                or None,
-            }
-            for judged in part.judged
-        ],
-        "runs": [_run_document(part, run, conducted) for run in part.numbers.runs],
-    }
-
-
-def _ablation_document(ablation: Ablation) -> dict[str, Any]:
-    """Return a claim without its mechanism."""
-    found = ablation.judged
-    return {
-        "variant": ablation.variant,
-        "ours": [name for name, _ in found.found] if found.claim.order else found.ours,
-        "low": found.low,
-        "high": found.high,
-        "verdict": found.verdict,
-        "agrees": ablation.agrees,
-        "differs": ablation.differs,
-    }
-
-
-def _number_document(judged: Judged) -> dict[str, Any]:
-    """Return one of several numbers of a claim."""
-    return {
-        "at": dict(judged.claim.at),
-        "against": judged.claim.against or None,
-        "ours": [name for name, _ in judged.found] if judged.claim.order else judged.ours,
-        "verdict": judged.verdict,
-    }
-
-
-def _run_document(part: Part, run: Run, conducted: Conducted) -> dict[str, Any]:
-    values = {
-        name: {"value": by_key[run.key].value, "unfinished": by_key[run.key].unfinished}
-        for name, by_key in part.numbers.values.items()
-        if run.key in by_key
-    }
-    return {
-        "variant": run.variant,
-        "at": dict(run.at),
-        "seed": run.seed,
-        "key": run.key,
-        "error": conducted.failures.get(run.key),
-        "metrics": values,
-    }
 
 
 def _write(file: Path, text: str) -> None:

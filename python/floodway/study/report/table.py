@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -21,35 +21,41 @@ if TYPE_CHECKING:
 __all__ = ["NumbersTable", "numbers_table", "tidy"]
 
 #: Columns of the tidy table beside those of axes.
-COLUMNS = ("study", "variant", "seed", "metric", "unit", "value", "unfinished", "flows", "run")
+COLUMNS = (
+    *("study", "variant", "seed", "metric", "unit", "value", "unfinished", "flows"),
+    *("run", "scenario", "digest", "lost", "deadlocked", "failure"),
+)
 
 
 def tidy(part: Part) -> pl.DataFrame:
     """Return a row for each variant, point of the axes, seed and metric.
 
     Columns are `study`, `variant`, one an axis, `seed`, `metric`, `unit`, `value` (null where there is none),
-    `unfinished` (flows that did not finish among those that it is of), `flows` (of percentiles: of how many)
-    and `run` (the run's key). An axis whose points have numbers, but other names, has a second column of
-    these, `AXIS_number`. Runs that failed have no rows.
+    `unfinished` (flows that did not finish among those that it is of), `flows` (of percentiles: of how many),
+    and of the run its key (`run`), the hash of its scenario as written without seed and engine (`scenario`),
+    the `digest` of its tables, the packets that it `lost` but for those that failures of links destroyed, and
+    whether it ran into a deadlock (`deadlocked`). An axis whose points have numbers, but other names, has a
+    second column of these, `AXIS_number`. A run that failed has one row, with why (`failure`) and no metric.
     """
     study, numbers = part.study, part.numbers
     rows: list[dict[str, Any]] = []
     for run in numbers.runs:
-        at = _axis_columns(study, run.at)
+        place = {
+            "study": study.name,
+            "variant": run.variant,
+            **_axis_columns(study, run.at),
+            "seed": run.seed,
+        }
+        own = {**place, "run": run.key, "scenario": run.written}
+        if run.key in numbers.failures:
+            rows.append({**own, "failure": numbers.failures[run.key]})
+            continue
         for metric in numbers.metrics:
             value = numbers.values[metric.name].get(run.key)
             if value is None:
                 continue
-            own = {
-                "seed": run.seed,
-                "metric": metric.name,
-                "unit": metric.kind.unit,
-                "value": value.value,
-                "unfinished": value.unfinished,
-                "flows": value.flows,
-                "run": run.key,
-            }
-            rows.append({"study": study.name, "variant": run.variant, **at, **own})
+            row = {"metric": metric.name, "unit": metric.kind.unit, **asdict(value)}
+            rows.append({**own, **row, **asdict(numbers.facts[run.key])})
     return pl.DataFrame(rows, schema=_schema(study))
 
 
@@ -67,6 +73,11 @@ def _schema(study: Study) -> dict[str, pl.DataType]:
         "unfinished": pl.UInt64(),
         "flows": pl.UInt64(),
         "run": pl.String(),
+        "scenario": pl.String(),
+        "digest": pl.String(),
+        "lost": pl.UInt64(),
+        "deadlocked": pl.Boolean(),
+        "failure": pl.String(),
     }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from floodway import _floodway
 from floodway.errors import ScenarioError, StudyError
-from floodway.keys import key_of
+from floodway.keys import key_of, written_key_of
 from floodway.limits import LARGEST_SEED
 from floodway.scenarios import inline, load
 
@@ -77,6 +77,8 @@ class Run:
         What it is of.
     key
         The hash that it is stored under.
+    written
+        The hash of its scenario as written, without seed and engine.
     recipe
         What is simulated. The scenario itself is not kept: that of a large network takes megabytes.
     warnings
@@ -89,6 +91,7 @@ class Run:
     at: Coordinates
     seed: int
     key: str
+    written: str
     recipe: Recipe
     warnings: tuple[str, ...]
     extent: Extent
@@ -184,6 +187,7 @@ def _with_seeds(  # noqa: PLR0913, PLR0917 (the parts of a run)
     if max(seeds) > LARGEST_SEED:
         raise StudyError(f"{study.file}: seeds: {max(seeds)} is above {LARGEST_SEED}", place=str(study.file))
     warnings, extent = scenario.warnings, scenario.extent
+    written = written_key_of(scenario, recipe.reads_from)
     for seed in seeds:
         key = key_of(scenario.with_seed(seed), recipe.reads_from)
         yield Run(
@@ -191,6 +195,7 @@ def _with_seeds(  # noqa: PLR0913, PLR0917 (the parts of a run)
             at=at,
             seed=seed,
             key=key,
+            written=written,
             recipe=recipe,
             warnings=warnings,
             extent=extent,

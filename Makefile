@@ -200,8 +200,8 @@ SEPARATOR := $(shell printf '\037')
 CARGO_HOME ?= $(HOME)/.cargo
 REMAPPED := --remap-path-prefix=$(CARGO_HOME)=cargo$(SEPARATOR)--remap-path-prefix=$(CURDIR)=floodway
 
-# The module is compiled with a profile of runs, as by `make pgo`, where the LLVM tools of this Rust are there. The
-# linker of zig cannot link a module that counts, so that one is made without it.
+# Compiled with a profile of runs, as by `make pgo`, where the LLVM tools of this Rust are there. Zig's linker
+# cannot link a module that counts, so that one is made without it.
 HOST_TARGET = $(shell rustc -vV | sed -n 's/^host: //p')
 PROFDATA = $(wildcard $(shell rustc --print sysroot)/lib/rustlib/$(HOST_TARGET)/bin/llvm-profdata)
 COUNTING := target/profile
@@ -212,14 +212,15 @@ $(COUNTING)/merged.profdata: $(INSTALLED_RELEASE) $(BUILT) | tools
 	CARGO_ENCODED_RUSTFLAGS="$(REMAPPED)$(SEPARATOR)-Cprofile-generate=$(abspath $(COUNTING)/raw)" \
 	  $(BIN)/maturin build --quiet --release --locked --target $(HOST_TARGET) --target-dir $(COUNTING)/target \
 	  --compatibility linux --out $(COUNTING)
-	$(BIN)/python -m pip --quiet --disable-pip-version-check install --no-deps --target $(COUNTING)/module $(COUNTING)/*.whl
+	$(PIP) install --no-deps --target $(COUNTING)/module $(COUNTING)/*.whl
 	PYTHONPATH=$(abspath $(COUNTING)/module) $(BIN)/python -m floodway.bench train
 	$(PROFDATA) merge -o $@ $(COUNTING)/raw
 
 wheel: $(INSTALLED_RELEASE) $(PROFILE) | tools ## The wheel for this kind of machine, in dist/
 	rm -f dist/*.whl
-	@$(if $(PROFILE),,echo "without a profile of runs, and slower for it; for one: rustup component add llvm-tools")
-	PATH="$(abspath $(BIN)):$$PATH" CARGO_ENCODED_RUSTFLAGS="$(REMAPPED)$(if $(PROFILE),$(SEPARATOR)-Cprofile-use=$(abspath $(PROFILE)))" \
+	@$(if $(PROFILE),,echo "without a profile of runs; for one, and 12 %: rustup component add llvm-tools")
+	PATH="$(abspath $(BIN)):$$PATH" \
+	  CARGO_ENCODED_RUSTFLAGS="$(REMAPPED)$(if $(PROFILE),$(SEPARATOR)-Cprofile-use=$(abspath $(PROFILE)))" \
 	  $(BIN)/maturin build --quiet --release --locked --target-dir target/wheel $(WHEEL_OPTIONS) --out dist
 	@$(if $(WHEEL_OPTIONS),$(BIN)/auditwheel show dist/*.whl)
 	@ls -l dist/*.whl

@@ -254,8 +254,8 @@ mod tests {
     ) -> Option<String> {
         let (blueprint, control) = (busy(), Control::default());
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
+        run_to(&mut fabric, Span::us(40));
         let world = &mut fabric.world;
-        run_to(world, Span::us(40));
         let end = world.time();
         world.debug_check();
         let at = crowded(world);

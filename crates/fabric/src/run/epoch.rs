@@ -93,7 +93,9 @@ impl<'a> World<'a> {
             let workloads = 0..self.facts.blueprint.workloads.len();
             workloads.map(|i| sum(&|run| of(&run.traffic.triggers)[i])).collect()
         };
-        let mut sources = 0..self.run.traffic.sources.len();
+        let traffic = &self.run.traffic;
+        let is_own = |source: &usize| self.owns(traffic.sources[*source].host(self.facts.blueprint));
+        let mut own = (0..traffic.sources.len()).filter(is_own);
         Census {
             totals: self.totals(),
             waiting: of_triggers(|triggers| &triggers.waiting),
@@ -101,7 +103,8 @@ impl<'a> World<'a> {
             scale_up: (0..self.facts.blueprint.workloads.len())
                 .map(|i| sum(&|run| run.kept.scale_up[i].1))
                 .collect(),
-            sources_may_measure: sources.any(|source| self.may_measure(source, self.now)),
+            sources_may_measure: own
+                .any(|source| traffic.may_measure(self.facts.blueprint, source, self.now)),
             in_network: self.bytes_in_network(),
             flows_done: sum(&|run| run.kept.records.flows_done),
             flows_started: sum(&|run| run.kept.records.flows_started),

@@ -6,12 +6,16 @@ use std::sync::atomic::Ordering;
 use floodway_engine::memory::Exhausted;
 use floodway_engine::{Advance, Transport, end_of_epoch};
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
+use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
 use floodway_units::{Class, NodeId, PortId, Span, Time};
 
 use crate::error::BuildError;
 use crate::network::blueprint::Blueprint;
+use crate::network::build;
+use crate::network::facts::Demanded;
 use crate::network::routing::Routes;
 use crate::records::outcome::{Control, Records};
+use crate::run::events::EventKind;
 use crate::run::ranks::{Processes, RankPlan};
 use crate::run::threads::ThreadPlan;
 use crate::run::world::World;
@@ -79,12 +83,24 @@ impl<'a> Fabric<'a> {
         port: PortId,
         point: AnyCongestionPoint,
     ) -> Result<(), BuildError> {
-        self.world.add_congestion_point(port, point)
+        let World { facts, nodes, ranks, .. } = &mut self.world;
+        let node = facts.node_of(port);
+        if ranks.as_ref().is_some_and(|ranks| !ranks.owns(node)) {
+            facts.demand(port, &Demanded::of(&[point]));
+            return Ok(());
+        }
+        let local = facts.local(port);
+        build::add_congestion_point(facts, &mut nodes[node.index()], local, point)
     }
 
     /// Gives the ingress `port` a receiver half from outside the tree for `class`, which the run must use.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
-        self.world.set_receiver(port, class, receiver);
+        let Some((at, port)) = self.world.at_own_port(port) else { return };
+        let port_class = at.ctx.facts.layout.port_class(port, at.ctx.facts.layout.dense(class));
+        let ingress = &mut at.node.buffer.accounts[port_class];
+        ingress.awaits = receiver.awaits_release();
+        ingress.receiver = receiver;
+        at.node.buffer.set_fast_path(&at.node.switch, port_class);
     }
 
     /// Gives a switch a router from outside the tree. It is built twice: hosts ask one which path a flow
@@ -93,7 +109,13 @@ impl<'a> Fabric<'a> {
     /// # Panics
     /// If the node is no switch.
     pub fn set_router(&mut self, node: NodeId, build: impl Fn() -> AnyRouter) {
-        self.world.set_router(node, &build);
+        let world = &mut self.world;
+        let router = &mut world.facts.routers[node.index()];
+        assert!(router.is_some(), "{} is no switch", world.facts.blueprint.nodes[node.index()].name);
+        *router = Some(build());
+        if world.owns(node) {
+            world.nodes[node.index()].switch.router = Some(build());
+        }
     }
 
     /// Has the events of all nodes happen in one order, as those of runs do whose ties go by the order of
@@ -111,6 +133,38 @@ impl<'a> Fabric<'a> {
         self
     }
 
+    /// Machines may ask for a timer from the start, before any packet has come.
+    pub(crate) fn arm_machines(&mut self) {
+        let world = &mut self.world;
+        // Where ties go by the order of scheduling, it is that of all accounts, then of all sender halves,
+        // then of all ports.
+        let own = |port: &PortId| world.owns(world.facts.node_of(*port));
+        let all: Vec<PortId> = world.facts.blueprint.ports().filter(own).collect();
+        let classes = world.facts.layout.class_count();
+        for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
+            let (at, port) = world.at_port(port);
+            let ingress = &mut at.node.buffer.accounts[at.ctx.facts.layout.port_class(port, class)];
+            let next = ingress.receiver.next_timeout();
+            at.ctx.run.events.sync(&mut ingress.timer, next, EventKind::FcReceiver, ingress.id);
+        }
+        for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
+            let (at, port) = world.at_port(port);
+            let egress = &mut at.node.links.egress[at.ctx.facts.layout.port_class(port, class)];
+            let next = egress.sender.next_timeout();
+            at.ctx.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
+        }
+        for &id in &all {
+            let (at, port) = world.at_port(id);
+            at.node.machines[port.index()].sync(&mut at.ctx.run.events, id);
+        }
+        if world.run.kept.signals.is_some() {
+            for port in all {
+                let (mut at, port) = world.at_port(port);
+                at.note_first_states(port);
+            }
+        }
+    }
+
     /// Runs to the end.
     ///
     /// # Panics
@@ -124,9 +178,9 @@ impl<'a> Fabric<'a> {
         self.go().finish()
     }
 
-    pub(crate) fn go(self) -> Ran<'a> {
+    pub(crate) fn go(mut self) -> Ran<'a> {
+        self.arm_machines();
         let Fabric { mut world, thread_plan } = self;
-        world.arm_machines();
         if let Some(thread_plan) = &thread_plan {
             world.start_workers(thread_plan);
         }

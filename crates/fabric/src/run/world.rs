@@ -8,6 +8,7 @@
 //! ```
 //! A packet on a link is an event that holds a reference to the packet.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use floodway_engine::allocator::ran_out;
@@ -17,13 +18,17 @@ use floodway_units::{NodeId, PortId, Time};
 
 use crate::bounds::blocked::BlockedPorts;
 use crate::bounds::checks::NodeCheck;
+use crate::error::BuildError;
+use crate::host::listed::Listed;
 use crate::link::arena::PacketRef;
+use crate::network::blueprint::Blueprint;
+use crate::network::build;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
-use crate::network::routing::peer;
+use crate::network::routing::{Routes, peer};
 use crate::records::finish::Closed;
 use crate::records::in_network::InNetwork;
-use crate::records::outcome::{Records, Stopped, Verdict};
+use crate::records::outcome::{Control, Records, Stopped, Verdict};
 use crate::records::work::Work;
 use crate::run::at_node::AtNode;
 use crate::run::ctx::Ctx;
@@ -33,6 +38,7 @@ use crate::run::node::Node;
 use crate::run::prefetch::Coming;
 use crate::run::ranks::{Gathered, Processes, Share};
 use crate::run::state::{Fault, Run};
+use crate::run::windows::Windows;
 use crate::run::worker_pool::WorkerPool;
 
 /// Number of events between two checks of the stop flag.
@@ -63,6 +69,55 @@ pub(crate) struct World<'a> {
 }
 
 impl<'a> World<'a> {
+    /// A network at rest, with its sources and faults armed. `routes` are those over all links, where they
+    /// are known; `ranks` are other processes that execute parts of the run.
+    ///
+    /// # Errors
+    /// What makes the blueprint unfit, with the place.
+    pub fn build(
+        blueprint: &'a Blueprint,
+        routes: Option<&Arc<Routes>>,
+        control: &'a Control,
+        ranks: Option<Box<Processes<'a>>>,
+    ) -> Result<Self, BuildError> {
+        let routes = match routes {
+            Some(routes) => blueprint.validate_with(routes).map(|()| Arc::clone(routes))?,
+            None => Arc::new(blueprint.validate()?),
+        };
+        let owned = match &ranks {
+            Some(ranks) => ranks.owned(),
+            None => vec![true; blueprint.nodes.len()],
+        };
+        control.limit.store(blueprint.end.limit.0, Ordering::Relaxed);
+        let listed = Arc::new(Listed::new(blueprint));
+        let (facts, nodes) = build::network(blueprint, routes, &listed, &owned)?;
+        let mut run = Run::new(&facts, control, listed);
+        if let Some(length) = facts.groups.window() {
+            run.events.go_by_node(Windows::new(facts.groups.count(), length.0));
+        }
+        run.traffic.arm(&facts, &mut run.events);
+        if ranks.as_ref().is_some_and(|ranks| !ranks.is_first()) {
+            // What waits is counted once.
+            run.traffic.triggers.waiting.fill(0);
+        }
+        let mut world = World {
+            now: 0,
+            order: 0,
+            facts,
+            nodes,
+            run,
+            other_runs: Vec::new(),
+            worker_pool: None,
+            work: Work::new(blueprint),
+            ranks,
+            gathered: Gathered::default(),
+            on_links: Vec::new(),
+            faults: Vec::new(),
+        };
+        world.arm_faults();
+        Ok(world)
+    }
+
     #[inline]
     pub fn time(&self) -> Time {
         Time(self.now)

@@ -184,7 +184,7 @@ mod tests {
         changes(&mut blueprint);
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
         fabric.world.run.pairs.opened = Some(Vec::new());
-        run_to(&mut fabric.world, Span::ns(1));
+        run_to(&mut fabric, Span::ns(1));
         let pairs = &mut fabric.world.run.pairs;
         let opened = pairs.opened.take().expect("it was set");
         let tuple = |info: &QpInfo| pairs.paths[info.flow.index()].tuple;

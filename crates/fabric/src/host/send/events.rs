@@ -445,7 +445,7 @@ mod tests {
             end.congestion_points.clear();
         }
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
-        run_to(&mut fabric.world, Span::us(40));
+        run_to(&mut fabric, Span::us(40));
         let world = &mut fabric.world;
         let is_its = |slot: &u32| world.run.pairs.paths[*slot as usize].source == HOST;
         let slot = (0..3).find(is_its).expect("it is open");

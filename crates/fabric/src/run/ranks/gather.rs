@@ -6,6 +6,7 @@ use floodway_units::cast::narrow;
 
 use super::gathered::Gathered;
 use super::mail::{read, write};
+use crate::network::build::build_elsewhere;
 use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::records::histogram::Histogram;
 use crate::records::kept::{Kept, KeptPart};
@@ -80,17 +81,14 @@ impl World<'_> {
         }
         ranks.exchange();
         if is_first {
-            self.ranks = Some(ranks);
-            self.build_elsewhere();
-            let Some(ranks) = &mut self.ranks else { return true };
+            build_elsewhere(&mut self.facts, &mut self.nodes, &self.run.traffic.listed, &ranks.owned());
             let received = std::mem::take(&mut ranks.incoming);
             for bytes in received.iter().filter(|bytes| !bytes.is_empty()) {
                 self.read_part(&mut bytes.as_slice());
             }
-            return true;
         }
         self.ranks = Some(ranks);
-        false
+        is_first
     }
 
     fn write_part(&mut self, owned: &[bool], bytes: &mut Vec<u8>) {

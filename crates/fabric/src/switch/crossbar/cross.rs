@@ -280,7 +280,7 @@ mod tests {
     fn at(blueprint: &Blueprint, end: Span, test: impl FnOnce(&mut World<'_>)) {
         let control = Control::default();
         let mut fabric = Fabric::build(blueprint, &control).expect("it is sound");
-        run_to(&mut fabric.world, end);
+        run_to(&mut fabric, end);
         test(&mut fabric.world);
     }
 

@@ -10,8 +10,7 @@ use crate::network::blueprint::{Arrivals, Blueprint, Sharing, Turns, UNBOUNDED};
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
-use crate::run::events::NEVER;
-use crate::run::world::World;
+use crate::run::events::{Events, NEVER};
 use crate::traffic::hooks::NO_HOOK;
 
 impl AtNode<'_, '_> {
@@ -190,6 +189,28 @@ impl Traffic {
         }
     }
 
+    /// Arms the first starts of sources, messages of loops and events of ranks.
+    pub fn arm(&mut self, facts: &Facts<'_>, events: &mut Events) {
+        for i in 0..self.sources.len() {
+            if let Some(at) = self.next_start(facts.blueprint, i) {
+                let host = self.host_of(facts.blueprint, narrow(i));
+                events.is_at(facts.groups.of(host));
+                events.add_start(narrow(i), at);
+            }
+        }
+        self.arm_loops(facts, events);
+        self.arm_ranks(facts, events);
+    }
+
+    /// May a source still start a measured flow at `now` or later?
+    pub fn may_measure(&self, blueprint: &Blueprint, source: usize, now: u64) -> bool {
+        let workload = match &self.sources[source] {
+            Source::List { workload, .. } | Source::Poisson { workload, .. } => *workload as usize,
+        };
+        let end = blueprint.workloads[workload].measure.1.0;
+        now < end && self.next_start(blueprint, source).is_some_and(|at| at < end)
+    }
+
     /// The host at which a source, or a trigger behind them, starts its next flow.
     pub fn host_of(&self, blueprint: &Blueprint, id: u32) -> NodeId {
         let Some(source) = self.sources.get(id as usize) else {
@@ -201,30 +222,5 @@ impl Traffic {
                 blueprint.flows_of(*workload)[flows[*next] as usize].source
             }
         }
-    }
-}
-
-impl World<'_> {
-    /// Arms every source's first start.
-    pub fn arm_sources(&mut self) {
-        for i in 0..self.run.traffic.sources.len() {
-            if let Some(at) = self.run.traffic.next_start(self.facts.blueprint, i) {
-                let host = self.run.traffic.host_of(self.facts.blueprint, narrow(i));
-                self.run.events.is_at(self.facts.groups.of(host));
-                self.run.events.add_start(narrow(i), at);
-            }
-        }
-    }
-
-    /// May a source still start a measured flow at `now` or later?
-    pub fn may_measure(&self, source: usize, now: u64) -> bool {
-        let workload = match &self.run.traffic.sources[source] {
-            Source::List { workload, .. } | Source::Poisson { workload, .. } => *workload as usize,
-        };
-        if !self.owns(self.run.traffic.sources[source].host(self.facts.blueprint)) {
-            return false;
-        }
-        let end = self.facts.blueprint.workloads[workload].measure.1.0;
-        now < end && self.run.traffic.next_start(self.facts.blueprint, source).is_some_and(|at| at < end)
     }
 }

@@ -273,7 +273,7 @@ mod tests {
         let queue = |(node, port): &(&Node, Local)| node.links.queues[layout.queue(*port) + 1].bytes;
         let (node, port) = ports.max_by_key(queue).expect("there are ports");
         let waiting = node.links.queues[layout.queue(port) + 1].fifo;
-        let first = waiting.iter(&world.run.packets).next().expect("a queue stands");
+        let first = waiting.iter(&world.runs.own.packets).next().expect("a queue stands");
         let port_class = layout.port_class(first.ingress, first.class);
         At { node: node.id.index(), port, port_class }
     }
@@ -351,9 +351,9 @@ mod tests {
     #[test]
     fn a_misplaced_queue_pair_is_found() {
         let turned = said(|world, _| {
-            let slot =
-                (0..world.run.pairs.senders.len()).find(|&slot| world.run.pairs.senders[slot].state.alive);
-            world.run.pairs.senders[slot.expect("flows go on")].turn.is_ready ^= true;
+            let slot = (0..world.runs.own.pairs.senders.len())
+                .find(|&slot| world.runs.own.pairs.senders[slot].state.alive);
+            world.runs.own.pairs.senders[slot.expect("flows go on")].turn.is_ready ^= true;
         });
         assert!(turned.as_deref().is_some_and(|said| said.contains("ready")), "{turned:?}");
         let repeats = said(|world, _| {

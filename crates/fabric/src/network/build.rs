@@ -12,7 +12,7 @@ use self::ports::{build_machines, congested, points_with};
 use crate::error::BuildError;
 use crate::host::listed::Listed;
 use crate::network::base_rtt::Largest;
-use crate::network::blueprint::{Arrivals, Blueprint, DirectionSpec, Role, UNBOUNDED};
+use crate::network::blueprint::{Blueprint, DirectionSpec, Role};
 use crate::network::facts::{Demanded, Facts};
 use crate::network::layout::{Layout, Local};
 use crate::network::routing::Routes;
@@ -253,12 +253,4 @@ pub(crate) fn add_congestion_point(
     introduce_ports(facts, node, port, newest);
     set_callbacks(facts, node, port);
     Ok(())
-}
-
-/// Does any flow end by itself?
-pub(crate) fn has_bounded(blueprint: &Blueprint) -> bool {
-    blueprint.workloads.iter().any(|workload| match &workload.arrivals {
-        Arrivals::List(flows) => flows.iter().any(|flow| flow.size < UNBOUNDED),
-        Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) | Arrivals::Program(_) => true,
-    })
 }

@@ -380,7 +380,8 @@ mod tests {
             node.links.ports[out.index()].gates.free = 0b10;
             let (before, waiting) = (node.links.queues[at + 1].bytes, node.links.ports[out.index()].waiting);
             let first = node.links.queues[at + 1].fifo.front().expect("it waits");
-            let (frame, ingress) = (world.run.packets[first].frame, world.run.packets[first].ingress);
+            let (frame, ingress) =
+                (world.runs.own.packets[first].frame, world.runs.own.packets[first].ingress);
             let account = world.facts.layout.port_class(ingress, 1);
             world.nodes[SWITCH.index()].buffer.accounts[account].awaits = true;
             let sent = world.at(SWITCH).sends_on_fast_path(out);

@@ -122,14 +122,14 @@ impl<'a> Fabric<'a> {
     /// scheduling. What is kept of a run is the same to the byte.
     #[must_use]
     pub fn in_one_order(mut self) -> Self {
-        self.world.run.events.go_in_one_order();
+        self.world.runs.own.events.go_in_one_order();
         self
     }
 
     /// Goes through the nodes in windows no longer than this. What is kept of a run is the same to the byte.
     #[must_use]
     pub fn in_windows(mut self, most: Span) -> Self {
-        self.world.run.events.shorten_windows(most);
+        self.world.runs.own.events.shorten_windows(most);
         self
     }
 
@@ -157,7 +157,7 @@ impl<'a> Fabric<'a> {
             let (at, port) = world.at_port(id);
             at.node.machines[port.index()].sync(&mut at.ctx.run.events, id);
         }
-        if world.run.kept.signals.is_some() {
+        if world.runs.own.kept.signals.is_some() {
             for port in all {
                 let (mut at, port) = world.at_port(port);
                 at.note_first_states(port);
@@ -182,7 +182,7 @@ impl<'a> Fabric<'a> {
         self.arm_machines();
         let Fabric { mut world, thread_plan } = self;
         if let Some(thread_plan) = &thread_plan {
-            world.start_workers(thread_plan);
+            world.runs.start_workers(&world.facts, world.ranks.as_deref(), thread_plan);
         }
         let limit = world.facts.blueprint.end.limit;
         let (mut now, mut how) = (Time::ZERO, Advance::Reached);
@@ -194,7 +194,7 @@ impl<'a> Fabric<'a> {
                 break;
             }
         }
-        if world.run.control.short_of_memory.load(Ordering::Relaxed) {
+        if world.runs.own.control.short_of_memory.load(Ordering::Relaxed) {
             Exhausted { bytes: 0 }.end();
         }
         // An interrupted epoch is cut where it stood.
@@ -214,16 +214,21 @@ pub(crate) struct Ran<'a> {
 impl Ran<'_> {
     /// Closes the books; the records, where this process has those of all.
     fn finish(mut self) -> Option<Records> {
-        self.world.now = self.end.0;
-        self.world.exchange_last();
-        let stopped = self.world.stopped(self.interrupted);
-        self.world.close(self.end);
-        self.world.merge_workers();
-        if cfg!(debug_assertions) && self.world.ranks.is_none() {
-            self.world.in_network().check(&self.world.run.pairs);
+        let world = &mut self.world;
+        world.now = self.end.0;
+        if let Some(ranks) = &mut world.ranks {
+            // What is on links between ranks is received.
+            ranks.exchange_mail(&world.facts, &mut world.nodes, &mut world.runs);
         }
-        if !self.world.gather() {
-            return None;
+        let stopped = world.stopped(self.interrupted);
+        world.close(self.end);
+        world.on_links = world.runs.merge();
+        if let Some(mut ranks) = world.ranks.take() {
+            if !ranks.gather(world) {
+                return None;
+            }
+        } else if cfg!(debug_assertions) {
+            world.in_network().check(&world.runs.own.pairs);
         }
         Some(self.world.records(stopped))
     }

@@ -42,7 +42,7 @@ impl World<'_> {
                 Fault::Change(_) | Fault::Bypass { .. } => true,
             };
             if at != NEVER && concerns {
-                self.run.events.add_fault(narrow(i), at);
+                self.runs.own.events.add_fault(narrow(i), at);
             }
         }
     }
@@ -59,7 +59,7 @@ impl World<'_> {
 
     fn link_changes(&mut self, change: LinkChange) {
         let LinkChange { link, down, wire, ends, routes, failover } = change;
-        for run in self.runs_mut().filter(|_| routes) {
+        for run in self.runs.iter_mut().filter(|_| routes) {
             if let Some(changing) = &mut run.changing {
                 changing.set(link, down);
             }
@@ -93,7 +93,7 @@ impl World<'_> {
         let (sends, receives) = (self.owns(self.facts.node_of(port)), self.owns(to.0));
         // What arrives at this instant has arrived; where ties go by scheduling order, faults were scheduled
         // before all else.
-        let first = if self.run.events.is_numbered() { self.now } else { self.now + 1 };
+        let first = if self.runs.own.events.is_numbered() { self.now } else { self.now + 1 };
         let mut flying = Vec::new();
         if sends {
             let (at, local) = self.at_port(port);
@@ -111,7 +111,7 @@ impl World<'_> {
         }
         // What flies to another process is there, on a wire of its own.
         for packet_ref in flying.into_iter().filter(|_| receives) {
-            let packet = self.run.packets.lose(packet_ref);
+            let packet = self.runs.own.packets.lose(packet_ref);
             self.at(to.0).lost_on_wire(to.1, &packet);
         }
     }
@@ -183,7 +183,7 @@ impl World<'_> {
         };
         let next = refresh.min(pause.to.0);
         if next != u64::MAX {
-            self.run.events.add_fault(index, next);
+            self.runs.own.events.add_fault(index, next);
         }
     }
 

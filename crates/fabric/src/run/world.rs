@@ -37,9 +37,9 @@ use crate::run::network::Network;
 use crate::run::node::Node;
 use crate::run::prefetch::Coming;
 use crate::run::ranks::{Gathered, Processes, Share};
+use crate::run::runs::Runs;
 use crate::run::state::{Fault, Run};
 use crate::run::windows::Windows;
-use crate::run::worker_pool::WorkerPool;
 
 /// Number of events between two checks of the stop flag.
 pub(crate) const STOP_CHECK: u64 = 1 << 15;
@@ -52,10 +52,7 @@ pub(crate) struct World<'a> {
     /// What is fixed once the network is built.
     pub facts: Facts<'a>,
     pub nodes: Vec<Node>,
-    /// The run as this thread has it, and as those that help it have it.
-    pub run: Run<'a>,
-    pub other_runs: Vec<Run<'a>>,
-    pub worker_pool: Option<WorkerPool>,
+    pub runs: Runs<'a>,
     /// What is to be done until the run is over.
     pub work: Work,
     /// Other processes that execute parts of the run.
@@ -105,9 +102,7 @@ impl<'a> World<'a> {
             order: 0,
             facts,
             nodes,
-            run,
-            other_runs: Vec::new(),
-            worker_pool: None,
+            runs: Runs::new(run),
             work: Work::new(blueprint),
             ranks,
             gathered: Gathered::default(),
@@ -126,11 +121,11 @@ impl<'a> World<'a> {
     /// A node for an event at this time.
     #[inline]
     pub fn at(&mut self, node: NodeId) -> AtNode<'_, 'a> {
-        self.run.events.is_at(self.facts.groups.of(node));
+        self.runs.own.events.is_at(self.facts.groups.of(node));
         let (before, rest) = self.nodes.split_at_mut(node.index());
         let (node, after) = rest.split_first_mut().expect("the network has this node");
         AtNode {
-            ctx: Ctx { now: self.now, order: self.order, facts: &self.facts, run: &mut self.run },
+            ctx: Ctx { now: self.now, order: self.order, facts: &self.facts, run: &mut self.runs.own },
             node,
             others: Some([before, after]),
         }
@@ -154,18 +149,18 @@ impl<'a> World<'a> {
 
     /// The packets of the network, between two events.
     pub fn in_network(&self) -> InNetwork<'_, 'a> {
-        InNetwork { network: self.network(), packets: &self.run.packets, on_links: &self.on_links }
+        InNetwork { network: self.network(), packets: &self.runs.own.packets, on_links: &self.on_links }
     }
 
     /// Executes an event.
     pub fn dispatch(&mut self, event: Event) {
         (self.now, self.order) = (event.time.0, event.order);
-        let Some(node) = self.run.node_of(&self.facts, &event) else {
-            self.run.kept.counts[EventKind::Fault as usize] += 1;
-            return self.fault(self.run.events.decode(event.order).1);
+        let Some(node) = self.runs.own.node_of(&self.facts, &event) else {
+            self.runs.own.kept.counts[EventKind::Fault as usize] += 1;
+            return self.fault(self.runs.own.events.decode(event.order).1);
         };
         self.at(node).dispatch(event);
-        if !self.run.out.started.is_empty() {
+        if !self.runs.own.out.started.is_empty() {
             self.try_transmit_started();
         }
     }
@@ -174,38 +169,33 @@ impl<'a> World<'a> {
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     fn dispatch_in_order(&mut self, event: Event) {
-        let Some((kind, port)) = self.run.events.moves(event.order) else { return self.dispatch(event) };
+        let Some((kind, port)) = self.runs.own.events.moves(event.order) else { return self.dispatch(event) };
         self.now = event.time.0;
         let at = if kind == EventKind::Arrival { peer(port) } else { port };
         let node = &mut self.nodes[self.facts.node_of(at).index()];
-        let ctx = Ctx { now: 0, order: 0, facts: &self.facts, run: &mut self.run };
+        let ctx = Ctx { now: 0, order: 0, facts: &self.facts, run: &mut self.runs.own };
         AtNode { ctx, node, others: None }.dispatch_move(event, kind, port);
     }
 
     /// Lets NICs at which flows have just started try to transmit, unless more flows start at this instant.
     fn try_transmit_started(&mut self) {
-        if !self.run.out.all_started {
+        if !self.runs.own.out.all_started {
             return;
         }
-        for i in 0..self.run.out.started.len() {
-            let (mut at, port) = self.at_port(self.run.out.started[i]);
+        for i in 0..self.runs.own.out.started.len() {
+            let (mut at, port) = self.at_port(self.runs.own.out.started[i]);
             at.try_transmit(port);
         }
-        self.run.out.started.clear();
-    }
-
-    pub fn report(&mut self) {
-        self.run.control.time.fetch_max(self.now, Ordering::Relaxed);
-        self.runs_mut().for_each(Run::report);
+        self.runs.own.out.started.clear();
     }
 
     /// Executes all events before `end`.
     pub fn run_until(&mut self, end: Time) -> Advance {
         if self.ranks.is_some() {
             self.run_rounds(end)
-        } else if self.run.events.by_node().is_some() {
+        } else if self.runs.own.events.by_node().is_some() {
             self.run_by_node(end)
-        } else if self.run.trace.is_some() || self.run.traffic.programs.extent().is_some() {
+        } else if self.runs.own.trace.is_some() || self.runs.own.traffic.programs.extent().is_some() {
             self.run_traced(end)
         } else {
             self.run_in_one_order(end)
@@ -214,12 +204,12 @@ impl<'a> World<'a> {
 
     fn run_in_one_order(&mut self, end: Time) -> Advance {
         let mut until_check = STOP_CHECK;
-        while let Some(queue) = self.run.events.in_one_order() {
+        while let Some(queue) = self.runs.own.events.in_one_order() {
             let event = match queue.window() {
                 Some(window) if window[0].time < end => {
                     let (event, coming) = (window[0], Coming::of(window));
                     queue.advance();
-                    self.run.prefetch(&self.facts, &self.nodes, &coming);
+                    self.runs.own.prefetch(&self.facts, &self.nodes, &coming);
                     event
                 }
                 _ => match queue.pop_before(end) {
@@ -231,13 +221,13 @@ impl<'a> World<'a> {
             until_check -= 1;
             if until_check == 0 {
                 until_check = STOP_CHECK;
-                self.report();
+                self.runs.report(self.now);
                 if self.is_stopped() {
                     return Advance::Interrupted;
                 }
             }
         }
-        self.report();
+        self.runs.report(self.now);
         if self.is_stopped() { Advance::Interrupted } else { Advance::Reached }
     }
 
@@ -251,17 +241,17 @@ impl<'a> World<'a> {
         }
         let network = Network { facts: &self.facts, nodes: &self.nodes };
         let share = Share(self.ranks.as_deref_mut());
-        self.run.kept.blocked = BlockedPorts { network, share, now: now.0 }.find();
+        self.runs.own.kept.blocked = BlockedPorts { network, share, now: now.0 }.find();
         for &node in &own {
             self.at(node).close();
         }
-        self.run.pairs.close_rows(&mut self.run.kept.records);
+        self.runs.own.pairs.close_rows(&mut self.runs.own.kept.records);
     }
 
     /// What is kept of a network whose books are closed.
     pub fn records(self, stopped: Stopped) -> Records {
-        let World { now, facts, nodes, run, on_links, gathered, .. } = self;
-        let Run { kept, packets, traffic, .. } = run;
+        let World { now, facts, nodes, runs, on_links, gathered, .. } = self;
+        let Run { kept, packets, traffic, .. } = runs.own;
         Closed { now, facts, nodes, kept, packets, traffic, on_links, gathered }.records(stopped)
     }
 
@@ -285,11 +275,11 @@ impl<'a> World<'a> {
 
     pub fn is_stopped(&self) -> bool {
         if ran_out() {
-            self.run.control.give_up();
+            self.runs.own.control.give_up();
         }
         match &self.ranks {
             Some(ranks) => ranks.stopped,
-            None => self.run.control.stop.load(Ordering::Relaxed),
+            None => self.runs.own.control.stop.load(Ordering::Relaxed),
         }
     }
 }

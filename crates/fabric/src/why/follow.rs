@@ -26,20 +26,20 @@ impl World<'_> {
     /// Follows flows from now on, before the run starts.
     pub fn trace(&mut self, flows: &[FlowRef]) {
         for &flow in flows {
-            let before = self.run.trace.take();
+            let before = self.runs.own.trace.take();
             self.trace_sections(Section::whole(flow), VecDeque::new());
-            self.run.further_traces.extend(before.map(Some));
+            self.runs.own.further_traces.extend(before.map(Some));
         }
     }
 
     /// Follows flows one after another, before the run starts.
     pub(super) fn trace_sections(&mut self, section: Section, next: VecDeque<Section>) {
-        self.run.events.go_in_one_order();
+        self.runs.own.events.go_in_one_order();
         let (port_classes, ports) = (self.facts.port_classes(), self.facts.ports.len());
         for port in self.nodes.iter_mut().flat_map(|node| node.links.ports.iter_mut()) {
             port.observed = true;
         }
-        self.run.trace = Some(Box::new(Trace {
+        self.runs.own.trace = Some(Box::new(Trace {
             section,
             next,
             before: Vec::new(),
@@ -67,11 +67,11 @@ impl World<'_> {
     }
 
     fn traces(&self) -> impl Iterator<Item = &Trace> {
-        self.run.trace.iter().chain(self.run.further_traces.iter().flatten()).map(|trace| &**trace)
+        self.runs.own.trace.iter().chain(self.runs.own.further_traces.iter().flatten()).map(|trace| &**trace)
     }
 
     fn traces_mut(&mut self) -> impl Iterator<Item = &mut Trace> {
-        let run = &mut self.run;
+        let run = &mut self.runs.own;
         run.trace.iter_mut().chain(run.further_traces.iter_mut().flatten()).map(|trace| &mut **trace)
     }
 
@@ -80,37 +80,37 @@ impl World<'_> {
     #[inline(never)]
     pub fn run_traced(&mut self, end: Time) -> Advance {
         let mut until_check = STOP_CHECK;
-        while let Some(event) = self.run.events.in_one_order().and_then(|queue| queue.pop_before(end)) {
+        while let Some(event) = self.runs.own.events.in_one_order().and_then(|queue| queue.pop_before(end)) {
             self.dispatch(event);
             self.trace_senders();
             if self.has_found() {
-                self.report();
+                self.runs.report(self.now);
                 return Advance::Interrupted;
             }
             until_check -= 1;
             if until_check == 0 {
                 until_check = STOP_CHECK;
-                self.report();
+                self.runs.report(self.now);
                 if self.is_stopped() {
                     return Advance::Interrupted;
                 }
             }
         }
-        self.report();
+        self.runs.report(self.now);
         if self.is_stopped() { Advance::Interrupted } else { Advance::Reached }
     }
 
     /// Is there nothing more to find, and nothing else to run for?
     fn has_found(&self) -> bool {
-        (self.run.trace.is_some() && self.traces().all(|trace| trace.found.is_some() && !trace.to_end))
-            || self.run.traffic.programs.is_target_complete()
+        (self.runs.own.trace.is_some() && self.traces().all(|trace| trace.found.is_some() && !trace.to_end))
+            || self.runs.own.traffic.programs.is_target_complete()
     }
 
     /// An event has been executed.
     fn trace_senders(&mut self) {
         self.trace_sender();
-        for further in 0..self.run.further_traces.len() {
-            mem::swap(&mut self.run.trace, &mut self.run.further_traces[further]);
+        for further in 0..self.runs.own.further_traces.len() {
+            mem::swap(&mut self.runs.own.trace, &mut self.runs.own.further_traces[further]);
             self.trace_sender();
         }
     }
@@ -146,7 +146,7 @@ impl World<'_> {
     fn ideal_of(&self, flow: FlowRef, found: &Found) -> Span {
         let Message { destination, start, size, ideal, .. } = found.message;
         let key = FlowKey { start, workload: flow.workload, source: flow.source.0, number: flow.number };
-        let ideals = FlowIdeals { facts: &self.facts, labels: &self.run.traffic.labels, now: self.now };
+        let ideals = FlowIdeals { facts: &self.facts, labels: &self.runs.own.traffic.labels, now: self.now };
         let over_time = || ideals.of_flow(key, destination, size, found.fct);
         if self.facts.changes { over_time() } else { Span(ideal) }
     }

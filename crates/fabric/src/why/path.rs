@@ -167,7 +167,7 @@ fn logged(
     let mut fabric = Fabric::build(blueprint, control)?;
     let most = ROOM / BYTES / job(blueprint, target.workload).hosts.len().max(1);
     fabric.world.log_predecessors(target, most);
-    let programs = &fabric.go().world.run.traffic.programs;
+    let programs = &fabric.go().world.runs.own.traffic.programs;
     let extent = programs.extent();
     let Some((start, end)) = extent.and_then(Extent::complete) else { return Ok(None) };
     let ranks = job(blueprint, target.workload).hosts.len();
@@ -187,7 +187,7 @@ fn followed<'a>(
     fabric.world.trace_sections(first, following);
     fabric.world.end_when_found();
     let mut world = fabric.go().world;
-    let mut trace = world.run.trace.take().filter(|_| !control.stop.load(Ordering::Relaxed))?;
+    let mut trace = world.runs.own.trace.take().filter(|_| !control.stop.load(Ordering::Relaxed))?;
     let found = trace.all_found();
     (found.len() == sections.iter().flatten().count()).then_some((world, found))
 }
@@ -195,10 +195,10 @@ fn followed<'a>(
 impl World<'_> {
     /// Has the ranks of a job log from which event what follows, and the run end when the target is complete.
     fn log_predecessors(&mut self, target: PathTarget, most: usize) {
-        self.run.events.go_in_one_order();
+        self.runs.own.events.go_in_one_order();
         let program = &job(self.facts.blueprint, target.workload).program;
         let extent = Extent::new(program, target.target());
-        self.run.traffic.programs.log_predecessors((target.workload, extent), target.from, most);
+        self.runs.own.traffic.programs.log_predecessors((target.workload, extent), target.from, most);
     }
 
     /// Rank, receiver and bytes of the message of a step, if it is one.
@@ -216,7 +216,7 @@ impl World<'_> {
     /// The flow of the message of a step, if it is one, and what of its time counts.
     fn section(&self, workload: u32, step: &Step) -> Option<Section> {
         let (from, to, _, message) = self.message_of(workload, step)?;
-        let programs = &self.run.traffic.programs;
+        let programs = &self.runs.own.traffic.programs;
         if programs.domain_of(workload, from, to).is_some() {
             return None;
         }
@@ -238,7 +238,7 @@ impl World<'_> {
             StepKind::Reduction { .. } => ("reduction", Some("reduction")),
         };
         let domain =
-            message.and_then(|(from, to, ..)| self.run.traffic.programs.domain_of(workload, from, to));
+            message.and_then(|(from, to, ..)| self.runs.own.traffic.programs.domain_of(workload, from, to));
         let parts = match (alone, domain, message) {
             (Some(cause), ..) => vec![part_of(cause, length)],
             (None, Some(domain), Some((_, _, bytes, _))) => {

@@ -447,14 +447,14 @@ mod tests {
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
         run_to(&mut fabric, Span::us(40));
         let world = &mut fabric.world;
-        let is_its = |slot: &u32| world.run.pairs.paths[*slot as usize].source == HOST;
+        let is_its = |slot: &u32| world.runs.own.pairs.paths[*slot as usize].source == HOST;
         let slot = (0..3).find(is_its).expect("it is open");
         world.nodes[HOST.index()].links.ports[0].up = false;
         test(world, slot);
     }
 
     fn half<'w>(world: &'w mut World<'_>, slot: u32) -> &'w mut SendHalf {
-        &mut world.run.pairs.senders[slot as usize]
+        &mut world.runs.own.pairs.senders[slot as usize]
     }
 
     fn waiting(world: &World<'_>) -> Vec<u64> {

@@ -355,7 +355,7 @@ mod tests {
             flows.truncate(1);
             flows[0].size = Bytes(1_000);
             let mut end = 0;
-            at(&blueprint, Span::us(100), |world| end = world.run.kept.records.received_rows[0].finish);
+            at(&blueprint, Span::us(100), |world| end = world.runs.own.kept.records.received_rows[0].finish);
             end
         };
         // Two switches with a speed-up of two, at 80 ps a byte.
@@ -370,7 +370,7 @@ mod tests {
             world.debug_check();
         });
         at(&with_buffer(r#""ioq""#), Span::us(900), |world| {
-            assert_eq!(world.run.kept.records.flows_done, 3);
+            assert_eq!(world.runs.own.kept.records.flows_done, 3);
             assert_eq!(world.nodes[SWITCH.index()].buffer.occupied, 0);
             let inputs = inputs(world);
             assert!(inputs.held.iter().chain(&inputs.coming).all(|bytes| *bytes == 0));

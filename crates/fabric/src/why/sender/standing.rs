@@ -16,7 +16,7 @@ use crate::run::world::World;
 impl World<'_> {
     /// An event has been executed.
     pub(in crate::why) fn trace_sender(&mut self) {
-        let Some(mut trace) = self.run.trace.take() else { return };
+        let Some(mut trace) = self.runs.own.trace.take() else { return };
         trace.pass(self.now);
         if trace.found.is_none()
             && let Some(mut sender) = trace.sender.take()
@@ -30,13 +30,13 @@ impl World<'_> {
             }
             trace.sender = Some(sender);
         }
-        self.run.trace = Some(trace);
+        self.runs.own.trace = Some(trace);
     }
 
     /// The state of a sender from now on.
     fn standing(&self, trace: &Trace, sender: &Sender) -> Standing {
         let &Sender { nic, port_class, wire, turn, sent, .. } = sender;
-        let half = &self.run.pairs.senders[sender.slot as usize];
+        let half = &self.runs.own.pairs.senders[sender.slot as usize];
         let end = trace.message.map_or(NEVER, |message| message.end);
         // What is to go before all new data asks neither window nor rate.
         let repeats = half.turn.is_repeating;
@@ -50,7 +50,7 @@ impl World<'_> {
         let port = self.network().port(nic);
         let node = self.network().node_at(nic);
         let q = self.facts.layout.queue_id(self.facts.layout.first_queue(half.class));
-        let (local, hash) = (self.facts.local(nic), self.run.pairs.paths[sender.slot as usize].hash);
+        let (local, hash) = (self.facts.local(nic), self.runs.own.pairs.paths[sender.slot as usize].hash);
         Standing {
             wire,
             turn,

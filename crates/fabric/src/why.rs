@@ -26,6 +26,7 @@ mod origin;
 pub(crate) mod parts;
 mod path;
 mod sections;
+pub(crate) mod seen;
 mod sender;
 mod sent;
 mod stops;

@@ -256,7 +256,7 @@ mod tests {
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
         run_to(&mut fabric, Span::us(40));
         let world = &mut fabric.world;
-        let end = world.time();
+        let end = Time(world.now);
         world.debug_check();
         let at = crowded(world);
         breaks(world, at);

@@ -52,8 +52,8 @@ impl AtNode<'_, '_> {
 
     /// A queue pair sends by another NIC from now on, with a rank of its own there.
     pub fn move_to_nic(&mut self, slot: u32, to: Local) {
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_moved(slot, to));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.moved(seen, slot, to));
         }
         self.node.host.move_to_nic(&mut self.ctx, slot, to);
         self.allowance_changed(slot);

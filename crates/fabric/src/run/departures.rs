@@ -157,8 +157,8 @@ impl AtNode<'_, '_> {
             self.node.links.note_share(&mut self.ctx, port, packet_ref, serial);
         }
         let arrival = self.node.links.jittered(port, serial, arrival);
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_start(port, packet_ref, (serial, arrival)));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.starts(seen, port, packet_ref, (serial, arrival)));
         }
         let changes = self.node.links.ports.known(port.index()).impairment.changes;
         (!changes || self.is_carried(port, packet_ref, arrival)).then_some(arrival)

@@ -1,5 +1,6 @@
 //! A network from its blueprint to its records.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -19,7 +20,8 @@ use crate::run::events::EventKind;
 use crate::run::ranks::{Processes, RankPlan};
 use crate::run::threads::ThreadPlan;
 use crate::run::world::World;
-use crate::why::parts::{FlowRef, Why};
+use crate::why::parts::{FlowRef, Section, Why};
+use crate::why::trace::Trace;
 
 /// A network that is ready to run.
 pub struct Fabric<'a> {
@@ -165,6 +167,21 @@ impl<'a> Fabric<'a> {
         }
     }
 
+    /// Follows flows one after another from now on, before the run starts.
+    pub(crate) fn follow(&mut self, section: Section, next: VecDeque<Section>) {
+        let World { facts, nodes, runs, .. } = &mut self.world;
+        runs.own.events.go_in_one_order();
+        for port in nodes.iter_mut().flat_map(|node| node.links.ports.iter_mut()) {
+            port.observed = true;
+        }
+        runs.own.traces.push(Trace::new(facts, section, next));
+    }
+
+    /// The run is over when the flows that are followed are complete.
+    pub(crate) fn end_when_found(&mut self) {
+        self.world.runs.own.traces.iter_mut().for_each(|trace| trace.to_end = false);
+    }
+
     /// Runs to the end.
     ///
     /// # Panics
@@ -212,6 +229,13 @@ pub(crate) struct Ran<'a> {
 }
 
 impl Ran<'_> {
+    /// What was found of a flow that was followed, if it is complete.
+    fn why(&self, flow: FlowRef) -> Option<Why> {
+        let World { now, facts, runs, .. } = &self.world;
+        let trace = runs.own.traces.iter().find(|trace| trace.section.flow == flow)?;
+        trace.why(facts, &runs.own.traffic.labels, *now)
+    }
+
     /// Closes the books; the records, where this process has those of all.
     fn finish(mut self) -> Option<Records> {
         let world = &mut self.world;
@@ -251,22 +275,24 @@ impl<'a> Traced<'a> {
         flows: &[FlowRef],
     ) -> Result<Self, BuildError> {
         let mut fabric = Fabric::build(blueprint, control)?;
-        fabric.world.trace(flows);
+        for &flow in flows {
+            fabric.follow(Section::whole(flow), VecDeque::new());
+        }
         Ok(Traced { fabric, flows: flows.to_vec() })
     }
 
     /// Runs until the flows are complete, and takes their completion times apart, in their order; none of
     /// one that is not complete at the end, or was interrupted.
     pub fn why(mut self) -> Vec<Option<Why>> {
-        self.fabric.world.end_when_found();
-        let world = self.fabric.go().world;
-        self.flows.iter().map(|&flow| world.why(flow)).collect()
+        self.fabric.end_when_found();
+        let ran = self.fabric.go();
+        self.flows.iter().map(|&flow| ran.why(flow)).collect()
     }
 
     /// Runs to the end: what is kept is the same to the byte as without flows to follow.
     pub fn run(self) -> (Records, Vec<Option<Why>>) {
         let ran = self.fabric.go();
-        let found = self.flows.iter().map(|&flow| ran.world.why(flow)).collect();
+        let found = self.flows.iter().map(|&flow| ran.why(flow)).collect();
         (ran.finish().expect("it runs in one process"), found)
     }
 }

@@ -164,8 +164,8 @@ impl World<'_> {
             return;
         }
         let quanta = if ends { Quanta(0) } else { Quanta::MAX };
-        if at.ctx.run.trace.is_some() && !ends && class != u8::MAX {
-            at.each_trace(|at| at.trace_forced(port, class));
+        if at.ctx.run.is_traced() && !ends && class != u8::MAX {
+            at.each_trace(|trace, seen| trace.forced(seen, port, class));
         }
         at.ctx.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
         if at.node.links.ports[port.index()].up && !at.node.switch.is_bypassed() {

@@ -47,10 +47,8 @@ pub(crate) struct Run<'a> {
     /// Where links come and go, over those that are up: routes are looked up packet by packet.
     pub changing: Option<Box<ChangingRoutes>>,
     pub ideals: Ideals,
-    /// Where a flow is followed.
-    pub trace: Option<Box<Trace>>,
-    /// Where several are: the others.
-    pub further_traces: Vec<Option<Box<Trace>>>,
+    /// Of each flow that is followed.
+    pub traces: Vec<Trace>,
     pub out: Outboxes,
 }
 
@@ -70,8 +68,7 @@ impl<'a> Run<'a> {
             shared_draws: shared_draws(blueprint),
             changing: fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&facts.routes)))),
             ideals: Ideals::default(),
-            trace: None,
-            further_traces: Vec::new(),
+            traces: Vec::new(),
             out: Outboxes::default(),
         }
     }
@@ -89,8 +86,7 @@ impl<'a> Run<'a> {
             shared_draws: None,
             changing: self.changing.as_deref().map(|changing| Box::new(changing.fresh())),
             ideals: Ideals::default(),
-            trace: None,
-            further_traces: Vec::new(),
+            traces: Vec::new(),
             out: Outboxes::default(),
         }
     }
@@ -150,6 +146,18 @@ impl<'a> Run<'a> {
     #[inline]
     pub fn is_cut(&self) -> bool {
         self.patience == 0
+    }
+
+    /// Is a flow followed?
+    #[inline]
+    pub fn is_traced(&self) -> bool {
+        !self.traces.is_empty()
+    }
+
+    /// Is all found of the flows that are followed, and of the target of a job, and nothing else to run for?
+    pub fn has_found(&self) -> bool {
+        (self.is_traced() && self.traces.iter().all(Trace::is_over))
+            || self.traffic.programs.is_target_complete()
     }
 
     /// Reports progress to the observer of the run.

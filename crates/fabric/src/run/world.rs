@@ -42,7 +42,7 @@ use crate::run::state::{Fault, Run};
 use crate::run::windows::Windows;
 
 /// Number of events between two checks of the stop flag.
-pub(crate) const STOP_CHECK: u64 = 1 << 15;
+const STOP_CHECK: u64 = 1 << 15;
 
 /// A running network.
 pub(crate) struct World<'a> {
@@ -111,11 +111,6 @@ impl<'a> World<'a> {
         };
         world.arm_faults();
         Ok(world)
-    }
-
-    #[inline]
-    pub fn time(&self) -> Time {
-        Time(self.now)
     }
 
     /// A node for an event at this time.
@@ -195,7 +190,7 @@ impl<'a> World<'a> {
             self.run_rounds(end)
         } else if self.runs.own.events.by_node().is_some() {
             self.run_by_node(end)
-        } else if self.runs.own.trace.is_some() || self.runs.own.traffic.programs.extent().is_some() {
+        } else if self.runs.own.is_traced() || self.runs.own.traffic.programs.extent().is_some() {
             self.run_traced(end)
         } else {
             self.run_in_one_order(end)
@@ -218,6 +213,35 @@ impl<'a> World<'a> {
                 },
             };
             self.dispatch_in_order(event);
+            until_check -= 1;
+            if until_check == 0 {
+                until_check = STOP_CHECK;
+                self.runs.report(self.now);
+                if self.is_stopped() {
+                    return Advance::Interrupted;
+                }
+            }
+        }
+        self.runs.report(self.now);
+        if self.is_stopped() { Advance::Interrupted } else { Advance::Reached }
+    }
+
+    /// As [`World::run_until`], and after each event the traces are brought up to date.
+    #[cold]
+    #[inline(never)]
+    fn run_traced(&mut self, end: Time) -> Advance {
+        let mut until_check = STOP_CHECK;
+        while let Some(event) = self.runs.own.events.in_one_order().and_then(|queue| queue.pop_before(end)) {
+            self.dispatch(event);
+            let network = Network { facts: &self.facts, nodes: &self.nodes };
+            let Run { traces, pairs, .. } = &mut self.runs.own;
+            for trace in traces {
+                trace.pass_event(network, pairs, self.now);
+            }
+            if self.runs.own.has_found() {
+                self.runs.report(self.now);
+                return Advance::Interrupted;
+            }
             until_check -= 1;
             if until_check == 0 {
                 until_check = STOP_CHECK;

@@ -76,8 +76,8 @@ impl AtNode<'_, '_> {
         let has_timers = half.next_of_layers().is_some();
         self.node.host.enter(facts.blueprint.semantics.turns, slot, key, &half);
         self.ctx.run.pairs.enter(free_slot, path, half, other);
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_opened(slot, &head));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.opened(seen, slot, &head));
         }
         if begin.rank.is_some() {
             self.node.host.pairs.to_start -= 1;

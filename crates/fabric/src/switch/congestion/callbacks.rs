@@ -131,8 +131,8 @@ impl AtNode<'_, '_> {
         self.ask_again(port);
         self.flush_actions(port);
         self.note_states(port);
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_held(port));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.asks_held(seen, port));
         }
     }
 

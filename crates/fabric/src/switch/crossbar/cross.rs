@@ -154,8 +154,8 @@ impl AtNode<'_, '_> {
         inputs.turn[output] = (queue / subs + 1) % inputs.classes;
         let at = self.ctx.now + took;
         inputs.crossing.push(CrossingPacket { at, output, input, queue, packet_ref });
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at_node| at_node.trace_crossing(packet_ref, at));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.crosses(seen, packet_ref, at));
         }
         at
     }

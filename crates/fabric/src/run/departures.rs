@@ -9,6 +9,7 @@ use crate::link::packet::Packet;
 use crate::link::port::Port;
 use crate::network::blueprint::Release;
 use crate::network::layout::Local;
+use crate::records::capture::Capture;
 use crate::run::at_node::{AtNode, bytes};
 use crate::switch::buffer::Uncharge;
 
@@ -153,7 +154,7 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     fn observe(&mut self, port: Local, packet_ref: PacketRef, arrival: u64, serial: u64) -> Option<u64> {
         if self.node.links.ports.known(port.index()).noted {
-            self.capture(port, packet_ref);
+            Capture::note(&mut self.ctx, self.node.links.id(port), packet_ref);
             self.node.links.note_share(&mut self.ctx, port, packet_ref, serial);
         }
         let arrival = self.node.links.jittered(port, serial, arrival);

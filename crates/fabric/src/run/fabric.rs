@@ -16,6 +16,7 @@ use crate::network::build;
 use crate::network::facts::Demanded;
 use crate::network::routing::Routes;
 use crate::records::outcome::{Control, Records};
+use crate::records::signals::SignalLog;
 use crate::run::events::EventKind;
 use crate::run::ranks::{Processes, RankPlan};
 use crate::run::threads::ThreadPlan;
@@ -162,7 +163,7 @@ impl<'a> Fabric<'a> {
         if world.runs.own.kept.signals.is_some() {
             for port in all {
                 let (mut at, port) = world.at_port(port);
-                at.note_first_states(port);
+                SignalLog::note_first_states(&mut at.ctx, at.node, port);
             }
         }
     }

@@ -26,7 +26,7 @@ use crate::network::build;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::network::routing::{Routes, peer};
-use crate::records::finish::Closed;
+use crate::records::finish::{Closed, close_links};
 use crate::records::in_network::InNetwork;
 use crate::records::outcome::{Control, Records, Stopped, Verdict};
 use crate::records::work::Work;
@@ -267,7 +267,8 @@ impl<'a> World<'a> {
         let share = Share(self.ranks.as_deref_mut());
         self.runs.own.kept.blocked = BlockedPorts { network, share, now: now.0 }.find();
         for &node in &own {
-            self.at(node).close();
+            let at = self.at(node);
+            close_links(&at.ctx, &mut at.node.links);
         }
         self.runs.own.pairs.close_rows(&mut self.runs.own.kept.records);
     }

@@ -15,6 +15,7 @@ use crate::link::links::Links;
 use crate::link::packet::Packet;
 use crate::network::blueprint::{Blueprint, Pacing, RateTimers, Rounding, Turns};
 use crate::network::layout::Local;
+use crate::records::allowances::AllowanceLog;
 use crate::run::at_node::AtNode;
 use crate::run::ctx::Ctx;
 use crate::run::events::{EventKind, Events, NEVER, Set};
@@ -115,7 +116,7 @@ impl AtNode<'_, '_> {
     pub fn allowance_changed(&mut self, slot: u32) {
         self.node.host.take_allowance(&mut self.ctx, &self.node.links, slot);
         if self.ctx.run.kept.allowances.is_some() {
-            self.note_allowance(slot);
+            AllowanceLog::note(&mut self.ctx, self.node, slot);
         }
         self.update_qp(slot);
     }

@@ -4,7 +4,6 @@ use floodway_engine::Advance;
 use floodway_units::Time;
 
 use crate::pool::SharedSlice;
-use crate::run::events::EventKind;
 use crate::run::windows::Next;
 use crate::run::worker::{REPORTED, Visits, Worker};
 use crate::run::world::World;
@@ -38,7 +37,10 @@ impl World<'_> {
                         self.debug_check();
                     }
                 }
-                Next::Step(at, order) => self.take_step(at, order),
+                Next::Step(at, order) => {
+                    (self.now, self.order) = (at, order);
+                    self.take_step();
+                }
                 Next::End => {
                     self.runs.report(self.now);
                     return Advance::Reached;
@@ -50,12 +52,5 @@ impl World<'_> {
         }
         self.runs.report(self.now);
         Advance::Interrupted
-    }
-
-    /// What concerns the whole network happens, when all before it has.
-    fn take_step(&mut self, at: u64, order: u64) {
-        (self.now, self.order) = (at, order);
-        self.runs.own.kept.counts[EventKind::Fault as usize] += 1;
-        self.fault(self.runs.own.events.decode(order).1);
     }
 }

@@ -93,11 +93,12 @@ impl<'a> World<'a> {
             run.events.go_by_node(Windows::new(facts.groups.count(), length.0));
         }
         run.traffic.arm(&facts, &mut run.events);
+        let faults = Fault::arm(&facts, &owned, &mut run.events);
         if ranks.as_ref().is_some_and(|ranks| !ranks.is_first()) {
             // What waits is counted once.
             run.traffic.triggers.waiting.fill(0);
         }
-        let mut world = World {
+        Ok(World {
             now: 0,
             order: 0,
             facts,
@@ -107,10 +108,8 @@ impl<'a> World<'a> {
             ranks,
             gathered: Gathered::default(),
             on_links: Vec::new(),
-            faults: Vec::new(),
-        };
-        world.arm_faults();
-        Ok(world)
+            faults,
+        })
     }
 
     /// A node for an event at this time.
@@ -151,13 +150,19 @@ impl<'a> World<'a> {
     pub fn dispatch(&mut self, event: Event) {
         (self.now, self.order) = (event.time.0, event.order);
         let Some(node) = self.runs.own.node_of(&self.facts, &event) else {
-            self.runs.own.kept.counts[EventKind::Fault as usize] += 1;
-            return self.fault(self.runs.own.events.decode(event.order).1);
+            return self.take_step();
         };
         self.at(node).dispatch(event);
         if !self.runs.own.out.started.is_empty() {
             self.try_transmit_started();
         }
+    }
+
+    /// What concerns the whole network happens, when all before it has.
+    pub fn take_step(&mut self) {
+        self.runs.own.kept.counts[EventKind::Fault as usize] += 1;
+        let index = self.runs.own.events.decode(self.order).1;
+        self.faults[index as usize].happens(self, index);
     }
 
     /// The same in the loop of one order: nearly all events are of packets, which start no flow.

@@ -69,7 +69,7 @@ impl World<'_> {
         if is_first || matches!(self.faults[index as usize], Fault::Pause { .. }) {
             self.runs.own.kept.counts[EventKind::Fault as usize] += 1;
         }
-        self.fault(index);
+        self.faults[index as usize].happens(self, index);
     }
 }
 

@@ -6,7 +6,6 @@ use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Quanta, Span, Time};
 
 use crate::link::arena::PacketRef;
-use crate::link::packet::Packet;
 use crate::network::blueprint::{Blueprint, PauseFault};
 use crate::network::changes::{self, Change, LinkChange};
 use crate::network::facts::Facts;
@@ -78,7 +77,15 @@ fn link_changes(world: &mut World<'_>, change: LinkChange) {
             wire_changes(world, port, down);
         }
         if ends && let Some((mut at, port)) = world.at_own_port(port) {
-            at.end_learns(port, down);
+            at.node.links.ports[port.index()].up = !down;
+            if down {
+                at.discard_waiting(port);
+            } else {
+                if let Some(nic) = at.node.host.nics.get_mut(port.index()) {
+                    nic.failed = false;
+                }
+                at.reset(port);
+            }
         }
         if failover[port.index() % 2]
             && let Some((at, port)) = world.at_own_port(port)
@@ -127,7 +134,12 @@ fn wire_changes(world: &mut World<'_>, port: PortId, down: bool) {
     // What flies to another process is there, on a wire of its own.
     for packet_ref in flying.into_iter().filter(|_| receives) {
         let packet = world.runs.own.packets.lose(packet_ref);
-        world.at(to.0).lost_on_wire(to.1, &packet);
+        if !packet.is_link_control() {
+            let port_class = world.facts.layout.port_class(to.1, packet.class);
+            let mut at = world.at(to.0);
+            at.node.buffer.accounts[port_class].rare.lost.add(packet.frame);
+            at.drop_packet(port_class, &packet, DropReason::LinkDown);
+        }
     }
 }
 
@@ -220,28 +232,6 @@ impl AtNode<'_, '_> {
             self.is_gone(&packet);
         }
         false
-    }
-
-    /// A packet on the way to `port` was on a wire that went down.
-    fn lost_on_wire(&mut self, port: Local, packet: &Packet) {
-        if !packet.is_link_control() {
-            let port_class = self.ctx.facts.layout.port_class(port, packet.class);
-            self.node.buffer.accounts[port_class].rare.lost.add(packet.frame);
-            self.drop_packet(port_class, packet, DropReason::LinkDown);
-        }
-    }
-
-    /// An end of a link knows that it is down, and what waits for it is lost; or that it is up.
-    fn end_learns(&mut self, port: Local, down: bool) {
-        self.node.links.ports[port.index()].up = !down;
-        if !down {
-            if let Some(nic) = self.node.host.nics.get_mut(port.index()) {
-                nic.failed = false;
-            }
-            self.reset(port);
-            return;
-        }
-        self.discard_waiting(port);
     }
 
     /// All that waits to be sent out of a port is lost.

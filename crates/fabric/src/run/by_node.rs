@@ -41,16 +41,12 @@ impl World<'_> {
                     (self.now, self.order) = (at, order);
                     self.take_step();
                 }
-                Next::End => {
-                    self.runs.report(self.now);
-                    return Advance::Reached;
-                }
+                Next::End => return Advance::Reached,
             }
             if windows_done.is_multiple_of(REPORTED) {
                 self.runs.report(self.now);
             }
         }
-        self.runs.report(self.now);
         Advance::Interrupted
     }
 }

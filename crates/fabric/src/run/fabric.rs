@@ -15,10 +15,12 @@ use crate::network::blueprint::Blueprint;
 use crate::network::build;
 use crate::network::facts::Demanded;
 use crate::network::routing::Routes;
+use crate::records::finish::Closed;
 use crate::records::outcome::{Control, Records};
 use crate::records::signals::SignalLog;
 use crate::run::events::EventKind;
 use crate::run::ranks::{Processes, RankPlan};
+use crate::run::state::Run;
 use crate::run::threads::ThreadPlan;
 use crate::run::world::World;
 use crate::why::parts::{FlowRef, Section, Why};
@@ -255,7 +257,9 @@ impl Ran<'_> {
         } else if cfg!(debug_assertions) {
             world.in_network().check(&world.runs.own.pairs);
         }
-        Some(self.world.records(stopped))
+        let World { now, facts, nodes, runs, on_links, gathered, .. } = self.world;
+        let Run { kept, packets, traffic, .. } = runs.own;
+        Some(Closed { now, facts, nodes, kept, packets, traffic, on_links, gathered }.records(stopped))
     }
 }
 

@@ -26,9 +26,9 @@ use crate::network::build;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::network::routing::{Routes, peer};
-use crate::records::finish::{Closed, close_links};
+use crate::records::finish::close_links;
 use crate::records::in_network::InNetwork;
-use crate::records::outcome::{Control, Records, Stopped, Verdict};
+use crate::records::outcome::{Control, Verdict};
 use crate::records::work::Work;
 use crate::run::at_node::AtNode;
 use crate::run::ctx::Ctx;
@@ -136,14 +136,10 @@ impl<'a> World<'a> {
         self.owns(self.facts.node_of(port)).then(|| self.at_port(port))
     }
 
-    /// All nodes as they are now.
-    pub fn network(&self) -> Network<'_, 'a> {
-        Network { facts: &self.facts, nodes: &self.nodes }
-    }
-
     /// The packets of the network, between two events.
     pub fn in_network(&self) -> InNetwork<'_, 'a> {
-        InNetwork { network: self.network(), packets: &self.runs.own.packets, on_links: &self.on_links }
+        let network = Network { facts: &self.facts, nodes: &self.nodes };
+        InNetwork { network, packets: &self.runs.own.packets, on_links: &self.on_links }
     }
 
     /// Executes an event.
@@ -191,7 +187,7 @@ impl<'a> World<'a> {
 
     /// Executes all events before `end`.
     pub fn run_until(&mut self, end: Time) -> Advance {
-        if self.ranks.is_some() {
+        let advance = if self.ranks.is_some() {
             self.run_rounds(end)
         } else if self.runs.own.events.by_node().is_some() {
             self.run_by_node(end)
@@ -199,7 +195,9 @@ impl<'a> World<'a> {
             self.run_traced(end)
         } else {
             self.run_in_one_order(end)
-        }
+        };
+        self.runs.report(self.now);
+        advance
     }
 
     fn run_in_one_order(&mut self, end: Time) -> Advance {
@@ -223,11 +221,10 @@ impl<'a> World<'a> {
                 until_check = STOP_CHECK;
                 self.runs.report(self.now);
                 if self.is_stopped() {
-                    return Advance::Interrupted;
+                    break;
                 }
             }
         }
-        self.runs.report(self.now);
         if self.is_stopped() { Advance::Interrupted } else { Advance::Reached }
     }
 
@@ -244,7 +241,6 @@ impl<'a> World<'a> {
                 trace.pass_event(network, pairs, self.now);
             }
             if self.runs.own.has_found() {
-                self.runs.report(self.now);
                 return Advance::Interrupted;
             }
             until_check -= 1;
@@ -252,11 +248,10 @@ impl<'a> World<'a> {
                 until_check = STOP_CHECK;
                 self.runs.report(self.now);
                 if self.is_stopped() {
-                    return Advance::Interrupted;
+                    break;
                 }
             }
         }
-        self.runs.report(self.now);
         if self.is_stopped() { Advance::Interrupted } else { Advance::Reached }
     }
 
@@ -276,13 +271,6 @@ impl<'a> World<'a> {
             close_links(&at.ctx, &mut at.node.links);
         }
         self.runs.own.pairs.close_rows(&mut self.runs.own.kept.records);
-    }
-
-    /// What is kept of a network whose books are closed.
-    pub fn records(self, stopped: Stopped) -> Records {
-        let World { now, facts, nodes, runs, on_links, gathered, .. } = self;
-        let Run { kept, packets, traffic, .. } = runs.own;
-        Closed { now, facts, nodes, kept, packets, traffic, on_links, gathered }.records(stopped)
     }
 
     /// Compares each cached value with what it is computed from.

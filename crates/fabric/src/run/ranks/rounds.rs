@@ -29,7 +29,6 @@ impl World<'_> {
             let Some(ranks) = &mut self.ranks else { return Advance::Reached };
             let heads = ranks.exchange_mail(&self.facts, &mut self.nodes, &mut self.runs);
             if ranks.stopped {
-                self.runs.report(self.now);
                 return Advance::Interrupted;
             }
             let length = self.runs.own.events.by_node().map_or(1, |windows| windows.length());
@@ -49,7 +48,6 @@ impl World<'_> {
                 ranks.reached = self.now;
             }
             if matches!(next, Next::End) {
-                self.runs.report(self.now);
                 return Advance::Reached;
             }
         }

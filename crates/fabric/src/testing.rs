@@ -105,18 +105,18 @@ pub(crate) fn blueprint(mut nodes: Vec<NodeSpec>, links: Vec<LinkSpec>) -> Bluep
 }
 
 /// Lets a network that has not begun run until `end`.
-pub(crate) fn run_to(world: &mut World<'_>, end: Span) {
-    world.arm_machines();
+pub(crate) fn run_to(fabric: &mut Fabric<'_>, end: Span) {
+    fabric.arm_machines();
     let end = Time::ZERO + end;
-    world.run_until(end);
-    world.now = end.0;
+    fabric.world.run_until(end);
+    fabric.world.now = end.0;
 }
 
 /// Calls `test` with [`busy`] at `end`.
 pub(crate) fn at_busy(end: Span, test: impl FnOnce(&mut World<'_>)) {
     let (blueprint, control) = (busy(), Control::default());
     let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
-    run_to(&mut fabric.world, end);
+    run_to(&mut fabric, end);
     test(&mut fabric.world);
 }
 

@@ -18,7 +18,8 @@
 //!   ([`origin`]).
 //!
 //! A run with a trace executes the same events as one without, draws the same random numbers and records the
-//! same bytes; it runs on one thread. Without a trace, this is checked only in places that are slow anyway.
+//! same bytes: a trace gets the run [to read](seen::Seen). It runs on one thread. Without a trace, this is
+//! checked only in places that are slow anyway.
 
 mod follow;
 mod journey;
@@ -26,6 +27,7 @@ mod origin;
 pub(crate) mod parts;
 mod path;
 mod sections;
+pub(crate) mod seen;
 mod sender;
 mod sent;
 mod stops;

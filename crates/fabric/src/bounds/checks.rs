@@ -256,9 +256,9 @@ mod tests {
     ) -> Option<String> {
         let (blueprint, control) = (busy(), Control::default());
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
+        run_to(&mut fabric, Span::us(40));
         let world = &mut fabric.world;
-        run_to(world, Span::us(40));
-        let end = world.time();
+        let end = Time(world.now);
         world.debug_check();
         let at = crowded(world);
         breaks(world, at);
@@ -275,7 +275,7 @@ mod tests {
         let queue = |(node, port): &(&Node, Local)| node.links.queues[layout.queue(*port) + 1].bytes;
         let (node, port) = ports.max_by_key(queue).expect("there are ports");
         let waiting = node.links.queues[layout.queue(port) + 1].fifo;
-        let first = waiting.iter(&world.run.packets).next().expect("a queue stands");
+        let first = waiting.iter(&world.runs.own.packets).next().expect("a queue stands");
         let port_class = layout.port_class(first.ingress, first.class);
         At { node: node.id.index(), port, port_class }
     }
@@ -353,9 +353,9 @@ mod tests {
     #[test]
     fn a_misplaced_queue_pair_is_found() {
         let turned = said(|world, _| {
-            let slot =
-                (0..world.run.pairs.senders.len()).find(|&slot| world.run.pairs.senders[slot].state.alive);
-            world.run.pairs.senders[slot.expect("flows go on")].turn.is_ready ^= true;
+            let slot = (0..world.runs.own.pairs.senders.len())
+                .find(|&slot| world.runs.own.pairs.senders[slot].state.alive);
+            world.runs.own.pairs.senders[slot.expect("flows go on")].turn.is_ready ^= true;
         });
         assert!(turned.as_deref().is_some_and(|said| said.contains("ready")), "{turned:?}");
         let repeats = said(|world, _| {

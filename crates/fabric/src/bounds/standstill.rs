@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn a_run_counts_its_events() {
         at_busy(Span::us(40), |world| {
-            let Standstill { now, events } = world.run.kept.standstill;
+            let Standstill { now, events } = world.runs.own.kept.standstill;
             assert!(now > Span::us(30).0 && now < Span::us(40).0 && events > 0, "{events} events at {now}");
         });
     }

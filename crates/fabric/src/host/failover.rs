@@ -26,22 +26,10 @@ use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::ctx::Ctx;
 use crate::run::events::{Armed, NEVER};
-use crate::run::world::World;
-
-impl World<'_> {
-    /// Moves what it can of all hosts that have failed NICs.
-    pub fn fail_over(&mut self) {
-        let has_failed = |node: &NodeId| self.nodes[node.index()].host.nics.iter().any(|nic| nic.failed);
-        let nodes = self.nodes.iter().map(|node| node.id).filter(|&node| self.owns(node));
-        for node in nodes.filter(has_failed).collect::<Vec<_>>() {
-            self.at(node).fail_over();
-        }
-    }
-}
 
 impl AtNode<'_, '_> {
     /// Moves the queue pairs of failed NICs to others.
-    fn fail_over(&mut self) {
+    pub fn fail_over(&mut self) {
         let failed = self.node.host.nics.iter().filter(|nic| nic.failed);
         let slots: Vec<u32> = failed.flat_map(|nic| nic.ranks.slots()).collect();
         for slot in slots {
@@ -54,8 +42,8 @@ impl AtNode<'_, '_> {
 
     /// A queue pair sends by another NIC from now on, with a rank of its own there.
     pub fn move_to_nic(&mut self, slot: u32, to: Local) {
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_moved(slot, to));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.moved(seen, slot, to));
         }
         self.node.host.move_to_nic(&mut self.ctx, slot, to);
         self.allowance_changed(slot);

@@ -63,8 +63,8 @@ impl AtNode<'_, '_> {
         let frame = self.ctx.run.packets[packet_ref].frame;
         let took = self.ctx.facts.ports[id.index()].drain_time(frame);
         nic.drain_first(&mut self.ctx, id);
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_drained(port, packet_ref));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.drained(seen, port, packet_ref));
         }
         let packet = &mut self.ctx.run.packets[packet_ref];
         packet.base += took;

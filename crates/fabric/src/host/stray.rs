@@ -41,7 +41,7 @@ mod tests {
         let (blueprint, control) = (busy(), Control::default());
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
         fabric.world.run_until(Time::ZERO + Span::us(20));
-        let paths = &mut fabric.world.run.pairs.paths;
+        let paths = &mut fabric.world.runs.own.pairs.paths;
         let slot = (0..paths.len()).find(|&slot| paths[slot].source == NodeId(0)).expect("it has begun");
         if let Some((reply, port)) = diverted {
             paths[slot].divert(reply, 2, Local::at(port));

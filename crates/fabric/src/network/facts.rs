@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyRouter};
 use floodway_mechanisms::slots::{CongestionPoint, PauseMode};
-use floodway_units::{NodeId, PortId, Span};
+use floodway_units::{Class, NodeId, PortId, Span};
 use floodway_wire::{Format, Telemetry};
 
 use crate::network::base_rtt::Largest;
 use crate::network::blueprint::{Blueprint, EndSpec, LinkSpec, NicPolicy, Release, Role, Turns};
 use crate::network::layout::{Layout, Local};
 use crate::network::port_facts::{self, PortFacts};
-use crate::network::routing::Routes;
+use crate::network::routing::{Routes, peer};
 use crate::run::groups::Groups;
 use crate::traffic::programs::lists::Lists;
 
@@ -126,6 +126,13 @@ impl<'a> Facts<'a> {
         self.blueprint.nodes[node.index()].role.nics() == NicPolicy::Spray
             && self.blueprint.semantics.turns == Turns::Ring
             && self.routes.has_several_links(node)
+    }
+
+    /// How long pauses of `class` last that `port` sends.
+    pub fn pause_mode_at(&self, port: PortId, class: Class) -> PauseMode {
+        let data = &self.blueprint.links[port.index() / 2].directions[peer(port).index() % 2];
+        let control = data.flow_control.iter().find(|(of, _)| *of == class);
+        control.map_or(self.pause_mode, |(_, params)| params.pause_mode(self.pause_mode))
     }
 
     /// How many port classes the network has.

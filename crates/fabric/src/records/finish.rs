@@ -8,6 +8,7 @@ use floodway_units::{PortId, Span, Time};
 
 use crate::bounds::ideal::over_time::FlowIdeals;
 use crate::link::arena::{Arena, PacketRef};
+use crate::link::links::Links;
 use crate::network::blueprint::{Blueprint, NodeSpec};
 use crate::network::facts::Facts;
 use crate::network::routing::peer;
@@ -24,33 +25,31 @@ use crate::records::pcap::CaptureFile;
 use crate::records::series_table::WatchedSeries;
 use crate::records::shares::ShareLog;
 use crate::records::signals::SignalLog;
-use crate::run::at_node::AtNode;
+use crate::run::ctx::Ctx;
 use crate::run::events::NEVER;
 use crate::run::network::Network;
 use crate::run::node::Node;
 use crate::run::ranks::Gathered;
 use crate::traffic::flows::Traffic;
 
-impl AtNode<'_, '_> {
-    /// Closes the node's books; its due releases have been applied.
-    pub fn close(&mut self) {
-        for port in self.node.locals() {
-            for class in 0..self.ctx.facts.layout.class_count() {
-                let egress = &mut self.node.links.egress[self.ctx.facts.layout.port_class(port, class)];
-                if egress.paused_since != NEVER {
-                    egress.paused_total += self.ctx.now - egress.paused_since;
-                    self.node.links.series[port.index()].paused(egress.paused_since, self.ctx.now);
-                    egress.paused_since = self.ctx.now;
-                }
+/// Closes the books of a node's links; its due releases have been applied.
+pub(crate) fn close_links(ctx: &Ctx<'_, '_>, links: &mut Links) {
+    for port in links.locals() {
+        for class in 0..ctx.facts.layout.class_count() {
+            let egress = &mut links.egress[ctx.facts.layout.port_class(port, class)];
+            if egress.paused_since != NEVER {
+                egress.paused_total += ctx.now - egress.paused_since;
+                links.series[port.index()].paused(egress.paused_since, ctx.now);
+                egress.paused_since = ctx.now;
             }
-            let waiting = self.node.links.ports[port.index()].waiting;
-            let on_wire = Span(self.node.links.ports[port.index()].free_at.saturating_sub(self.ctx.now));
-            let unsent = self.node.links.rate(&self.ctx, port).bytes_covering(on_wire).0;
-            self.node.links.series[port.index()].finish(self.ctx.now, waiting, unsent);
-            if let Some(histogram) = self.node.links.histograms.get_mut(port.index()) {
-                // No event comes any more.
-                histogram.stood(self.ctx.now, waiting);
-            }
+        }
+        let waiting = links.ports[port.index()].waiting;
+        let on_wire = Span(links.ports[port.index()].free_at.saturating_sub(ctx.now));
+        let unsent = links.rate(ctx, port).bytes_covering(on_wire).0;
+        links.series[port.index()].finish(ctx.now, waiting, unsent);
+        if let Some(histogram) = links.histograms.get_mut(port.index()) {
+            // No event comes any more.
+            histogram.stood(ctx.now, waiting);
         }
     }
 }

@@ -85,8 +85,8 @@ impl AtNode<'_, '_> {
     /// A packet is not in the network any more, and was not delivered.
     pub fn is_gone(&mut self, packet: &Packet) {
         self.ctx.run.kept.records.dropped(u64::from(packet.frame));
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_lost(packet));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, _| trace.lost(packet));
         }
         self.ctx.run.pairs.count_on_path(packet.flow, -1);
     }

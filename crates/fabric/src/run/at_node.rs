@@ -5,6 +5,8 @@
 //! which affect no decision. So the compiler guarantees that no event changes the ports or accounts of
 //! another node.
 
+use std::mem;
+
 use floodway_engine::Event;
 use floodway_units::{Bytes, PortId};
 
@@ -12,6 +14,8 @@ use crate::link::arena::PacketRef;
 use crate::run::ctx::Ctx;
 use crate::run::events::{EventKind, NUMBER_SHIFT};
 use crate::run::node::Node;
+use crate::why::seen::Seen;
+use crate::why::trace::Trace;
 
 /// One node while an event of it is executed. It may change the node's state and send events to others; of
 /// the rest of the network it sees only what never changes during a window.
@@ -22,7 +26,19 @@ pub(crate) struct AtNode<'w, 'a> {
     pub others: Option<[&'w [Node]; 2]>,
 }
 
-impl AtNode<'_, '_> {
+impl<'a> AtNode<'_, 'a> {
+    /// Calls something for each flow that is followed, with what is to be seen of the run.
+    #[cold]
+    pub fn each_trace(&mut self, mut call: impl FnMut(&mut Trace, &Seen<'_, 'a>)) {
+        let mut traces = mem::take(&mut self.ctx.run.traces);
+        let Ctx { now, facts, run, .. } = &self.ctx;
+        let seen = Seen { now: *now, facts, run, node: self.node, others: self.others };
+        for trace in &mut traces {
+            call(trace, &seen);
+        }
+        self.ctx.run.traces = traces;
+    }
+
     /// Executes the arrival or the departure of a packet that was sent from `port`.
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]

@@ -11,7 +11,6 @@ use floodway_engine::Advance;
 use floodway_units::Time;
 
 use crate::pool::SharedSlice;
-use crate::run::events::EventKind;
 use crate::run::windows::Next;
 use crate::run::worker::{REPORTED, Visits, Worker};
 use crate::run::world::World;
@@ -24,19 +23,19 @@ impl World<'_> {
     pub fn run_by_node(&mut self, end: Time) -> Advance {
         let (mut visits, mut windows_done) = (Visits::default(), 0u64);
         while !self.is_stopped() {
-            if self.worker_pool.is_some() {
+            if self.runs.pool.is_some() {
                 self.run_workers(end);
                 if self.is_stopped() {
                     break;
                 }
             }
-            let Some(windows) = self.run.events.by_node() else { break };
+            let Some(windows) = self.runs.own.events.by_node() else { break };
             match windows.next(end.0) {
                 Next::Visits(stop) => {
                     let nodes = SharedSlice::new(&mut self.nodes);
                     // SAFETY: there is no other worker: it owns all nodes.
                     #[allow(unsafe_code, reason = "threads share what nodes own")]
-                    let mut worker = unsafe { Worker::new(&self.facts, &nodes, &mut self.run) };
+                    let mut worker = unsafe { Worker::new(&self.facts, &nodes, &mut self.runs.own) };
                     worker.visit_all(&mut visits);
                     // All nodes have come so far: who stops the run finds them there.
                     self.now = stop;
@@ -45,24 +44,16 @@ impl World<'_> {
                         self.debug_check();
                     }
                 }
-                Next::Step(at, order) => self.take_step(at, order),
-                Next::End => {
-                    self.report();
-                    return Advance::Reached;
+                Next::Step(at, order) => {
+                    (self.now, self.order) = (at, order);
+                    self.take_step();
                 }
+                Next::End => return Advance::Reached,
             }
             if windows_done.is_multiple_of(REPORTED) {
-                self.report();
+                self.runs.report(self.now);
             }
         }
-        self.report();
         Advance::Interrupted
-    }
-
-    /// What concerns the whole network happens, when all before it has.
-    fn take_step(&mut self, at: u64, order: u64) {
-        (self.now, self.order) = (at, order);
-        self.run.kept.counts[EventKind::Fault as usize] += 1;
-        self.fault(self.run.events.decode(order).1);
     }
 }

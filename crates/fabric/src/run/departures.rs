@@ -24,6 +24,7 @@ use crate::link::packet::Packet;
 use crate::link::port::Port;
 use crate::network::blueprint::Release;
 use crate::network::layout::Local;
+use crate::records::capture::Capture;
 use crate::run::at_node::{AtNode, bytes};
 use crate::switch::buffer::Uncharge;
 
@@ -168,12 +169,12 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     fn observe(&mut self, port: Local, packet_ref: PacketRef, arrival: u64, serial: u64) -> Option<u64> {
         if self.node.links.ports.known(port.index()).noted {
-            self.capture(port, packet_ref);
+            Capture::note(&mut self.ctx, self.node.links.id(port), packet_ref);
             self.node.links.note_share(&mut self.ctx, port, packet_ref, serial);
         }
         let arrival = self.node.links.jittered(port, serial, arrival);
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_start(port, packet_ref, (serial, arrival)));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.starts(seen, port, packet_ref, (serial, arrival)));
         }
         let changes = self.node.links.ports.known(port.index()).impairment.changes;
         (!changes || self.is_carried(port, packet_ref, arrival)).then_some(arrival)
@@ -395,7 +396,8 @@ mod tests {
             node.links.ports[out.index()].gates.free = 0b10;
             let (before, waiting) = (node.links.queues[at + 1].bytes, node.links.ports[out.index()].waiting);
             let first = node.links.queues[at + 1].fifo.front().expect("it waits");
-            let (frame, ingress) = (world.run.packets[first].frame, world.run.packets[first].ingress);
+            let (frame, ingress) =
+                (world.runs.own.packets[first].frame, world.runs.own.packets[first].ingress);
             let account = world.facts.layout.port_class(ingress, 1);
             world.nodes[SWITCH.index()].buffer.accounts[account].awaits = true;
             let sent = world.at(SWITCH).sends_on_fast_path(out);

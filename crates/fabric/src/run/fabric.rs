@@ -1,21 +1,30 @@
 //! A network from its blueprint to its records.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use floodway_engine::memory::Exhausted;
 use floodway_engine::{Advance, Transport, end_of_epoch};
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
+use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
 use floodway_units::{Class, NodeId, PortId, Span, Time};
 
 use crate::error::BuildError;
 use crate::network::blueprint::Blueprint;
+use crate::network::build;
+use crate::network::facts::Demanded;
 use crate::network::routing::Routes;
+use crate::records::finish::Closed;
 use crate::records::outcome::{Control, Records};
+use crate::records::signals::SignalLog;
+use crate::run::events::EventKind;
 use crate::run::ranks::{Processes, RankPlan};
+use crate::run::state::Run;
 use crate::run::threads::ThreadPlan;
 use crate::run::world::World;
-use crate::why::parts::{FlowRef, Why};
+use crate::why::parts::{FlowRef, Section, Why};
+use crate::why::trace::Trace;
 
 /// A network that is ready to run.
 pub struct Fabric<'a> {
@@ -79,12 +88,24 @@ impl<'a> Fabric<'a> {
         port: PortId,
         point: AnyCongestionPoint,
     ) -> Result<(), BuildError> {
-        self.world.add_congestion_point(port, point)
+        let World { facts, nodes, ranks, .. } = &mut self.world;
+        let node = facts.node_of(port);
+        if ranks.as_ref().is_some_and(|ranks| !ranks.owns(node)) {
+            facts.demand(port, &Demanded::of(&[point]));
+            return Ok(());
+        }
+        let local = facts.local(port);
+        build::add_congestion_point(facts, &mut nodes[node.index()], local, point)
     }
 
     /// Gives the ingress `port` a receiver half from outside the tree for `class`, which the run must use.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
-        self.world.set_receiver(port, class, receiver);
+        let Some((at, port)) = self.world.at_own_port(port) else { return };
+        let port_class = at.ctx.facts.layout.port_class(port, at.ctx.facts.layout.dense(class));
+        let ingress = &mut at.node.buffer.accounts[port_class];
+        ingress.awaits = receiver.awaits_release();
+        ingress.receiver = receiver;
+        at.node.buffer.set_fast_path(&at.node.switch, port_class);
     }
 
     /// Gives a switch a router from outside the tree. It is built twice: hosts ask one which path a flow
@@ -93,22 +114,75 @@ impl<'a> Fabric<'a> {
     /// # Panics
     /// If the node is no switch.
     pub fn set_router(&mut self, node: NodeId, build: impl Fn() -> AnyRouter) {
-        self.world.set_router(node, &build);
+        let world = &mut self.world;
+        let router = &mut world.facts.routers[node.index()];
+        assert!(router.is_some(), "{} is no switch", world.facts.blueprint.nodes[node.index()].name);
+        *router = Some(build());
+        if world.owns(node) {
+            world.nodes[node.index()].switch.router = Some(build());
+        }
     }
 
     /// Has the events of all nodes happen in one order, as those of runs do whose ties go by the order of
     /// scheduling. What is kept of a run is the same to the byte.
     #[must_use]
     pub fn in_one_order(mut self) -> Self {
-        self.world.run.events.go_in_one_order();
+        self.world.runs.own.events.go_in_one_order();
         self
     }
 
     /// Goes through the nodes in windows no longer than this. What is kept of a run is the same to the byte.
     #[must_use]
     pub fn in_windows(mut self, most: Span) -> Self {
-        self.world.run.events.shorten_windows(most);
+        self.world.runs.own.events.shorten_windows(most);
         self
+    }
+
+    /// Machines may ask for a timer from the start, before any packet has come.
+    pub(crate) fn arm_machines(&mut self) {
+        let world = &mut self.world;
+        // Where ties go by the order of scheduling, it is that of all accounts, then of all sender halves,
+        // then of all ports.
+        let own = |port: &PortId| world.owns(world.facts.node_of(*port));
+        let all: Vec<PortId> = world.facts.blueprint.ports().filter(own).collect();
+        let classes = world.facts.layout.class_count();
+        for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
+            let (at, port) = world.at_port(port);
+            let ingress = &mut at.node.buffer.accounts[at.ctx.facts.layout.port_class(port, class)];
+            let next = ingress.receiver.next_timeout();
+            at.ctx.run.events.sync(&mut ingress.timer, next, EventKind::FcReceiver, ingress.id);
+        }
+        for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
+            let (at, port) = world.at_port(port);
+            let egress = &mut at.node.links.egress[at.ctx.facts.layout.port_class(port, class)];
+            let next = egress.sender.next_timeout();
+            at.ctx.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
+        }
+        for &id in &all {
+            let (at, port) = world.at_port(id);
+            at.node.machines[port.index()].sync(&mut at.ctx.run.events, id);
+        }
+        if world.runs.own.kept.signals.is_some() {
+            for port in all {
+                let (mut at, port) = world.at_port(port);
+                SignalLog::note_first_states(&mut at.ctx, at.node, port);
+            }
+        }
+    }
+
+    /// Follows flows one after another from now on, before the run starts.
+    pub(crate) fn follow(&mut self, section: Section, next: VecDeque<Section>) {
+        let World { facts, nodes, runs, .. } = &mut self.world;
+        runs.own.events.go_in_one_order();
+        for port in nodes.iter_mut().flat_map(|node| node.links.ports.iter_mut()) {
+            port.observed = true;
+        }
+        runs.own.traces.push(Trace::new(facts, section, next));
+    }
+
+    /// The run is over when the flows that are followed are complete.
+    pub(crate) fn end_when_found(&mut self) {
+        self.world.runs.own.traces.iter_mut().for_each(|trace| trace.to_end = false);
     }
 
     /// Runs to the end.
@@ -124,11 +198,11 @@ impl<'a> Fabric<'a> {
         self.go().finish()
     }
 
-    pub(crate) fn go(self) -> Ran<'a> {
+    pub(crate) fn go(mut self) -> Ran<'a> {
+        self.arm_machines();
         let Fabric { mut world, thread_plan } = self;
-        world.arm_machines();
         if let Some(thread_plan) = &thread_plan {
-            world.start_workers(thread_plan);
+            world.runs.start_workers(&world.facts, world.ranks.as_deref(), thread_plan);
         }
         let limit = world.facts.blueprint.end.limit;
         let (mut now, mut how) = (Time::ZERO, Advance::Reached);
@@ -140,7 +214,7 @@ impl<'a> Fabric<'a> {
                 break;
             }
         }
-        if world.run.control.short_of_memory.load(Ordering::Relaxed) {
+        if world.runs.own.control.short_of_memory.load(Ordering::Relaxed) {
             Exhausted { bytes: 0 }.end();
         }
         // An interrupted epoch is cut where it stood.
@@ -158,20 +232,34 @@ pub(crate) struct Ran<'a> {
 }
 
 impl Ran<'_> {
+    /// What was found of a flow that was followed, if it is complete.
+    fn why(&self, flow: FlowRef) -> Option<Why> {
+        let World { now, facts, runs, .. } = &self.world;
+        let trace = runs.own.traces.iter().find(|trace| trace.section.flow == flow)?;
+        trace.why(facts, &runs.own.traffic.labels, *now)
+    }
+
     /// Closes the books; the records, where this process has those of all.
     fn finish(mut self) -> Option<Records> {
-        self.world.now = self.end.0;
-        self.world.exchange_last();
-        let stopped = self.world.stopped(self.interrupted);
-        self.world.close(self.end);
-        self.world.merge_workers();
-        if cfg!(debug_assertions) && self.world.ranks.is_none() {
-            self.world.in_network().check(&self.world.run.pairs);
+        let world = &mut self.world;
+        world.now = self.end.0;
+        if let Some(ranks) = &mut world.ranks {
+            // What is on links between ranks is received.
+            ranks.exchange_mail(&world.facts, &mut world.nodes, &mut world.runs);
         }
-        if !self.world.gather() {
-            return None;
+        let stopped = world.stopped(self.interrupted);
+        world.close(self.end);
+        world.on_links = world.runs.merge();
+        if let Some(mut ranks) = world.ranks.take() {
+            if !ranks.gather(world) {
+                return None;
+            }
+        } else if cfg!(debug_assertions) {
+            world.in_network().check(&world.runs.own.pairs);
         }
-        Some(self.world.records(stopped))
+        let World { now, facts, nodes, runs, on_links, gathered, .. } = self.world;
+        let Run { kept, packets, traffic, .. } = runs.own;
+        Some(Closed { now, facts, nodes, kept, packets, traffic, on_links, gathered }.records(stopped))
     }
 }
 
@@ -192,22 +280,24 @@ impl<'a> Traced<'a> {
         flows: &[FlowRef],
     ) -> Result<Self, BuildError> {
         let mut fabric = Fabric::build(blueprint, control)?;
-        fabric.world.trace(flows);
+        for &flow in flows {
+            fabric.follow(Section::whole(flow), VecDeque::new());
+        }
         Ok(Traced { fabric, flows: flows.to_vec() })
     }
 
     /// Runs until the flows are complete, and takes their completion times apart, in their order; none of
     /// one that is not complete at the end, or was interrupted.
     pub fn why(mut self) -> Vec<Option<Why>> {
-        self.fabric.world.end_when_found();
-        let world = self.fabric.go().world;
-        self.flows.iter().map(|&flow| world.why(flow)).collect()
+        self.fabric.end_when_found();
+        let ran = self.fabric.go();
+        self.flows.iter().map(|&flow| ran.why(flow)).collect()
     }
 
     /// Runs to the end: what is kept is the same to the byte as without flows to follow.
     pub fn run(self) -> (Records, Vec<Option<Why>>) {
         let ran = self.fabric.go();
-        let found = self.flows.iter().map(|&flow| ran.world.why(flow)).collect();
+        let found = self.flows.iter().map(|&flow| ran.why(flow)).collect();
         (ran.finish().expect("it runs in one process"), found)
     }
 }

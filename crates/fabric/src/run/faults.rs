@@ -6,195 +6,214 @@
 
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
 use floodway_units::cast::narrow;
-use floodway_units::{Class, NodeId, PortId, Quanta, Span, Time};
+use floodway_units::{NodeId, PortId, Quanta, Span, Time};
 
 use crate::link::arena::PacketRef;
-use crate::link::packet::Packet;
-use crate::network::blueprint::PauseFault;
+use crate::network::blueprint::{Blueprint, PauseFault};
 use crate::network::changes::{self, Change, LinkChange};
+use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
-use crate::run::events::NEVER;
+use crate::run::events::{Events, NEVER};
+use crate::run::node::Node;
 use crate::run::state::Fault;
 use crate::run::world::World;
 
-impl World<'_> {
-    /// All faults of the run become events.
-    pub fn arm_faults(&mut self) {
+impl Fault {
+    /// All faults of a network: each becomes an event, but a pause only where its port is one of those nodes
+    /// that are `owned`.
+    pub fn arm(facts: &Facts<'_>, owned: &[bool], events: &mut Events) -> Vec<Self> {
+        let faults = Self::of_network(facts.blueprint);
+        for (i, &(at, fault)) in faults.iter().enumerate() {
+            // A pause concerns one node alone.
+            let concerns = match fault {
+                Fault::Pause { port, .. } => owned[facts.node_of(port).index()],
+                Fault::Change(_) | Fault::Bypass { .. } => true,
+            };
+            if at != NEVER && concerns {
+                events.add_fault(narrow(i), at);
+            }
+        }
+        faults.into_iter().map(|(_, fault)| fault).collect()
+    }
+
+    /// With their times.
+    fn of_network(blueprint: &Blueprint) -> Vec<(u64, Self)> {
         let mut faults: Vec<(u64, Fault)> = Vec::new();
-        for (i, link) in self.facts.blueprint.links.iter().enumerate() {
+        for (i, link) in blueprint.links.iter().enumerate() {
             let changes = changes::of_link(narrow(i), link).into_iter();
             faults.extend(changes.map(|(at, change)| (at, Fault::Change(change))));
             for (end, spec) in link.ends.iter().enumerate() {
                 let port = PortId(narrow(2 * i + end));
-                for &pause in &spec.pauses {
-                    faults.push((pause.from.0, Fault::Pause { port, pause }));
-                }
+                faults.extend(spec.pauses.iter().map(|&pause| (pause.from.0, Fault::Pause { port, pause })));
             }
         }
-        for (node, spec) in (0..).map(NodeId).zip(&self.facts.blueprint.nodes) {
+        for (node, spec) in (0..).map(NodeId).zip(&blueprint.nodes) {
             let steps = spec.role.bypass().iter().flat_map(|&(from, to)| [(from, true), (to, false)]);
             faults.extend(steps.map(|(at, on)| (at.0, Fault::Bypass { node, on })));
         }
-        for (i, (at, fault)) in faults.into_iter().enumerate() {
-            self.faults.push(fault);
-            // A pause concerns one node alone.
-            let concerns = match fault {
-                Fault::Pause { port, .. } => self.owns(self.facts.node_of(port)),
-                Fault::Change(_) | Fault::Bypass { .. } => true,
-            };
-            if at != NEVER && concerns {
-                self.run.events.add_fault(narrow(i), at);
-            }
-        }
+        faults
     }
 
-    /// Applies the fault `index`.
-    pub fn fault(&mut self, index: u32) {
-        match self.faults[index as usize] {
-            Fault::Change(Change::Link(change)) => self.link_changes(change),
-            Fault::Change(Change::Delay { port, delay }) => self.delay_changes(port, delay),
-            Fault::Pause { port, pause } => self.forced_pause(index, port, pause),
-            Fault::Bypass { node, on } => self.bypass_changes(node, on),
+    /// It happens now, in the whole network; it is the fault `index` of the run.
+    pub fn happens(self, world: &mut World<'_>, index: u32) {
+        match self {
+            Fault::Change(Change::Link(change)) => link_changes(world, change),
+            Fault::Change(Change::Delay { port, delay }) => delay_changes(world, port, delay),
+            Fault::Pause { port, pause } => forced_pause(world, index, port, pause),
+            Fault::Bypass { node, on } => bypass_changes(world, node, on),
         }
     }
+}
 
-    fn link_changes(&mut self, change: LinkChange) {
-        let LinkChange { link, down, wire, ends, routes, failover } = change;
-        for run in self.runs_mut().filter(|_| routes) {
-            if let Some(changing) = &mut run.changing {
-                changing.set(link, down);
-            }
-        }
-        for port in [PortId(2 * link), PortId(2 * link + 1)] {
-            if wire {
-                self.wire_changes(port, down);
-            }
-            if ends && let Some((mut at, port)) = self.at_own_port(port) {
-                at.end_learns(port, down);
-            }
-            if failover[port.index() % 2]
-                && let Some((at, port)) = self.at_own_port(port)
-            {
-                at.node.host.nics[port.index()].failed = true;
-            }
-        }
-        self.fail_over();
-        if ends && !down {
-            for port in [PortId(2 * link), PortId(2 * link + 1)] {
-                if let Some((mut at, port)) = self.at_own_port(port) {
-                    at.try_transmit(port);
-                }
-            }
+/// A link goes down or comes up, or is known to.
+fn link_changes(world: &mut World<'_>, change: LinkChange) {
+    let LinkChange { link, down, wire, ends, routes, failover } = change;
+    for run in world.runs.iter_mut().filter(|_| routes) {
+        if let Some(changing) = &mut run.changing {
+            changing.set(link, down);
         }
     }
-
-    /// What is on the wire from `port` is lost when it goes down.
-    fn wire_changes(&mut self, port: PortId, down: bool) {
-        let to = (self.facts.node_of(peer(port)), self.facts.local(peer(port)));
-        let (sends, receives) = (self.owns(self.facts.node_of(port)), self.owns(to.0));
-        // What arrives at this instant has arrived; where ties go by scheduling order, faults were scheduled
-        // before all else.
-        let first = if self.run.events.is_numbered() { self.now } else { self.now + 1 };
-        let mut flying = Vec::new();
-        if sends {
-            let (at, local) = self.at_port(port);
-            let impairment = &mut at.node.links.ports[local.index()].impairment;
-            let Some(wire) = &mut impairment.wire else { return };
-            wire.is_dead = down;
+    for port in [PortId(2 * link), PortId(2 * link + 1)] {
+        if wire {
+            wire_changes(world, port, down);
+        }
+        if ends && let Some((mut at, port)) = world.at_own_port(port) {
+            at.node.links.ports[port.index()].up = !down;
             if down {
-                flying = wire.clear(first);
-                impairment.latest = 0;
-            }
-        } else if let Some(wire) = self.ranks.as_mut().and_then(|ranks| ranks.wire(port))
-            && down
-        {
-            flying = wire.clear(first);
-        }
-        // What flies to another process is there, on a wire of its own.
-        for packet_ref in flying.into_iter().filter(|_| receives) {
-            let packet = self.run.packets.lose(packet_ref);
-            self.at(to.0).lost_on_wire(to.1, &packet);
-        }
-    }
-
-    /// What is sent from now on takes another time; what is on the link does not.
-    fn delay_changes(&mut self, port: PortId, delay: u64) {
-        if let Some((at, port)) = self.at_own_port(port) {
-            at.node.links.ports[port.index()].link.delay = delay;
-        }
-        self.facts.ports[port.index()].delay = Span(delay);
-    }
-
-    /// The two links of a relay are joined past it, or lead to it again. What it holds is lost, and its
-    /// neighbours' flow control begins anew, as where a link comes up.
-    fn bypass_changes(&mut self, node: NodeId, on: bool) {
-        let Some(ports) = self.facts.blueprint.nodes[node.index()].role.relay() else { return };
-        let own = [ports.local, ports.remote];
-        for port in own {
-            let Some((mut at, port)) = self.at_own_port(port) else { continue };
-            if let Some(relay) = &mut at.node.switch.relay {
-                relay.is_bypassed = on;
-            }
-            at.discard_waiting(port);
-        }
-        let all = own.into_iter().chain(own.map(peer));
-        for port in all.clone() {
-            if let Some((mut at, port)) = self.at_own_port(port) {
+                at.discard_waiting(port);
+            } else {
+                if let Some(nic) = at.node.host.nics.get_mut(port.index()) {
+                    nic.failed = false;
+                }
                 at.reset(port);
             }
         }
-        for port in all {
-            if let Some((mut at, port)) = self.at_own_port(port) {
+        if failover[port.index() % 2]
+            && let Some((at, port)) = world.at_own_port(port)
+        {
+            at.node.host.nics[port.index()].failed = true;
+        }
+    }
+    for node in 0..world.nodes.len() {
+        let Node { id, host, .. } = &world.nodes[node];
+        let (id, has_failed) = (*id, host.nics.iter().any(|nic| nic.failed));
+        if has_failed && world.owns(id) {
+            world.at(id).fail_over();
+        }
+    }
+    if ends && !down {
+        for port in [PortId(2 * link), PortId(2 * link + 1)] {
+            if let Some((mut at, port)) = world.at_own_port(port) {
                 at.try_transmit(port);
             }
         }
     }
+}
 
-    /// Sends a pause, and arranges for its refresh or its end.
-    fn forced_pause(&mut self, index: u32, port: PortId, pause: PauseFault) {
-        let ends = self.now >= pause.to.0;
-        let mode = self.pause_mode_at(port, pause.class);
-        let class = self.facts.layout.dense(pause.class);
-        let (mut at, port) = self.at_port(port);
-        let time = at.ctx.time();
-        if ends
-            && class != u8::MAX
-            && at.node.buffer.accounts[at.ctx.facts.layout.port_class(port, class)].receiver.is_pausing(time)
-        {
-            // The port's own flow control has paused as well, and will say itself when that is over.
-            return;
+/// What is on the wire from `port` is lost when it goes down.
+fn wire_changes(world: &mut World<'_>, port: PortId, down: bool) {
+    let to = (world.facts.node_of(peer(port)), world.facts.local(peer(port)));
+    let (sends, receives) = (world.owns(world.facts.node_of(port)), world.owns(to.0));
+    // What arrives at this instant has arrived; where ties go by scheduling order, faults were scheduled
+    // before all else.
+    let first = if world.runs.own.events.is_numbered() { world.now } else { world.now + 1 };
+    let mut flying = Vec::new();
+    if sends {
+        let (at, local) = world.at_port(port);
+        let impairment = &mut at.node.links.ports[local.index()].impairment;
+        let Some(wire) = &mut impairment.wire else { return };
+        wire.is_dead = down;
+        if down {
+            flying = wire.clear(first);
+            impairment.latest = 0;
         }
-        let quanta = if ends { Quanta(0) } else { Quanta::MAX };
-        if at.ctx.run.trace.is_some() && !ends && class != u8::MAX {
-            at.each_trace(|at| at.trace_forced(port, class));
-        }
-        at.ctx.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
-        if at.node.links.ports[port.index()].up && !at.node.switch.is_bypassed() {
-            at.flush_frames(port);
-        } else {
-            at.ctx.run.out.frames.0.clear();
-        }
-        if ends || class == u8::MAX {
-            return;
-        }
-        let half = Quanta::MAX.span(at.ctx.facts.ports[peer(at.node.links.id(port)).index()].rate).0 / 2;
-        let refresh = match mode {
-            PauseMode::Timer => self.now + half,
-            PauseMode::OnOff => u64::MAX,
-        };
-        let next = refresh.min(pause.to.0);
-        if next != u64::MAX {
-            self.run.events.add_fault(index, next);
+    } else if let Some(wire) = world.ranks.as_mut().and_then(|ranks| ranks.wire(port))
+        && down
+    {
+        flying = wire.clear(first);
+    }
+    // What flies to another process is there, on a wire of its own.
+    for packet_ref in flying.into_iter().filter(|_| receives) {
+        let packet = world.runs.own.packets.lose(packet_ref);
+        if !packet.is_link_control() {
+            let port_class = world.facts.layout.port_class(to.1, packet.class);
+            let mut at = world.at(to.0);
+            at.node.buffer.accounts[port_class].rare.lost.add(packet.frame);
+            at.drop_packet(port_class, &packet, DropReason::LinkDown);
         }
     }
+}
 
-    /// How long pauses of `class` last that `port` sends.
-    fn pause_mode_at(&self, port: PortId, class: Class) -> PauseMode {
-        let data = &self.facts.blueprint.links[port.index() / 2].directions[peer(port).index() % 2];
-        let control = data.flow_control.iter().find(|(of, _)| *of == class);
-        control.map_or(self.facts.pause_mode, |(_, params)| params.pause_mode(self.facts.pause_mode))
+/// What is sent from now on takes another time; what is on the link does not.
+fn delay_changes(world: &mut World<'_>, port: PortId, delay: u64) {
+    if let Some((at, port)) = world.at_own_port(port) {
+        at.node.links.ports[port.index()].link.delay = delay;
+    }
+    world.facts.ports[port.index()].delay = Span(delay);
+}
+
+/// The two links of a relay are joined past it, or lead to it again. What it holds is lost, and its
+/// neighbours' flow control begins anew, as where a link comes up.
+fn bypass_changes(world: &mut World<'_>, node: NodeId, on: bool) {
+    let Some(ports) = world.facts.blueprint.nodes[node.index()].role.relay() else { return };
+    let own = [ports.local, ports.remote];
+    for port in own {
+        let Some((mut at, port)) = world.at_own_port(port) else { continue };
+        if let Some(relay) = &mut at.node.switch.relay {
+            relay.is_bypassed = on;
+        }
+        at.discard_waiting(port);
+    }
+    let all = own.into_iter().chain(own.map(peer));
+    for port in all.clone() {
+        if let Some((mut at, port)) = world.at_own_port(port) {
+            at.reset(port);
+        }
+    }
+    for port in all {
+        if let Some((mut at, port)) = world.at_own_port(port) {
+            at.try_transmit(port);
+        }
+    }
+}
+
+/// Sends a pause, and arranges for its refresh or its end.
+fn forced_pause(world: &mut World<'_>, index: u32, port: PortId, pause: PauseFault) {
+    let ends = world.now >= pause.to.0;
+    let mode = world.facts.pause_mode_at(port, pause.class);
+    let class = world.facts.layout.dense(pause.class);
+    let (mut at, port) = world.at_port(port);
+    let time = at.ctx.time();
+    if ends
+        && class != u8::MAX
+        && at.node.buffer.accounts[at.ctx.facts.layout.port_class(port, class)].receiver.is_pausing(time)
+    {
+        // The port's own flow control has paused as well, and will say itself when that is over.
+        return;
+    }
+    let quanta = if ends { Quanta(0) } else { Quanta::MAX };
+    if at.ctx.run.is_traced() && !ends && class != u8::MAX {
+        at.each_trace(|trace, seen| trace.forced(seen, port, class));
+    }
+    at.ctx.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
+    if at.node.links.ports[port.index()].up && !at.node.switch.is_bypassed() {
+        at.flush_frames(port);
+    } else {
+        at.ctx.run.out.frames.0.clear();
+    }
+    if ends || class == u8::MAX {
+        return;
+    }
+    let half = Quanta::MAX.span(at.ctx.facts.ports[peer(at.node.links.id(port)).index()].rate).0 / 2;
+    let refresh = match mode {
+        PauseMode::Timer => world.now + half,
+        PauseMode::OnOff => u64::MAX,
+    };
+    let next = refresh.min(pause.to.0);
+    if next != u64::MAX {
+        world.runs.own.events.add_fault(index, next);
     }
 }
 
@@ -216,28 +235,6 @@ impl AtNode<'_, '_> {
             self.is_gone(&packet);
         }
         false
-    }
-
-    /// A packet on the way to `port` was on a wire that went down.
-    fn lost_on_wire(&mut self, port: Local, packet: &Packet) {
-        if !packet.is_link_control() {
-            let port_class = self.ctx.facts.layout.port_class(port, packet.class);
-            self.node.buffer.accounts[port_class].rare.lost.add(packet.frame);
-            self.drop_packet(port_class, packet, DropReason::LinkDown);
-        }
-    }
-
-    /// An end of a link knows that it is down, and what waits for it is lost; or that it is up.
-    fn end_learns(&mut self, port: Local, down: bool) {
-        self.node.links.ports[port.index()].up = !down;
-        if !down {
-            if let Some(nic) = self.node.host.nics.get_mut(port.index()) {
-                nic.failed = false;
-            }
-            self.reset(port);
-            return;
-        }
-        self.discard_waiting(port);
     }
 
     /// All that waits to be sent out of a port is lost.

@@ -65,8 +65,8 @@ impl AtNode<'_, '_> {
 
     /// A link control frame has arrived at `port`: it concerns what the port sends, or receives.
     pub fn link_control(&mut self, port: Local, packet: Packet, extra: Option<Box<Extra>>, lost: bool) {
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_pauses_received(port, &packet, lost));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.pauses_received(seen, port, &packet, lost));
         }
         if let Some(extra) = extra {
             match &*extra {
@@ -126,8 +126,8 @@ impl AtNode<'_, '_> {
         if let (Some((disposition, other)), FcFrame::Pause { .. }) = (onward, frame)
             && disposition.forwards()
         {
-            if self.ctx.run.trace.is_some() {
-                self.each_trace(|at| at.trace_handed_on(other, frame));
+            if self.ctx.run.is_traced() {
+                self.each_trace(|trace, seen| trace.handed_on(seen, other, frame));
             }
             self.ctx.run.out.frames.0.push(frame);
             self.flush_frames(other);
@@ -181,8 +181,8 @@ impl AtNode<'_, '_> {
                 egress.paused_since = self.ctx.now;
                 self.node.links.ports.known_mut(port.index()).gates.paused |= 1 << class;
             }
-            if self.ctx.run.trace.is_some() {
-                self.each_trace(|at| at.trace_gate(port_class, open));
+            if self.ctx.run.is_traced() {
+                self.each_trace(|trace, seen| trace.gate_changed(seen, port_class, open));
             }
             if self.node.links.ports.known(port.index()).has_cp {
                 self.pause_changed(port, port_class, !open);
@@ -275,8 +275,8 @@ impl AtNode<'_, '_> {
                 return self.ctx.run.out.frames.0.clear();
             }
             self.pause_sent(port);
-            if self.ctx.run.trace.is_some() {
-                self.each_trace(|at| at.trace_pauses(port));
+            if self.ctx.run.is_traced() {
+                self.each_trace(|trace, seen| trace.pauses_sent(seen, port));
             }
             self.flush_frames(port);
         }

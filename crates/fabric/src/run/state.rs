@@ -1,5 +1,6 @@
 //! State of a run that no node owns.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use floodway_engine::Event;
@@ -7,12 +8,15 @@ use floodway_engine::allocator::ran_out;
 use floodway_mechanisms::slots::{
     Cnp, ControlMessage, CpAction, FcFrame, Outbox, PortView, ReadyView, Reply,
 };
+use floodway_units::cast::narrow;
+use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{NodeId, PortId, Rng};
 
 use crate::bounds::ideal::Ideals;
+use crate::host::listed::Listed;
 use crate::host::queue_pairs::QueuePairs;
 use crate::link::arena::{Arena, Extra};
-use crate::network::blueprint::{Blueprint, PauseFault};
+use crate::network::blueprint::{Blueprint, Draws, LinkSpec, PauseFault};
 use crate::network::changes::Change;
 use crate::network::facts::Facts;
 use crate::network::routing::ChangingRoutes;
@@ -25,7 +29,7 @@ use crate::why::trace::Trace;
 
 /// Events that a thread of a run that is to end may still execute, so that the nodes of all threads come to
 /// the end of the window: most windows have fewer.
-pub(crate) const PATIENCE: u64 = 1 << 16;
+const PATIENCE: u64 = 1 << 16;
 
 /// The state of a run outside its nodes, one per thread: events in transit, records, and queue pairs. Threads
 /// share packets, queue pairs and sources; their records are merged when the run is over.
@@ -43,14 +47,32 @@ pub(crate) struct Run<'a> {
     /// Where links come and go, over those that are up: routes are looked up packet by packet.
     pub changing: Option<Box<ChangingRoutes>>,
     pub ideals: Ideals,
-    /// Where a flow is followed.
-    pub trace: Option<Box<Trace>>,
-    /// Where several are: the others.
-    pub further_traces: Vec<Option<Box<Trace>>>,
+    /// Of each flow that is followed.
+    pub traces: Vec<Trace>,
     pub out: Outboxes,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// Nothing has happened.
+    pub fn new(facts: &Facts<'a>, control: &'a Control, listed: Arc<Listed>) -> Self {
+        let blueprint = facts.blueprint;
+        let fails = blueprint.links.iter().any(|link| !link.down.is_empty());
+        Run {
+            control,
+            patience: PATIENCE,
+            events: Events::new(blueprint.semantics.ties, blueprint.semantics.starts),
+            kept: Kept::new(blueprint),
+            pairs: QueuePairs::default(),
+            traffic: Traffic::new(facts, listed),
+            packets: Arena::default(),
+            shared_draws: shared_draws(blueprint),
+            changing: fails.then(|| Box::new(ChangingRoutes::new(Arc::clone(&facts.routes)))),
+            ideals: Ideals::default(),
+            traces: Vec::new(),
+            out: Outboxes::default(),
+        }
+    }
+
     /// For another thread, before the run begins.
     pub fn share(&self, blueprint: &Blueprint, events: Events) -> Self {
         Run {
@@ -64,8 +86,7 @@ impl Run<'_> {
             shared_draws: None,
             changing: self.changing.as_deref().map(|changing| Box::new(changing.fresh())),
             ideals: Ideals::default(),
-            trace: None,
-            further_traces: Vec::new(),
+            traces: Vec::new(),
             out: Outboxes::default(),
         }
     }
@@ -127,12 +148,35 @@ impl Run<'_> {
         self.patience == 0
     }
 
+    /// Is a flow followed?
+    #[inline]
+    pub fn is_traced(&self) -> bool {
+        !self.traces.is_empty()
+    }
+
+    /// Is all found of the flows that are followed, and of the target of a job, and nothing else to run for?
+    pub fn has_found(&self) -> bool {
+        (self.is_traced() && self.traces.iter().all(Trace::is_over))
+            || self.traffic.programs.is_target_complete()
+    }
+
     /// Reports progress to the observer of the run.
     pub fn report(&mut self) {
         let unreported =
             self.kept.packet_hops - std::mem::replace(&mut self.kept.reported, self.kept.packet_hops);
         self.control.packet_hops.fetch_add(unreported, Ordering::Relaxed);
     }
+}
+
+/// Where congestion points draw from, if not from streams of their nodes: behind the streams that the HPCC
+/// simulator's driver has made by then, six for each node's protocols and two for each error model.
+fn shared_draws(blueprint: &Blueprint) -> Option<Rng> {
+    (blueprint.semantics.draws == Draws::HpccNs3).then(|| {
+        let broken = |link: &&LinkSpec| link.directions.iter().any(|direction| direction.errors.data > 0.0);
+        let error_models = 1 + blueprint.links.iter().filter(broken).count();
+        let from = (6 * blueprint.nodes.len() + 2 * error_models) as u64;
+        Rng::FirstDraws(Box::new(FirstDraws::new(narrow(blueprint.seed), from)))
+    })
 }
 
 /// A change of the network at a known time.

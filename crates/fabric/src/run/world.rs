@@ -8,6 +8,7 @@
 //! ```
 //! A packet on a link is an event that holds a reference to the packet.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use floodway_engine::allocator::ran_out;
@@ -17,13 +18,17 @@ use floodway_units::{NodeId, PortId, Time};
 
 use crate::bounds::blocked::BlockedPorts;
 use crate::bounds::checks::NodeCheck;
+use crate::error::BuildError;
+use crate::host::listed::Listed;
 use crate::link::arena::PacketRef;
+use crate::network::blueprint::Blueprint;
+use crate::network::build;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
-use crate::network::routing::peer;
-use crate::records::finish::Closed;
+use crate::network::routing::{Routes, peer};
+use crate::records::finish::close_links;
 use crate::records::in_network::InNetwork;
-use crate::records::outcome::{Records, Stopped, Verdict};
+use crate::records::outcome::{Control, Verdict};
 use crate::records::work::Work;
 use crate::run::at_node::AtNode;
 use crate::run::ctx::Ctx;
@@ -32,11 +37,12 @@ use crate::run::network::Network;
 use crate::run::node::Node;
 use crate::run::prefetch::Coming;
 use crate::run::ranks::{Gathered, Processes, Share};
+use crate::run::runs::Runs;
 use crate::run::state::{Fault, Run};
-use crate::run::worker_pool::WorkerPool;
+use crate::run::windows::Windows;
 
 /// Number of events between two checks of the stop flag.
-pub(crate) const STOP_CHECK: u64 = 1 << 15;
+const STOP_CHECK: u64 = 1 << 15;
 
 /// A running network.
 pub(crate) struct World<'a> {
@@ -46,10 +52,7 @@ pub(crate) struct World<'a> {
     /// What is fixed once the network is built.
     pub facts: Facts<'a>,
     pub nodes: Vec<Node>,
-    /// The run as this thread has it, and as those that help it have it.
-    pub run: Run<'a>,
-    pub other_runs: Vec<Run<'a>>,
-    pub worker_pool: Option<WorkerPool>,
+    pub runs: Runs<'a>,
     /// What is to be done until the run is over.
     pub work: Work,
     /// Other processes that execute parts of the run.
@@ -63,19 +66,60 @@ pub(crate) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    #[inline]
-    pub fn time(&self) -> Time {
-        Time(self.now)
+    /// A network at rest, with its sources and faults armed. `routes` are those over all links, where they
+    /// are known; `ranks` are other processes that execute parts of the run.
+    ///
+    /// # Errors
+    /// What makes the blueprint unfit, with the place.
+    pub fn build(
+        blueprint: &'a Blueprint,
+        routes: Option<&Arc<Routes>>,
+        control: &'a Control,
+        ranks: Option<Box<Processes<'a>>>,
+    ) -> Result<Self, BuildError> {
+        let routes = match routes {
+            Some(routes) => blueprint.validate_with(routes).map(|()| Arc::clone(routes))?,
+            None => Arc::new(blueprint.validate()?),
+        };
+        let owned = match &ranks {
+            Some(ranks) => ranks.owned(),
+            None => vec![true; blueprint.nodes.len()],
+        };
+        control.limit.store(blueprint.end.limit.0, Ordering::Relaxed);
+        let listed = Arc::new(Listed::new(blueprint));
+        let (facts, nodes) = build::network(blueprint, routes, &listed, &owned)?;
+        let mut run = Run::new(&facts, control, listed);
+        if let Some(length) = facts.groups.window() {
+            run.events.go_by_node(Windows::new(facts.groups.count(), length.0));
+        }
+        run.traffic.arm(&facts, &mut run.events);
+        let faults = Fault::arm(&facts, &owned, &mut run.events);
+        if ranks.as_ref().is_some_and(|ranks| !ranks.is_first()) {
+            // What waits is counted once.
+            run.traffic.triggers.waiting.fill(0);
+        }
+        Ok(World {
+            now: 0,
+            order: 0,
+            facts,
+            nodes,
+            runs: Runs::new(run),
+            work: Work::new(blueprint),
+            ranks,
+            gathered: Gathered::default(),
+            on_links: Vec::new(),
+            faults,
+        })
     }
 
     /// A node for an event at this time.
     #[inline]
     pub fn at(&mut self, node: NodeId) -> AtNode<'_, 'a> {
-        self.run.events.is_at(self.facts.groups.of(node));
+        self.runs.own.events.is_at(self.facts.groups.of(node));
         let (before, rest) = self.nodes.split_at_mut(node.index());
         let (node, after) = rest.split_first_mut().expect("the network has this node");
         AtNode {
-            ctx: Ctx { now: self.now, order: self.order, facts: &self.facts, run: &mut self.run },
+            ctx: Ctx { now: self.now, order: self.order, facts: &self.facts, run: &mut self.runs.own },
             node,
             others: Some([before, after]),
         }
@@ -92,79 +136,78 @@ impl<'a> World<'a> {
         self.owns(self.facts.node_of(port)).then(|| self.at_port(port))
     }
 
-    /// All nodes as they are now.
-    pub fn network(&self) -> Network<'_, 'a> {
-        Network { facts: &self.facts, nodes: &self.nodes }
-    }
-
     /// The packets of the network, between two events.
     pub fn in_network(&self) -> InNetwork<'_, 'a> {
-        InNetwork { network: self.network(), packets: &self.run.packets, on_links: &self.on_links }
+        let network = Network { facts: &self.facts, nodes: &self.nodes };
+        InNetwork { network, packets: &self.runs.own.packets, on_links: &self.on_links }
     }
 
     /// Executes an event.
     pub fn dispatch(&mut self, event: Event) {
         (self.now, self.order) = (event.time.0, event.order);
-        let Some(node) = self.run.node_of(&self.facts, &event) else {
-            self.run.kept.counts[EventKind::Fault as usize] += 1;
-            return self.fault(self.run.events.decode(event.order).1);
+        let Some(node) = self.runs.own.node_of(&self.facts, &event) else {
+            return self.take_step();
         };
         self.at(node).dispatch(event);
-        if !self.run.out.started.is_empty() {
+        if !self.runs.own.out.started.is_empty() {
             self.try_transmit_started();
         }
+    }
+
+    /// What concerns the whole network happens, when all before it has.
+    pub fn take_step(&mut self) {
+        self.runs.own.kept.counts[EventKind::Fault as usize] += 1;
+        let index = self.runs.own.events.decode(self.order).1;
+        self.faults[index as usize].happens(self, index);
     }
 
     /// The same in the loop of one order: nearly all events are of packets, which start no flow.
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     fn dispatch_in_order(&mut self, event: Event) {
-        let Some((kind, port)) = self.run.events.moves(event.order) else { return self.dispatch(event) };
+        let Some((kind, port)) = self.runs.own.events.moves(event.order) else { return self.dispatch(event) };
         self.now = event.time.0;
         let at = if kind == EventKind::Arrival { peer(port) } else { port };
         let node = &mut self.nodes[self.facts.node_of(at).index()];
-        let ctx = Ctx { now: 0, order: 0, facts: &self.facts, run: &mut self.run };
+        let ctx = Ctx { now: 0, order: 0, facts: &self.facts, run: &mut self.runs.own };
         AtNode { ctx, node, others: None }.dispatch_move(event, kind, port);
     }
 
     /// Lets NICs at which flows have just started try to transmit, unless more flows start at this instant.
     fn try_transmit_started(&mut self) {
-        if !self.run.out.all_started {
+        if !self.runs.own.out.all_started {
             return;
         }
-        for i in 0..self.run.out.started.len() {
-            let (mut at, port) = self.at_port(self.run.out.started[i]);
+        for i in 0..self.runs.own.out.started.len() {
+            let (mut at, port) = self.at_port(self.runs.own.out.started[i]);
             at.try_transmit(port);
         }
-        self.run.out.started.clear();
-    }
-
-    pub fn report(&mut self) {
-        self.run.control.time.fetch_max(self.now, Ordering::Relaxed);
-        self.runs_mut().for_each(Run::report);
+        self.runs.own.out.started.clear();
     }
 
     /// Executes all events before `end`.
     pub fn run_until(&mut self, end: Time) -> Advance {
-        if self.ranks.is_some() {
+        let advance = if self.ranks.is_some() {
             self.run_rounds(end)
-        } else if self.run.events.by_node().is_some() {
+        } else if self.runs.own.events.by_node().is_some() {
             self.run_by_node(end)
-        } else if self.run.trace.is_some() || self.run.traffic.programs.extent().is_some() {
+        } else if self.runs.own.is_traced() || self.runs.own.traffic.programs.extent().is_some() {
             self.run_traced(end)
         } else {
             self.run_in_one_order(end)
-        }
+        };
+        self.runs.report(self.now);
+        advance
     }
 
     fn run_in_one_order(&mut self, end: Time) -> Advance {
         let mut until_check = STOP_CHECK;
-        while let Some(queue) = self.run.events.in_one_order() {
+        while let Some(queue) = self.runs.own.events.in_one_order() {
             let event = match queue.window() {
                 Some(window) if window[0].time < end => {
                     let (event, coming) = (window[0], Coming::of(window));
                     queue.advance();
-                    self.run.prefetch(&self.facts, &self.nodes, &coming);
+                    self.runs.own.prefetch(&self.facts, &self.nodes, &coming);
                     event
                 }
                 _ => match queue.pop_before(end) {
@@ -176,13 +219,39 @@ impl<'a> World<'a> {
             until_check -= 1;
             if until_check == 0 {
                 until_check = STOP_CHECK;
-                self.report();
+                self.runs.report(self.now);
                 if self.is_stopped() {
-                    return Advance::Interrupted;
+                    break;
                 }
             }
         }
-        self.report();
+        if self.is_stopped() { Advance::Interrupted } else { Advance::Reached }
+    }
+
+    /// As [`World::run_until`], and after each event the traces are brought up to date.
+    #[cold]
+    #[inline(never)]
+    fn run_traced(&mut self, end: Time) -> Advance {
+        let mut until_check = STOP_CHECK;
+        while let Some(event) = self.runs.own.events.in_one_order().and_then(|queue| queue.pop_before(end)) {
+            self.dispatch(event);
+            let network = Network { facts: &self.facts, nodes: &self.nodes };
+            let Run { traces, pairs, .. } = &mut self.runs.own;
+            for trace in traces {
+                trace.pass_event(network, pairs, self.now);
+            }
+            if self.runs.own.has_found() {
+                return Advance::Interrupted;
+            }
+            until_check -= 1;
+            if until_check == 0 {
+                until_check = STOP_CHECK;
+                self.runs.report(self.now);
+                if self.is_stopped() {
+                    break;
+                }
+            }
+        }
         if self.is_stopped() { Advance::Interrupted } else { Advance::Reached }
     }
 
@@ -196,18 +265,12 @@ impl<'a> World<'a> {
         }
         let network = Network { facts: &self.facts, nodes: &self.nodes };
         let share = Share(self.ranks.as_deref_mut());
-        self.run.kept.blocked = BlockedPorts { network, share, now: now.0 }.find();
+        self.runs.own.kept.blocked = BlockedPorts { network, share, now: now.0 }.find();
         for &node in &own {
-            self.at(node).close();
+            let at = self.at(node);
+            close_links(&at.ctx, &mut at.node.links);
         }
-        self.run.pairs.close_rows(&mut self.run.kept.records);
-    }
-
-    /// What is kept of a network whose books are closed.
-    pub fn records(self, stopped: Stopped) -> Records {
-        let World { now, facts, nodes, run, on_links, gathered, .. } = self;
-        let Run { kept, packets, traffic, .. } = run;
-        Closed { now, facts, nodes, kept, packets, traffic, on_links, gathered }.records(stopped)
+        self.runs.own.pairs.close_rows(&mut self.runs.own.kept.records);
     }
 
     /// Compares each cached value with what it is computed from.
@@ -230,11 +293,11 @@ impl<'a> World<'a> {
 
     pub fn is_stopped(&self) -> bool {
         if ran_out() {
-            self.run.control.give_up();
+            self.runs.own.control.give_up();
         }
         match &self.ranks {
             Some(ranks) => ranks.stopped,
-            None => self.run.control.stop.load(Ordering::Relaxed),
+            None => self.runs.own.control.stop.load(Ordering::Relaxed),
         }
     }
 }

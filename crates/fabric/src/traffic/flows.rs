@@ -5,13 +5,14 @@ mod start;
 use std::sync::Arc;
 
 use floodway_units::cast::narrow;
-use floodway_units::{Bytes, NodeId, PortId, Rng};
+use floodway_units::{Bytes, NodeId, PortId, Rng, fold, name_key, stream};
 
 use crate::host::listed::Listed;
-use crate::network::blueprint::{Blueprint, FlowSpec, PoissonSpec};
+use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, PoissonSpec, Ties};
+use crate::network::facts::Facts;
 use crate::pool::Pool;
 use crate::run::events::NEVER;
-use crate::traffic::numbers::Label;
+use crate::traffic::numbers::{Label, labels};
 use crate::traffic::programs::Programs;
 use crate::traffic::sizes::exponential;
 use crate::traffic::triggers::Triggers;
@@ -114,6 +115,19 @@ impl PairKey {
 }
 
 impl Traffic {
+    /// Nothing has started.
+    pub fn new(facts: &Facts<'_>, listed: Arc<Listed>) -> Self {
+        let (blueprint, lists) = (facts.blueprint, &facts.lists);
+        let programs = Programs::new(blueprint, lists);
+        Traffic {
+            sources: build_sources(blueprint),
+            triggers: Triggers::new(blueprint, lists, &programs),
+            programs,
+            labels: labels(blueprint).into(),
+            listed,
+        }
+    }
+
     /// The same, for another thread.
     pub fn share(&self) -> Self {
         Traffic {
@@ -140,6 +154,31 @@ impl Traffic {
             Source::Poisson { next, .. } => (*next != NEVER).then_some(*next),
         }
     }
+}
+
+fn build_sources(blueprint: &Blueprint) -> Pool<Source> {
+    let mut sources = Vec::new();
+    for (i, workload) in blueprint.workloads.iter().enumerate() {
+        let workload_index = narrow(i);
+        match &workload.arrivals {
+            Arrivals::List(flows) => {
+                let as_listed = blueprint.semantics.ties == Ties::SchedulingOrder;
+                sources.extend(of_list(workload_index, flows, as_listed));
+            }
+            // Triggers post the messages of a loop, and ranks of a job begin by themselves.
+            Arrivals::ClosedLoop(_) | Arrivals::Program(_) => {}
+            Arrivals::Poisson(poisson) => {
+                for &node in &poisson.sources {
+                    let host = name_key(&blueprint.nodes[node.index()].name);
+                    let key = fold(name_key(&workload.name), host);
+                    let mut rng = stream(blueprint.seed, key, "arrivals");
+                    let next = following(poisson, &mut rng, poisson.from.0);
+                    sources.push(Source::Poisson { workload: workload_index, node, rng, number: 0, next });
+                }
+            }
+        }
+    }
+    sources.into_iter().collect()
 }
 
 /// The sources of a list: one a host, in the order of hosts, or `as_listed` a single one.

@@ -6,6 +6,7 @@ use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Span, Time};
 
 use super::sent::Sent;
+use crate::network::blueprint::Blueprint;
 use crate::records::table::{NONE, Table, Values};
 use crate::run::events::NEVER;
 
@@ -212,9 +213,25 @@ pub(super) struct Found {
     pub sums: Sums,
 }
 
+impl Found {
+    pub fn parts(&self, blueprint: &Blueprint) -> Vec<Part> {
+        let name = |origin: Origin| match origin {
+            Origin::Port(port) => blueprint.direction(port),
+            Origin::Node(node) => blueprint.nodes[node.index()].name.clone(),
+        };
+        let part = |(label, time): (&Label, &u64)| Part {
+            cause: label.cause,
+            port: label.port.map(|port| blueprint.direction(port)),
+            origin: label.origin.map(name),
+            time: Span(*time),
+        };
+        self.sums.0.iter().map(part).collect()
+    }
+}
+
 /// A flow that is followed, and the time of it that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Section {
+pub(crate) struct Section {
     pub flow: FlowRef,
     /// What is before does not count.
     pub from: u64,

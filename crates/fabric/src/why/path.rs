@@ -18,13 +18,14 @@ use floodway_programs::{Kind, Message, Program};
 use floodway_units::{Bytes, Span, Time};
 
 use super::parts::{Cause, FlowRef, Found, Part, Section, texts};
+use super::trace::Trace;
 use crate::error::BuildError;
 use crate::network::blueprint::{Blueprint, ScaleUp};
 use crate::records::outcome::Control;
 use crate::records::table::{Table, Values};
 use crate::run::fabric::Fabric;
 use crate::run::world::World;
-use crate::traffic::programs::job;
+use crate::traffic::programs::{Programs, job};
 
 /// What ranks may log in all, in bytes.
 const ROOM: usize = 2 << 30;
@@ -114,13 +115,14 @@ impl CriticalPath {
         let Some((start, end, steps)) = logged(blueprint, control, target)? else { return Ok(None) };
         let Some(steps) = steps else { return Ok(Some(CriticalPath { start, end, steps: None })) };
         let fabric = Fabric::build(blueprint, control)?;
-        let section = |step| fabric.world.section(target.workload, step);
-        let sections: Vec<Option<Section>> = steps.iter().map(section).collect();
+        let job = JobOfPath { blueprint, programs: &fabric.world.runs.own.traffic.programs, target };
+        let sections: Vec<Option<Section>> = steps.iter().map(|step| job.section(step)).collect();
         let Some((world, found)) = followed(fabric, control, &sections) else { return Ok(None) };
+        let job = JobOfPath { blueprint, programs: &world.runs.own.traffic.programs, target };
         let mut found = found.iter();
         let steps = steps.iter().zip(&sections).map(|(step, section)| {
-            let parts = if section.is_some() { found.next().map(|found| world.parts(found)) } else { None };
-            world.path_step(target, step, parts.as_deref())
+            let parts = section.and_then(|_| found.next()).map(|found| found.parts(blueprint));
+            job.step(step, parts.as_deref())
         });
         Ok(Some(CriticalPath { start, end, steps: Some(steps.collect()) }))
     }
@@ -171,12 +173,17 @@ fn logged(
     target: PathTarget,
 ) -> Result<Option<Logged>, BuildError> {
     let mut fabric = Fabric::build(blueprint, control)?;
-    let most = ROOM / BYTES / job(blueprint, target.workload).hosts.len().max(1);
-    fabric.world.log_predecessors(target, most);
-    let programs = &fabric.go().world.run.traffic.programs;
+    let job = job(blueprint, target.workload);
+    let ranks = job.hosts.len();
+    let run = &mut fabric.world.runs.own;
+    run.events.go_in_one_order();
+    let extent = Extent::new(&job.program, target.target());
+    // The run ends when the target is complete.
+    let most = ROOM / BYTES / ranks.max(1);
+    run.traffic.programs.log_predecessors((target.workload, extent), target.from, most);
+    let programs = &fabric.go().world.runs.own.traffic.programs;
     let extent = programs.extent();
     let Some((start, end)) = extent.and_then(Extent::complete) else { return Ok(None) };
-    let ranks = job(blueprint, target.workload).hosts.len();
     let walkers: Vec<_> = programs.walkers(target.workload, ranks).collect();
     let steps = extent.and_then(|extent| critical_path(extent, &walkers));
     Ok(Some((start, end, steps)))
@@ -190,39 +197,40 @@ fn followed<'a>(
 ) -> Option<(World<'a>, Vec<Found>)> {
     let mut following: VecDeque<Section> = sections.iter().copied().flatten().collect();
     let Some(first) = following.pop_front() else { return Some((fabric.world, Vec::new())) };
-    fabric.world.trace_sections(first, following);
-    fabric.world.end_when_found();
+    fabric.follow(first, following);
+    fabric.end_when_found();
     let mut world = fabric.go().world;
-    let mut trace = world.run.trace.take().filter(|_| !control.stop.load(Ordering::Relaxed))?;
-    let found = trace.all_found();
+    if control.stop.load(Ordering::Relaxed) {
+        return None;
+    }
+    let found: Vec<Found> = world.runs.own.traces.iter_mut().flat_map(Trace::all_found).collect();
     (found.len() == sections.iter().flatten().count()).then_some((world, found))
 }
 
-impl World<'_> {
-    /// Has the ranks of a job log from which event what follows, and the run end when the target is complete.
-    fn log_predecessors(&mut self, target: PathTarget, most: usize) {
-        self.run.events.go_in_one_order();
-        let program = &job(self.facts.blueprint, target.workload).program;
-        let extent = Extent::new(program, target.target());
-        self.run.traffic.programs.log_predecessors((target.workload, extent), target.from, most);
-    }
+/// The job of a path, and where its ranks are.
+struct JobOfPath<'p> {
+    blueprint: &'p Blueprint,
+    programs: &'p Programs,
+    target: PathTarget,
+}
 
+impl JobOfPath<'_> {
     /// Rank, receiver and bytes of the message of a step, if it is one.
-    fn message_of(&self, workload: u32, step: &Step) -> Option<(u32, u32, Bytes, Message)> {
+    fn message_of(&self, step: &Step) -> Option<(u32, u32, Bytes, Message)> {
         let (from, message) = match step.kind {
             StepKind::Message { from, message } => (from, message),
             StepKind::Completion { message } | StepKind::Turn { message } => (step.rank, message),
             StepKind::Computation { .. } | StepKind::Reduction { .. } => return None,
         };
-        let program = &job(self.facts.blueprint, workload).program;
+        let program = &job(self.blueprint, self.target.workload).program;
         let (to, bytes) = program.posting_of(from, message, &mut CollectiveStep::default());
         Some((from, to, bytes, message))
     }
 
     /// The flow of the message of a step, if it is one, and what of its time counts.
-    fn section(&self, workload: u32, step: &Step) -> Option<Section> {
-        let (from, to, _, message) = self.message_of(workload, step)?;
-        let programs = &self.run.traffic.programs;
+    fn section(&self, step: &Step) -> Option<Section> {
+        let (from, to, _, message) = self.message_of(step)?;
+        let (programs, workload) = (self.programs, self.target.workload);
         if programs.domain_of(workload, from, to).is_some() {
             return None;
         }
@@ -230,10 +238,11 @@ impl World<'_> {
         Some(Section { flow: FlowRef { workload, source, number }, from: step.from.0, until: step.to.0 })
     }
 
-    fn path_step(&self, target: PathTarget, step: &Step, parts: Option<&[Part]>) -> PathStep {
+    fn step(&self, step: &Step, parts: Option<&[Part]>) -> PathStep {
+        let &JobOfPath { blueprint, programs, target } = self;
         let workload = target.workload;
-        let program = &job(self.facts.blueprint, workload).program;
-        let message = self.message_of(workload, step);
+        let program = &job(blueprint, workload).program;
+        let message = self.message_of(step);
         let (began_at, iteration, operation) = step.operation();
         let length = step.to.0 - step.from.0;
         let (kind, alone) = match step.kind {
@@ -243,12 +252,11 @@ impl World<'_> {
             StepKind::Computation { .. } => ("computation", Some("computation")),
             StepKind::Reduction { .. } => ("reduction", Some("reduction")),
         };
-        let domain =
-            message.and_then(|(from, to, ..)| self.run.traffic.programs.domain_of(workload, from, to));
+        let domain = message.and_then(|(from, to, ..)| programs.domain_of(workload, from, to));
         let parts = match (alone, domain, message) {
             (Some(cause), ..) => vec![part_of(cause, length)],
             (None, Some(domain), Some((_, _, bytes, _))) => {
-                in_domain(&self.facts.blueprint.scale_up[domain as usize], bytes, kind, length)
+                in_domain(&blueprint.scale_up[domain as usize], bytes, kind, length)
             }
             _ => of_flow(parts.unwrap_or_default(), length),
         };

@@ -11,7 +11,6 @@ use super::origin::Origins;
 use super::parts::{FlowRef, Found};
 use super::stops::Stops;
 use super::trace::Trace;
-use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
 
 impl Trace {
@@ -57,6 +56,16 @@ impl Trace {
         self.finds(Found { message, fct: until - message.start, sums });
     }
 
+    /// A message starts: if it is of the next section, the one before is over.
+    pub(super) fn starts_section(&mut self, flow: FlowRef, now: u64) {
+        if self.next.front().is_some_and(|next| next.flow == flow)
+            && now >= self.section.until
+            && self.is_live()
+        {
+            self.end_section();
+        }
+    }
+
     /// It is `now`.
     pub fn pass(&mut self, now: u64) {
         if now > self.section.until && self.is_live() {
@@ -70,22 +79,5 @@ impl Trace {
         let mut all = mem::take(&mut self.before);
         all.extend(self.found.take());
         all
-    }
-}
-
-impl AtNode<'_, '_> {
-    /// A message starts: if it is of the next section, the one before is over.
-    #[cold]
-    pub(super) fn trace_section(&mut self, slot: u32, number: u64) {
-        let path = &self.ctx.run.pairs.paths[slot as usize];
-        let flow = FlowRef { workload: path.workload, source: path.source, number };
-        let now = self.ctx.now;
-        if let Some(trace) = &mut self.ctx.run.trace
-            && trace.next.front().is_some_and(|next| next.flow == flow)
-            && now >= trace.section.until
-            && trace.is_live()
-        {
-            trace.end_section();
-        }
     }
 }

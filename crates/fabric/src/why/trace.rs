@@ -16,14 +16,14 @@ use super::stops::Stops;
 #[derive(Debug)]
 pub(crate) struct Trace {
     /// The flow that is followed, and of what time.
-    pub(super) section: Section,
+    pub section: Section,
     /// Those that are followed after it, and what was found of those before.
     pub(super) next: VecDeque<Section>,
     pub(super) before: Vec<Found>,
     /// By queue pair that several messages may share: workload and source, where flows are to follow.
     pub(super) open_pairs: BTreeMap<u32, (u32, NodeId)>,
     /// The run goes on when the flow is complete.
-    pub(super) to_end: bool,
+    pub to_end: bool,
     pub(super) message: Option<Message>,
     /// Queue pairs that carry the flow, or may.
     pub(super) slots: Vec<u32>,

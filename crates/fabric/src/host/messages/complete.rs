@@ -23,8 +23,8 @@ impl AtNode<'_, '_> {
         let run = &mut *self.ctx.run;
         let records = &mut run.kept.records;
         let first = run.pairs.post(self.ctx.facts, &run.events, records, (slot, &mut message));
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_posted(slot, &message, first));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.posted(seen, slot, &message, first));
         }
         self.allowance_changed(slot);
         self.ctx.run.pairs.senders.known(slot as usize).nic_to_look(self.ctx.facts.blueprint.semantics.turns)
@@ -55,8 +55,8 @@ impl AtNode<'_, '_> {
         let Incoming { hook, number, .. } = run.pairs.received(&mut run.kept.records, (id, index), now);
         let (traffic, mut ctx) = Traffic::at(&mut self.ctx);
         traffic.completed(&mut ctx, Completion { hook, number, end: End::Receiver, at: now });
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_received(id, number, psn));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.received(seen, id, number, psn));
         }
     }
 }

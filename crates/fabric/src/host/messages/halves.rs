@@ -148,12 +148,12 @@ mod tests {
     }
 
     fn receiving(test: impl FnOnce(&mut ReceiveHalf)) {
-        receiving_in(|world| test(&mut world.run.pairs.receivers[0]));
+        receiving_in(|world| test(&mut world.runs.own.pairs.receivers[0]));
     }
 
     fn receiving_in(test: impl FnOnce(&mut World<'_>)) {
         at_busy(Span::us(3), |world| {
-            let half = &mut world.run.pairs.receivers[0];
+            let half = &mut world.runs.own.pairs.receivers[0];
             (half.head, half.rest) = (incoming(0, 3), [incoming(3, 5), incoming(5, 9)].into());
             test(world);
         });
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_half_that_closes_writes_the_rows_of_all_messages_that_have_none() {
         receiving_in(|world| {
-            let (pairs, records) = (&mut world.run.pairs, &mut world.run.kept.records);
+            let (pairs, records) = (&mut world.runs.own.pairs, &mut world.runs.own.kept.records);
             let before = (records.sent_rows.len(), records.received_rows.len());
             let mut half = sending();
             half.state.alive = true;
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_message_that_is_posted_waits_behind_the_oldest_that_is_not_sent() {
         receiving_in(|world| {
-            let (path, records) = (&world.run.pairs.paths[0], &mut world.run.kept.records);
+            let (path, records) = (&world.runs.own.pairs.paths[0], &mut world.runs.own.kept.records);
             let rows = records.sent_rows.len();
             let mut half = SendHalf { head: outgoing(3), end: 3, ..SendHalf::idle() };
             half.post(outgoing(5), path, records);

@@ -18,9 +18,10 @@ use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::network::path::{Laid, Path};
 use crate::network::routing::peer;
+use crate::records::tally::Records;
 use crate::run::at_node::AtNode;
 use crate::run::events::{Events, QueuePairName};
-use crate::run::world::World;
+use crate::run::node::Node;
 use crate::traffic::flows::{Begin, PairKey};
 
 impl AtNode<'_, '_> {
@@ -80,8 +81,8 @@ impl AtNode<'_, '_> {
         let has_timers = half.next_of_layers().is_some();
         self.node.host.enter(facts.blueprint.semantics.turns, slot, key, &half);
         self.ctx.run.pairs.enter(free_slot, path, half, other);
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_opened(slot, &head));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.opened(seen, slot, &head));
         }
         if begin.rank.is_some() {
             self.node.host.pairs.to_start -= 1;
@@ -141,34 +142,28 @@ impl QueuePairs {
             self.receivers[posted.slot as usize].post(posted.message);
         }
     }
-}
 
-impl World<'_> {
     /// Nothing more can happen to a queue pair: what of it is here is written down, and its slot is free.
-    pub fn close_queue_pair(&mut self, slot: u32) {
+    pub fn close(&mut self, slot: u32, nodes: &mut [Node], records: &mut Records) {
         let at = slot as usize;
-        let (path, half, other) = (
-            &mut self.run.pairs.paths[at],
-            &mut self.run.pairs.senders[at],
-            &mut self.run.pairs.receivers[at],
-        );
+        let (path, half, other) = (&mut self.paths[at], &mut self.senders[at], &mut self.receivers[at]);
         if half.state.alive {
             // Its NIC may be another one than it was opened on.
-            let node = &mut self.nodes[path.source.index()];
-            if node.host.pairs.sprays {
-                node.host.nics.iter_mut().for_each(|nic| nic.ranks.close(half.rank));
+            let host = &mut nodes[path.source.index()].host;
+            if host.pairs.sprays {
+                host.nics.iter_mut().for_each(|nic| nic.ranks.close(half.rank));
             } else {
-                node.host.nics[half.nic.index()].ranks.close(half.rank);
+                host.nics[half.nic.index()].ranks.close(half.rank);
             }
-            half.close(path, &mut self.run.kept.records);
+            half.close(path, records);
         }
         if let Some((_, rank)) = other.timer_key {
-            self.nodes[path.destination.index()].host.nics[0].receivers.close(rank);
+            nodes[path.destination.index()].host.nics[0].receivers.close(rank);
         }
         if other.alive {
-            other.close(path, &mut self.run.kept.records);
+            other.close(path, records);
         }
-        self.run.pairs.free_slots.push(slot);
+        self.free_slots.push(slot);
     }
 }
 
@@ -188,9 +183,9 @@ mod tests {
         let (mut blueprint, control) = (busy(), Control::default());
         changes(&mut blueprint);
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
-        fabric.world.run.pairs.opened = Some(Vec::new());
-        run_to(&mut fabric.world, Span::ns(1));
-        let pairs = &mut fabric.world.run.pairs;
+        fabric.world.runs.own.pairs.opened = Some(Vec::new());
+        run_to(&mut fabric, Span::ns(1));
+        let pairs = &mut fabric.world.runs.own.pairs;
         let opened = pairs.opened.take().expect("it was set");
         let tuple = |info: &QpInfo| pairs.paths[info.flow.index()].tuple;
         let mut infos: Vec<_> = opened.iter().map(|opening| (opening.info, tuple(&opening.info))).collect();
@@ -273,7 +268,7 @@ mod tests {
     #[test]
     fn packets_in_the_network_are_the_sum_of_what_the_ends_and_the_path_have_counted() {
         crate::testing::at_busy(Span::us(2), |world| {
-            let pairs = &mut world.run.pairs;
+            let pairs = &mut world.runs.own.pairs;
             (pairs.senders[0].in_network, pairs.receivers[0].in_network) = (i32::MAX, 5);
             let path = pairs.in_network(0).wrapping_sub(i32::MAX.wrapping_add(5));
             pairs.count_on_path(FlowId(0), 3);

@@ -24,6 +24,7 @@ use crate::link::links::Links;
 use crate::link::packet::Packet;
 use crate::network::blueprint::{Blueprint, Pacing, RateTimers, Rounding, Turns};
 use crate::network::layout::Local;
+use crate::records::allowances::AllowanceLog;
 use crate::run::at_node::AtNode;
 use crate::run::ctx::Ctx;
 use crate::run::events::{EventKind, Events, NEVER, Set};
@@ -124,7 +125,7 @@ impl AtNode<'_, '_> {
     pub fn allowance_changed(&mut self, slot: u32) {
         self.node.host.take_allowance(&mut self.ctx, &self.node.links, slot);
         if self.ctx.run.kept.allowances.is_some() {
-            self.note_allowance(slot);
+            AllowanceLog::note(&mut self.ctx, self.node, slot);
         }
         self.update_qp(slot);
     }
@@ -454,16 +455,16 @@ mod tests {
             end.congestion_points.clear();
         }
         let mut fabric = Fabric::build(&blueprint, &control).expect("it is sound");
-        run_to(&mut fabric.world, Span::us(40));
+        run_to(&mut fabric, Span::us(40));
         let world = &mut fabric.world;
-        let is_its = |slot: &u32| world.run.pairs.paths[*slot as usize].source == HOST;
+        let is_its = |slot: &u32| world.runs.own.pairs.paths[*slot as usize].source == HOST;
         let slot = (0..3).find(is_its).expect("it is open");
         world.nodes[HOST.index()].links.ports[0].up = false;
         test(world, slot);
     }
 
     fn half<'w>(world: &'w mut World<'_>, slot: u32) -> &'w mut SendHalf {
-        &mut world.run.pairs.senders[slot as usize]
+        &mut world.runs.own.pairs.senders[slot as usize]
     }
 
     fn waiting(world: &World<'_>) -> Vec<u64> {

@@ -4,7 +4,6 @@
 //! network is noted.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use floodway_mechanisms::registry::AnyRouter;
 use floodway_mechanisms::slots::SwitchInfo;
@@ -13,7 +12,7 @@ use floodway_units::mrg32k3a::Mrg32k3a;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Rng, fold, mix, name_key, stream};
 use rustc_hash::FxHashSet;
 
-use super::ports::{build_machines, build_ports};
+use super::ports::build_ports;
 use crate::column::{Column, Part};
 use crate::error::BuildError;
 use crate::host::listed::Listed;
@@ -25,12 +24,12 @@ use crate::link::links::Links;
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::accounts::Accounts;
 use crate::network::blueprint::{Blueprint, Draws, RelayPorts, Role, SwitchSpec};
+use crate::network::facts::Facts;
 use crate::records::histogram::histograms;
 use crate::records::series::{self, Series};
 use crate::records::shares::buckets;
 use crate::run::events::NEVER;
 use crate::run::node::{Node, Streams};
-use crate::run::world::World;
 use crate::switch::buffer::{Buffer, Ingress};
 use crate::switch::congestion::PortMachines;
 use crate::switch::crossbar::Inputs;
@@ -47,25 +46,29 @@ struct Columns {
     nics: Column<Nic>,
 }
 
-impl World<'_> {
-    /// All nodes, of which only those `wanted` have what they own.
-    pub(super) fn build_nodes(
-        &mut self,
-        accounts: &Accounts<'_>,
-        machines: Vec<PortMachines>,
-        listed: &Listed,
-        wanted: &[bool],
-    ) -> Result<Vec<Node>, BuildError> {
+/// Builds nodes, and records what is fixed about their accounts.
+pub(super) struct NodeBuilder<'f, 'a> {
+    pub facts: &'f mut Facts<'a>,
+    pub accounts: Accounts<'a>,
+    pub listed: &'f Listed,
+    /// By node: is it to have what it owns?
+    pub wanted: &'f [bool],
+}
+
+impl NodeBuilder<'_, '_> {
+    /// All nodes, of which only those that are wanted have what they own: with these machines, in the order
+    /// of their ports.
+    pub fn nodes(&mut self, machines: Vec<PortMachines>) -> Result<Vec<Node>, BuildError> {
         let blueprint = self.facts.blueprint;
         let mut parts: Vec<Vec<(Port, PortMachines)>> = blueprint.nodes.iter().map(|_| Vec::new()).collect();
-        for (port, machines) in build_ports(&self.facts, wanted).into_iter().zip(machines) {
+        for (port, machines) in build_ports(self.facts, self.wanted).into_iter().zip(machines) {
             parts[self.facts.node_of(port.id).index()].push((port, machines));
         }
         let (mut nodes, mut columns) = (Vec::with_capacity(parts.len()), Columns::default());
         let watched: FxHashSet<PortId> = blueprint.records.watch.iter().copied().collect();
         for (node, parts) in (0..).map(NodeId).zip(parts) {
-            nodes.push(if wanted[node.index()] {
-                self.build_node((node, parts), accounts, listed, (&watched, &mut columns))?
+            nodes.push(if self.wanted[node.index()] {
+                self.node((node, parts), (&watched, &mut columns))?
             } else {
                 self.bare_node(node, (Switch::none(), Buffer::unbounded()), &[])
             });
@@ -74,12 +77,28 @@ impl World<'_> {
         Ok(nodes)
     }
 
+    /// Records what is fixed about the accounts of nodes of other processes.
+    pub fn record_others(&mut self) -> Result<(), BuildError> {
+        for port in self.facts.blueprint.ports() {
+            let node = self.facts.node_of(port);
+            if self.wanted[node.index()] {
+                continue;
+            }
+            for class in self.facts.layout.classes.clone() {
+                let account = self.ingress_port_class(port, class)?;
+                let at_switch = !self.facts.ports[port.index()].at_host;
+                let pool =
+                    if at_switch { self.accounts.pool(node)?.unwrap_or_default() } else { Bytes::ZERO };
+                self.facts.record_account(&account, pool.0, at_switch);
+            }
+        }
+        Ok(())
+    }
+
     /// A node; what it has in columns is added to them.
-    fn build_node(
+    fn node(
         &mut self,
         (node, parts): (NodeId, Vec<(Port, PortMachines)>),
-        accounts: &Accounts<'_>,
-        listed: &Listed,
         (watched, columns): (&FxHashSet<PortId>, &mut Columns),
     ) -> Result<Node, BuildError> {
         let blueprint = self.facts.blueprint;
@@ -90,7 +109,7 @@ impl World<'_> {
                 (Switch::none(), Buffer::unbounded())
             }
             Role::Switch(spec) => {
-                let pool = accounts.pool(node)?.unwrap_or_default();
+                let pool = self.accounts.pool(node)?.unwrap_or_default();
                 self.switch(node, spec, pool, &ports)?
             }
         };
@@ -98,10 +117,10 @@ impl World<'_> {
         for &port in &ports {
             columns.series.push(series::of_port(&blueprint.records, watched.contains(&port)));
             for class in self.facts.layout.classes.clone() {
-                let account = self.ingress_port_class(accounts, port, class)?;
-                self.record_account(&account, buffer.pool_size, at_switch);
+                let account = self.ingress_port_class(port, class)?;
+                self.facts.record_account(&account, buffer.pool_size, at_switch);
                 columns.ingress.push(account);
-                columns.egress.push(self.egress_port_class(accounts, port, class)?);
+                columns.egress.push(self.egress_port_class(port, class)?);
             }
             (0..self.facts.layout.queues_per_port).for_each(|_| columns.queues.push(Queue::default()));
         }
@@ -112,7 +131,7 @@ impl World<'_> {
         }
         let mut built = self.bare_node(node, (switch, buffer), &ports);
         built.machines = own;
-        built.host.pairs.to_start = listed.count(node);
+        built.host.pairs.to_start = self.listed.count(node);
         built.host.pairs.sprays = self.facts.sprays(node);
         Ok(built)
     }
@@ -142,22 +161,6 @@ impl World<'_> {
         }
     }
 
-    /// Builds the nodes of other processes, at rest, to hold what these have kept of them.
-    pub fn build_elsewhere(&mut self) {
-        let Some(ranks) = &self.ranks else { return };
-        let wanted: Vec<bool> = ranks.owned().into_iter().map(|owned| !owned).collect();
-        let blueprint = self.facts.blueprint;
-        let built = build_machines(blueprint, &wanted).and_then(|(machines, _)| {
-            let listed = Arc::clone(&self.run.traffic.listed);
-            self.build_nodes(&blueprint.accounts(), machines, &listed, &wanted)
-        });
-        let built = built.expect("each was built by its own process");
-        for (node, elsewhere) in self.nodes.iter_mut().zip(built).filter(|(node, _)| wanted[node.id.index()])
-        {
-            *node = elsewhere;
-        }
-    }
-
     /// Gives each node its part of what was built for all.
     fn deal(&self, nodes: &mut [Node], columns: Columns) {
         let (classes, queues) = (self.facts.layout.classes.len(), self.facts.layout.queues_per_port);
@@ -182,7 +185,7 @@ impl World<'_> {
         let first = self.facts.nics.partition_point(|&before| before < node);
         for number in first..first + ports {
             let mut ranks = Ranks::default();
-            ranks.reserve(self.run.traffic.listed.count(node));
+            ranks.reserve(self.listed.count(node));
             nics.push(Nic {
                 number: narrow(number),
                 ranks,

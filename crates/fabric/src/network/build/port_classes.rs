@@ -7,13 +7,14 @@ use floodway_mechanisms::slots::{
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, PortId, Rng, Time};
 
+use super::nodes::NodeBuilder;
 use crate::error::BuildError;
 use crate::link::port::Egress;
 use crate::network::accounts::{Account, Accounts};
+use crate::network::facts::Facts;
 use crate::network::routing::peer;
 use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::run::events::{Armed, NEVER};
-use crate::run::world::World;
 use crate::switch::buffer::{Ingress, Peaks, Sizes};
 
 /// A class or an end without flow control or limit.
@@ -51,30 +52,27 @@ impl Admission for Unlimited {
     }
 }
 
-impl World<'_> {
+impl Facts<'_> {
     /// Records what is fixed about an account: what it holds when it is full, and whether it must not lose.
     pub fn record_account(&mut self, account: &Ingress, pool_size: u64, at_switch: bool) {
-        let (port, class) = self.facts.layout.port_class_of(account.id as usize);
+        let (port, class) = self.layout.port_class_of(account.id as usize);
         // Its own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
-        self.facts.full[account.id as usize] = match account.reserve + account.sizes.headroom {
+        self.full[account.id as usize] = match account.reserve + account.sizes.headroom {
             _ if account.sizes.own != NEVER => account.sizes.own,
             0 if at_switch => pool_size,
             aside => aside,
         };
-        self.facts.ports[port.index()].lossless |= u16::from(account.lossless) << class;
+        self.ports[port.index()].lossless |= u16::from(account.lossless) << class;
     }
 
     fn port_class_id(&self, port: PortId, class: Class) -> u32 {
-        narrow::<u32>(self.facts.layout.port_class_id(port, self.facts.layout.dense(class)))
+        narrow::<u32>(self.layout.port_class_id(port, self.layout.dense(class)))
     }
+}
 
+impl NodeBuilder<'_, '_> {
     /// The receiver half of a port and class, with its account.
-    pub fn ingress_port_class(
-        &self,
-        accounts: &Accounts<'_>,
-        port: PortId,
-        class: Class,
-    ) -> Result<Ingress, BuildError> {
+    pub fn ingress_port_class(&self, port: PortId, class: Class) -> Result<Ingress, BuildError> {
         let mut port_class = Ingress {
             receiver: AnyFcReceiver::Custom(Box::new(Unlimited)),
             timer: Armed::default(),
@@ -87,7 +85,7 @@ impl World<'_> {
             reserve: 0,
             sizes: Sizes { headroom: 0, own: NEVER },
             fast_path_below: 0,
-            id: self.port_class_id(port, class),
+            id: self.facts.port_class_id(port, class),
             at_host: false,
             drains: false,
             impaired: false,
@@ -99,7 +97,7 @@ impl World<'_> {
             awaits: false,
             rare: RareCounters::default(),
         };
-        let Some(Guard { account, receiver, admission }) = guard(accounts, port, class)? else {
+        let Some(Guard { account, receiver, admission }) = guard(&self.accounts, port, class)? else {
             return Ok(port_class);
         };
         if let Some(receiver) = receiver {
@@ -117,23 +115,18 @@ impl World<'_> {
     }
 
     /// The sender half of a port and class.
-    pub fn egress_port_class(
-        &self,
-        accounts: &Accounts<'_>,
-        port: PortId,
-        class: Class,
-    ) -> Result<Egress, BuildError> {
+    pub fn egress_port_class(&self, port: PortId, class: Class) -> Result<Egress, BuildError> {
         let mut port_class = Egress {
             sender: AnyFcSender::Custom(Box::new(Unlimited)),
             counts_sent: false,
             timer: Armed::default(),
             paused_since: NEVER,
-            id: self.port_class_id(port, class),
+            id: self.facts.port_class_id(port, class),
             paused_total: 0,
             counters: EgressCounters::default(),
             rare: RareEgressCounters::default(),
         };
-        if let Some(sender) = sender(accounts, port, class)? {
+        if let Some(sender) = sender(&self.accounts, port, class)? {
             port_class.sender = sender;
             port_class.counts_sent = port_class.sender.counts_sent();
         }

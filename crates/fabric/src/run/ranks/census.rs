@@ -1,8 +1,14 @@
 //! What ranks have counted.
 
+use std::sync::atomic::Ordering;
+
 use borsh::{BorshDeserialize, BorshSerialize};
 
+use crate::network::blueprint::{Arrivals, Blueprint, UNBOUNDED};
+use crate::records::outcome::Control;
 use crate::records::tally::Totals;
+use crate::records::work::Work;
+use crate::traffic::triggers::may_measure;
 
 /// What a rank has counted, or all of them, which ends runs.
 #[derive(Debug, BorshSerialize, BorshDeserialize)]
@@ -24,6 +30,29 @@ pub(crate) struct Census {
 }
 
 impl Census {
+    /// Are all flows complete that are measured, and will there be no more?
+    pub fn is_all_measured_done(&self, blueprint: &Blueprint, now: u64) -> bool {
+        let open = |totals: &Totals| totals.measured_open(blueprint.end.acknowledged);
+        has_bounded(blueprint)
+            && self.totals.iter().all(|totals| open(totals) == 0)
+            && !self.sources_may_measure
+            && !self.triggers_may_measure(blueprint, now)
+    }
+
+    fn triggers_may_measure(&self, blueprint: &Blueprint, now: u64) -> bool {
+        let counts = self.waiting.iter().zip(&self.outstanding);
+        let mut workloads = blueprint.workloads.iter().zip(counts);
+        workloads.any(|(spec, (&waiting, &outstanding))| may_measure(spec, waiting, outstanding, now))
+    }
+
+    /// Reports to the observer of the run what is done.
+    pub fn report(&self, control: &Control, work: &Work, now: u64) {
+        control.flows_done.store(self.flows_done, Ordering::Relaxed);
+        control.flows_started.store(self.flows_started, Ordering::Relaxed);
+        let totals: Vec<_> = self.totals.iter().zip(self.scale_up.iter().copied()).collect();
+        work.report(control, now, &totals);
+    }
+
     pub(super) fn absorb(&mut self, other: &Census) {
         self.totals.iter_mut().zip(&other.totals).for_each(|(totals, more)| totals.absorb(more));
         for (counts, more) in [
@@ -39,4 +68,12 @@ impl Census {
         self.flows_started += other.flows_started;
         self.packet_hops += other.packet_hops;
     }
+}
+
+/// Does any flow end by itself?
+fn has_bounded(blueprint: &Blueprint) -> bool {
+    blueprint.workloads.iter().any(|workload| match &workload.arrivals {
+        Arrivals::List(flows) => flows.iter().any(|flow| flow.size < UNBOUNDED),
+        Arrivals::Poisson(_) | Arrivals::ClosedLoop(_) | Arrivals::Program(_) => true,
+    })
 }

@@ -7,8 +7,10 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::NodeId;
 use floodway_units::cast::narrow;
 
+use super::Processes;
 use super::gathered::Gathered;
 use super::mail::{read, write};
+use crate::network::build::build_elsewhere;
 use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::records::histogram::Histogram;
 use crate::records::kept::{Kept, KeptPart};
@@ -68,74 +70,71 @@ impl NodeRecords {
     }
 }
 
-impl World<'_> {
-    /// The first process receives what all others have kept; whether this is the first, or the only one.
-    pub fn gather(&mut self) -> bool {
-        let Some(mut ranks) = self.ranks.take() else { return true };
-        ranks.outgoing.iter_mut().for_each(Vec::clear);
-        let is_first = ranks.is_first();
+impl Processes<'_> {
+    /// The first process receives what all others have kept; whether this is the first.
+    pub fn gather(&mut self, world: &mut World<'_>) -> bool {
+        let (is_first, owned) = (self.is_first(), self.owned());
+        self.outgoing.iter_mut().for_each(Vec::clear);
         if !is_first {
-            let buckets = self.nodes.iter_mut().flat_map(|node| node.links.buckets.iter_mut().flatten());
-            self.run.kept.end_buckets(buckets, self.now);
-            let mut bytes = std::mem::take(&mut ranks.outgoing[0]);
-            self.write_part(&ranks.owned(), &mut bytes);
-            ranks.outgoing[0] = bytes;
+            let buckets = world.nodes.iter_mut().flat_map(|node| node.links.buckets.iter_mut().flatten());
+            world.runs.own.kept.end_buckets(buckets, world.now);
+            write_part(world, &owned, &mut self.outgoing[0]);
         }
-        ranks.exchange();
+        self.exchange();
         if is_first {
-            self.ranks = Some(ranks);
-            self.build_elsewhere();
-            let Some(ranks) = &mut self.ranks else { return true };
-            let received = std::mem::take(&mut ranks.incoming);
-            for bytes in received.iter().filter(|bytes| !bytes.is_empty()) {
-                self.read_part(&mut bytes.as_slice());
+            let listed = &world.runs.own.traffic.listed;
+            build_elsewhere(&mut world.facts, &mut world.nodes, listed, &owned);
+            for bytes in self.incoming.iter().filter(|bytes| !bytes.is_empty()) {
+                read_part(world, &mut bytes.as_slice());
             }
-            return true;
         }
-        self.ranks = Some(ranks);
-        false
+        is_first
     }
+}
 
-    fn write_part(&mut self, owned: &[bool], bytes: &mut Vec<u8>) {
-        let kept = std::mem::replace(&mut self.run.kept, Kept::new(self.facts.blueprint));
-        let nodes = self.nodes.iter().filter(|node| owned[node.id.index()]);
-        let part = Part {
-            kept: kept.into_part(),
-            gathered: self.own_part(owned),
-            nodes: narrow(nodes.clone().count()),
-        };
-        write(bytes, &part);
-        nodes.for_each(|node| write(bytes, &NodeRecords::of(node)));
-    }
+fn write_part(world: &mut World<'_>, owned: &[bool], bytes: &mut Vec<u8>) {
+    let kept = std::mem::replace(&mut world.runs.own.kept, Kept::new(world.facts.blueprint));
+    let nodes = world.nodes.iter().filter(|node| owned[node.id.index()]);
+    let part = Part {
+        kept: kept.into_part(),
+        gathered: Gathered::of(world, owned),
+        nodes: narrow(nodes.clone().count()),
+    };
+    write(bytes, &part);
+    nodes.for_each(|node| write(bytes, &NodeRecords::of(node)));
+}
 
-    fn own_part(&self, owned: &[bool]) -> Gathered {
-        let on_links = self.on_links.iter().map(|&(port, packet_ref)| (port, &self.run.packets[packet_ref]));
+impl Gathered {
+    fn of(world: &World<'_>, owned: &[bool]) -> Self {
+        let run = &world.runs.own;
+        let on_links = world.on_links.iter().map(|&(port, packet_ref)| (port, &run.packets[packet_ref]));
         let on_links = on_links.filter(|(_, packet)| !packet.is_link_control());
-        let programs = &self.run.traffic.programs;
+        let programs = &run.traffic.programs;
         let own = (0..narrow::<u32>(programs.count())).filter(|&id| owned[programs.host(id).index()]);
         Gathered {
-            in_flight: self.in_network().bytes(),
+            in_flight: world.in_network().bytes(),
             on_links: on_links.map(|(port, packet)| (port, packet.class, packet.frame)).collect(),
-            broken: self.in_network().broken().collect(),
+            broken: world.in_network().broken().collect(),
             programs: own.map(|id| programs.progress(id)).collect(),
-            waiting: self.run.traffic.triggers.waiting.clone(),
+            waiting: run.traffic.triggers.waiting.clone(),
         }
     }
+}
 
-    fn read_part(&mut self, bytes: &mut &[u8]) {
-        let Part { kept, gathered, nodes } = read(bytes);
-        self.run.kept.absorb(kept.into_kept(self.facts.blueprint));
-        for (sum, more) in self.run.traffic.triggers.waiting.iter_mut().zip(gathered.waiting) {
-            *sum = sum.wrapping_add(more);
-        }
-        self.gathered.in_flight += gathered.in_flight;
-        self.gathered.on_links.extend(gathered.on_links);
-        self.gathered.broken.extend(gathered.broken);
-        self.gathered.programs.extend(gathered.programs);
-        for _ in 0..nodes {
-            let records: NodeRecords = read(bytes);
-            let node = records.id.index();
-            records.put(&mut self.nodes[node]);
-        }
+fn read_part(world: &mut World<'_>, bytes: &mut &[u8]) {
+    let Part { kept, gathered, nodes } = read(bytes);
+    let run = &mut world.runs.own;
+    run.kept.absorb(kept.into_kept(world.facts.blueprint));
+    for (sum, more) in run.traffic.triggers.waiting.iter_mut().zip(gathered.waiting) {
+        *sum = sum.wrapping_add(more);
+    }
+    world.gathered.in_flight += gathered.in_flight;
+    world.gathered.on_links.extend(gathered.on_links);
+    world.gathered.broken.extend(gathered.broken);
+    world.gathered.programs.extend(gathered.programs);
+    for _ in 0..nodes {
+        let records: NodeRecords = read(bytes);
+        let node = records.id.index();
+        records.put(&mut world.nodes[node]);
     }
 }

@@ -20,17 +20,22 @@ use floodway_engine::Event;
 use floodway_units::cast::narrow;
 use floodway_units::{PortId, Time};
 
+use super::rounds::NO_STEP;
 use super::{Name, Processes};
 use crate::host::messages::Incoming;
 use crate::host::queue_pairs::{Opening, Posted};
 use crate::link::arena::{Arena, Extra, PacketRef};
 use crate::link::packet::Packet;
 use crate::link::wires::Wire;
-use crate::run::world::World;
+use crate::network::facts::Facts;
+use crate::run::events::NEVER;
+use crate::run::node::Node;
+use crate::run::runs::Runs;
+use crate::run::windows::Windows;
 
 /// What ranks agree on between rounds.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
-pub(super) struct Head {
+pub(in crate::run) struct Head {
     /// Its earliest window with an event, those included that it sends to others now.
     pub earliest: u64,
     /// Time and order of its next step.
@@ -38,6 +43,21 @@ pub(super) struct Head {
     /// It was asked to stop.
     pub stops: bool,
     pub is_short_of_memory: bool,
+}
+
+impl Head {
+    /// This rank's part of what is agreed between rounds.
+    fn of(runs: &mut Runs<'_>) -> Self {
+        let earliest = runs.iter_mut().filter_map(|run| run.events.by_node()).map(Windows::earliest_of_all);
+        let earliest = earliest.min();
+        let step = runs.own.events.by_node().and_then(|windows| windows.next_step());
+        Head {
+            earliest: earliest.unwrap_or(NEVER),
+            step: step.unwrap_or(NO_STEP),
+            stops: runs.own.control.stop.load(Ordering::Relaxed),
+            is_short_of_memory: runs.own.control.short_of_memory.load(Ordering::Relaxed),
+        }
+    }
 }
 
 /// A packet on a link to a node of another rank.
@@ -63,135 +83,130 @@ pub(super) fn read<T: BorshDeserialize>(bytes: &mut &[u8]) -> T {
     T::deserialize(bytes).expect("ranks are of one build, and read what they write")
 }
 
-impl World<'_> {
+impl Processes<'_> {
     /// Exchanges what has come up for other ranks since the last round; what each says of its next events.
-    pub(super) fn exchange_mail(&mut self) -> Vec<Head> {
-        let Some(mut ranks) = self.ranks.take() else { return Vec::new() };
-        let mut heads = vec![self.own_head()];
-        self.announce(&mut ranks, &heads[0]);
-        self.post(&mut ranks);
-        self.send_packets(&mut ranks);
-        ranks.exchange();
-        for from in ranks.others() {
-            heads.push(self.receive(&mut ranks, from));
+    pub(in crate::run) fn exchange_mail(
+        &mut self,
+        facts: &Facts<'_>,
+        nodes: &mut [Node],
+        runs: &mut Runs<'_>,
+    ) -> Vec<Head> {
+        let mut heads = vec![Head::of(runs)];
+        self.announce(facts, runs, &heads[0]);
+        self.post(runs);
+        self.send_packets(facts, runs);
+        self.exchange();
+        for from in self.others() {
+            heads.push(self.receive(from, facts, nodes, runs));
         }
-        self.stop_if_asked(&mut ranks, &heads);
-        self.ranks = Some(ranks);
+        self.stopped = heads.iter().any(|head| head.stops);
+        if heads.iter().any(|head| head.is_short_of_memory) {
+            runs.own.control.short_of_memory.store(true, Ordering::Relaxed);
+        }
         heads
     }
 
     /// Begins the bytes for each rank: queue pairs that have closed or opened.
-    fn announce(&mut self, ranks: &mut Processes<'_>, head: &Head) {
+    fn announce(&mut self, facts: &Facts<'_>, runs: &mut Runs<'_>, head: &Head) {
         let mut opened: Vec<Opening> = Vec::new();
-        for run in self.runs_mut() {
+        for run in runs.iter_mut() {
             opened.append(run.pairs.opened.get_or_insert_default());
         }
-        opened.retain(|opening| !ranks.is_local(&self.facts, opening));
-        ranks.common.extend(opened.iter().map(|opening| opening.info.flow.0));
+        opened.retain(|opening| !self.is_local(facts, opening));
+        self.common.extend(opened.iter().map(|opening| opening.info.flow.0));
         let mut bytes = Vec::new();
         write(&mut bytes, head);
-        write(&mut bytes, &mem::take(&mut ranks.closed));
+        write(&mut bytes, &mem::take(&mut self.closed));
         write(&mut bytes, &opened);
-        for buffer in &mut ranks.outgoing {
+        for buffer in &mut self.outgoing {
             buffer.clone_from(&bytes);
         }
     }
 
     /// Adds the messages that were posted for receivers elsewhere.
-    fn post(&mut self, ranks: &mut Processes<'_>) {
-        let mut posted: Vec<Vec<(u32, Incoming)>> = vec![Vec::new(); ranks.plan.ranks];
-        for run in self.runs_mut() {
+    fn post(&mut self, runs: &mut Runs<'_>) {
+        let mut posted: Vec<Vec<(u32, Incoming)>> = vec![Vec::new(); self.plan.ranks];
+        for run in runs.iter_mut() {
             let Some(last) = run.pairs.posted.last_mut() else { continue };
             for Posted { slot, message } in mem::take(last) {
                 let to = run.pairs.paths[slot as usize].destination;
-                posted[usize::from(ranks.owner(to))].push((slot, message));
+                posted[usize::from(self.owner(to))].push((slot, message));
             }
         }
-        for (buffer, posted) in ranks.outgoing.iter_mut().zip(&posted) {
+        for (buffer, posted) in self.outgoing.iter_mut().zip(&posted) {
             write(buffer, posted);
         }
     }
 
     /// Adds the packets on links to nodes elsewhere, which leave this rank.
-    fn send_packets(&mut self, ranks: &mut Processes<'_>) {
-        let facts = &self.facts;
-        for run in std::iter::once(&mut self.run).chain(&mut self.other_runs) {
+    fn send_packets(&mut self, facts: &Facts<'_>, runs: &mut Runs<'_>) {
+        for run in runs.iter_mut() {
             let Some(windows) = run.events.by_node() else { continue };
             for (group, event) in windows.elsewhere().drain(..) {
-                let to = usize::from(ranks.owner(facts.groups.first(group).0));
-                let arrival = ranks.arrival(&mut run.packets, group, &event);
-                write(&mut ranks.outgoing[to], &arrival);
+                let to = usize::from(self.owner(facts.groups.first(group).0));
+                let arrival = self.arrival(&mut run.packets, group, &event);
+                write(&mut self.outgoing[to], &arrival);
             }
         }
     }
 
     /// Takes in what another rank has sent; what it says of its next events.
-    fn receive(&mut self, ranks: &mut Processes<'_>, from: usize) -> Head {
-        let bytes = mem::take(&mut ranks.incoming[from]);
+    fn receive(&mut self, from: usize, facts: &Facts<'_>, nodes: &mut [Node], runs: &mut Runs<'_>) -> Head {
+        let bytes = mem::take(&mut self.incoming[from]);
         let mut rest = bytes.as_slice();
         let head = read(&mut rest);
         for slot in read::<Vec<u32>>(&mut rest) {
-            if let Some(here) = ranks.slots[from].remove(&slot) {
-                ranks.names.remove(&here);
-                self.close_queue_pair(here);
+            if let Some(here) = self.slots[from].remove(&slot) {
+                self.names.remove(&here);
+                runs.own.pairs.close(here, nodes, &mut runs.own.kept.records);
             }
         }
         for opening in read::<Vec<Opening>>(&mut rest) {
-            let receives = ranks.owns(opening.info.destination);
-            let here = self.run.pairs.enter_opened(&self.facts, &opening, receives);
+            let receives = self.owns(opening.info.destination);
+            let here = runs.own.pairs.enter_opened(facts, &opening, receives);
             let slot = opening.info.flow.0;
-            ranks.names.insert(here, (narrow::<u8>(from), slot));
-            ranks.slots[from].insert(slot, here);
+            self.names.insert(here, (narrow::<u8>(from), slot));
+            self.slots[from].insert(slot, here);
         }
         for (slot, message) in read::<Vec<(u32, Incoming)>>(&mut rest) {
-            let here = ranks.slot((narrow(from), slot));
-            self.run.pairs.receivers[here as usize].post(message);
+            let here = self.slot((narrow(from), slot));
+            runs.own.pairs.receivers[here as usize].post(message);
         }
         while !rest.is_empty() {
-            self.receive_packet(ranks, read(&mut rest));
+            self.receive_packet(facts, runs, read(&mut rest));
         }
-        ranks.incoming[from] = bytes;
+        self.incoming[from] = bytes;
         head
     }
 
     /// A packet is on a link to a node of this rank.
-    fn receive_packet(&mut self, ranks: &mut Processes<'_>, arrival: Arrival) {
+    fn receive_packet(&mut self, facts: &Facts<'_>, runs: &mut Runs<'_>, arrival: Arrival) {
         let Arrival { group, time, order, mut packet, flow, extra, named } = arrival;
         if !packet.is_link_control() {
-            packet.flow = ranks.flow(flow);
+            packet.flow = self.flow(flow);
         }
-        let packet_ref = self.run.packets.add(packet);
+        let packet_ref = runs.own.packets.add(packet);
         if let Some(mut extra) = extra {
             if let Extra::CongestionNotification(cn) = &mut extra {
-                let flows = named.into_iter().map(|name| ranks.flow(name));
+                let flows = named.into_iter().map(|name| self.flow(name));
                 cn.flows.iter_mut().zip(flows).for_each(|(flow, here)| *flow = here);
             }
-            self.run.packets.attach(packet_ref, Box::new(extra));
+            runs.own.packets.attach(packet_ref, Box::new(extra));
         }
-        let port = PortId(self.run.events.decode(order).1);
-        let link = &self.facts.blueprint.links[port.index() / 2];
+        let port = PortId(runs.own.events.decode(order).1);
+        let link = &facts.blueprint.links[port.index() / 2];
         if link.changes() {
-            let wire = ranks.wires.entry(port.0).or_insert_with(|| Wire::new(link).unwrap_or_default());
-            wire.carries(packet_ref, ranks.reached, time);
+            let wire = self.wires.entry(port.0).or_insert_with(|| Wire::new(link).unwrap_or_default());
+            wire.carries(packet_ref, self.reached, time);
         }
         let event = Event { time: Time(time), order, item: packet_ref.number() };
-        let owner = self.worker_pool.as_ref().map_or(0, |workers| workers.owner(group));
-        let run = self.runs_mut().nth(owner);
+        let owner = runs.pool.as_ref().map_or(0, |workers| workers.owner(group));
+        let run = runs.iter_mut().nth(owner);
         if let Some(windows) = run.and_then(|run| run.events.by_node()) {
             windows.send(group, event);
         }
     }
 
-    /// Stops if a rank was asked to.
-    fn stop_if_asked(&mut self, ranks: &mut Processes<'_>, heads: &[Head]) {
-        ranks.stopped = heads.iter().any(|head| head.stops);
-        if heads.iter().any(|head| head.is_short_of_memory) {
-            self.run.control.short_of_memory.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-impl Processes<'_> {
     /// A packet on a link, which is no longer here.
     fn arrival(&self, packets: &mut Arena, group: u32, event: &Event) -> Arrival {
         // SAFETY: an arrival is pushed with its packet's reference, and this thread sends the packet away.

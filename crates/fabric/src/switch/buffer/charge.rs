@@ -414,7 +414,7 @@ mod tests {
                     port_class: narrow(account),
                     frame: 1_000,
                 };
-                node.buffer.release_later(&node.switch, &mut world.run.events, leaves);
+                node.buffer.release_later(&node.switch, &mut world.runs.own.events, leaves);
             }
             let buffer = &world.nodes[SWITCH.index()].buffer;
             let order: Vec<_> = buffer.releases.iter().map(|one| (one.at, one.port.index())).collect();
@@ -472,7 +472,7 @@ mod tests {
                 (packet.class, packet.ingress) = (1, IN);
                 let reason = world.at(SWITCH).charge(account, out(), 1, &packet);
                 assert_eq!(reason, Some(DropReason::Buffer));
-                let drop = world.run.kept.records.first_drop.expect("it is lossless");
+                let drop = world.runs.own.kept.records.first_drop.expect("it is lossless");
                 assert_eq!(drop.missing, missing, "{own} of the account, {all} of the switch");
             });
         }

@@ -15,6 +15,7 @@ use crate::link::packet::{ISOLATED, Kind, Packet};
 use crate::link::port::Queue;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
+use crate::records::signals::SignalLog;
 use crate::run::at_node::AtNode;
 use crate::run::own::{Timed, due_again};
 
@@ -34,7 +35,7 @@ impl AtNode<'_, '_> {
         }
         self.ctx.run.packets[packet_ref].add_mark(mark);
         if self.ctx.run.kept.signals.is_some() {
-            self.note_mark(port_class, packet_ref, mark);
+            SignalLog::note_mark(&mut self.ctx, egress, packet_ref, mark);
         }
     }
 
@@ -130,9 +131,9 @@ impl AtNode<'_, '_> {
     pub fn after_congestion_points(&mut self, port: Local) {
         self.ask_again(port);
         self.flush_actions(port);
-        self.note_states(port);
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at| at.trace_held(port));
+        SignalLog::note_states(&mut self.ctx, self.node, port);
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.asks_held(seen, port));
         }
     }
 
@@ -371,7 +372,7 @@ impl AtNode<'_, '_> {
         for action in actions.drain(..) {
             match action {
                 CpAction::ToSource(cnp) => {
-                    self.note_cnp(port, &cnp);
+                    SignalLog::note_cnp(&mut self.ctx, &mut self.node.links, port, &cnp);
                     self.notify_source(port, &cnp);
                 }
                 CpAction::ToUpstream(ingress, cn) => {
@@ -408,7 +409,7 @@ impl AtNode<'_, '_> {
         {
             return;
         }
-        self.note_cn(port, ingress, &cn);
+        SignalLog::note_cn(&mut self.ctx, &mut self.node.links, (port, ingress), &cn);
         self.send_to_neighbour(
             ingress,
             FLOW_ID_BYTES * u64::from(cn.count),
@@ -502,7 +503,7 @@ impl AtNode<'_, '_> {
             }
         }
         if self.ctx.run.kept.signals.is_some() {
-            self.note_all_states();
+            SignalLog::note_all_states(&mut self.ctx, self.node);
         }
     }
 }

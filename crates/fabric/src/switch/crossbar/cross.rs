@@ -158,8 +158,8 @@ impl AtNode<'_, '_> {
         inputs.turn[output] = (queue / subs + 1) % inputs.classes;
         let at = self.ctx.now + took;
         inputs.crossing.push(CrossingPacket { at, output, input, queue, packet_ref });
-        if self.ctx.run.trace.is_some() {
-            self.each_trace(|at_node| at_node.trace_crossing(packet_ref, at));
+        if self.ctx.run.is_traced() {
+            self.each_trace(|trace, seen| trace.crosses(seen, packet_ref, at));
         }
         at
     }
@@ -284,7 +284,7 @@ mod tests {
     fn at(blueprint: &Blueprint, end: Span, test: impl FnOnce(&mut World<'_>)) {
         let control = Control::default();
         let mut fabric = Fabric::build(blueprint, &control).expect("it is sound");
-        run_to(&mut fabric.world, end);
+        run_to(&mut fabric, end);
         test(&mut fabric.world);
     }
 
@@ -359,7 +359,7 @@ mod tests {
             flows.truncate(1);
             flows[0].size = Bytes(1_000);
             let mut end = 0;
-            at(&blueprint, Span::us(100), |world| end = world.run.kept.records.received_rows[0].finish);
+            at(&blueprint, Span::us(100), |world| end = world.runs.own.kept.records.received_rows[0].finish);
             end
         };
         // Two switches with a speed-up of two, at 80 ps a byte.
@@ -374,7 +374,7 @@ mod tests {
             world.debug_check();
         });
         at(&with_buffer(r#""ioq""#), Span::us(900), |world| {
-            assert_eq!(world.run.kept.records.flows_done, 3);
+            assert_eq!(world.runs.own.kept.records.flows_done, 3);
             assert_eq!(world.nodes[SWITCH.index()].buffer.occupied, 0);
             let inputs = inputs(world);
             assert!(inputs.held.iter().chain(&inputs.coming).all(|bytes| *bytes == 0));

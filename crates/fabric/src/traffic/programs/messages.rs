@@ -9,14 +9,25 @@ use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Time};
 
 use super::job;
+use crate::network::facts::Facts;
 use crate::run::events::{Events, NEVER};
-use crate::run::world::World;
 use crate::traffic::ctx::TrafficCtx;
 use crate::traffic::flows::{Begin, Carrier, Traffic};
 use crate::traffic::hooks::{OF_PROGRAM, WITHOUT_ROW};
 use crate::traffic::triggers::{Completion, End};
 
 impl Traffic {
+    /// Makes the first event of each rank.
+    pub fn arm_ranks(&mut self, facts: &Facts<'_>, events: &mut Events) {
+        for id in 0..narrow::<u32>(self.programs.places.len()) {
+            let state = &mut self.programs.ranks[id as usize];
+            let Some(Time(start)) = state.next_time() else { continue };
+            state.armed = start;
+            events.is_at(facts.groups.of(self.programs.host(id)));
+            events.add_start(self.rank_event(id), start);
+        }
+    }
+
     /// The event of a rank: it handles what has happened. A rank of a job: its workload, its number there,
     /// and what it sends, which [`Traffic::sent_by_rank`] takes back.
     pub fn wake_rank(&mut self, ctx: &mut TrafficCtx<'_, '_>, id: u32) -> Option<(u32, u32, Output)> {
@@ -170,20 +181,5 @@ impl Traffic {
         }
         walker.sent(Time(at), message);
         self.arm_rank(ctx.events, sender);
-    }
-}
-
-impl World<'_> {
-    /// Makes the first event of each rank.
-    pub fn arm_ranks(&mut self) {
-        for id in 0..narrow::<u32>(self.run.traffic.programs.places.len()) {
-            let state = &mut self.run.traffic.programs.ranks[id as usize];
-            let Some(Time(start)) = state.next_time() else { continue };
-            state.armed = start;
-            let host = self.run.traffic.programs.host(id);
-            self.run.events.is_at(self.facts.groups.of(host));
-            let event = self.run.traffic.rank_event(id);
-            self.run.events.add_start(event, start);
-        }
     }
 }

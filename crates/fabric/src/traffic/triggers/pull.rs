@@ -3,7 +3,7 @@
 use super::{Completion, Trigger, Triggers, loop_spec};
 use crate::network::blueprint::{LoopSpec, Next, UNBOUNDED};
 use crate::network::facts::Facts;
-use crate::run::world::World;
+use crate::run::events::Events;
 use crate::traffic::ctx::TrafficCtx;
 use crate::traffic::flows::{Begin, Carrier, Traffic};
 use crate::traffic::hooks::{AWAITED, NO_HOOK, OF_PROGRAM};
@@ -20,6 +20,19 @@ impl Triggers {
 }
 
 impl Traffic {
+    /// Arms the first messages of loops.
+    pub fn arm_loops(&self, facts: &Facts<'_>, events: &mut Events) {
+        for id in 0..self.triggers.all.len() {
+            if let Trigger::Loop { workload, index, .. } = self.triggers.all[id] {
+                let spec = loop_spec(facts.blueprint, workload, index);
+                let (depth, start) = (spec.depth.min(spec.messages), spec.start.0);
+                events.is_at(facts.groups.of(spec.source));
+                let event = narrow::<u32>(self.sources.len() + id);
+                (0..depth).for_each(|_| events.add_start(event, start));
+            }
+        }
+    }
+
     /// A message is complete at one of its ends, or has left its NIC: who waits for that starts then, or
     /// later.
     #[inline]
@@ -109,21 +122,6 @@ impl Traffic {
             hook,
             carrier,
             rank: None,
-        }
-    }
-}
-
-impl World<'_> {
-    /// Arms the first messages of loops.
-    pub fn arm_loops(&mut self) {
-        for id in 0..self.run.traffic.triggers.all.len() {
-            if let Trigger::Loop { workload, index, .. } = self.run.traffic.triggers.all[id] {
-                let spec = loop_spec(self.facts.blueprint, workload, index);
-                let (depth, start) = (spec.depth.min(spec.messages), spec.start.0);
-                self.run.events.is_at(self.facts.groups.of(spec.source));
-                let event = narrow::<u32>(self.run.traffic.sources.len() + id);
-                (0..depth).for_each(|_| self.run.events.add_start(event, start));
-            }
         }
     }
 }

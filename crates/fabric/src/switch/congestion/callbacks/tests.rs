@@ -24,12 +24,12 @@ fn data(ingress: usize, frame: u64) -> Packet {
 fn marks_are_counted_by_kind_and_only_data_has_them() {
     at_busy(Span::ZERO, |world| {
         let port_class = world.facts.layout.port_class(PORT, 1);
-        let packet = world.run.packets.add(data(0, 1_000));
-        let cnp = world.run.packets.add(Packet::new(Kind::Cnp, FLOW, Bytes(64)));
+        let packet = world.runs.own.packets.add(data(0, 1_000));
+        let cnp = world.runs.own.packets.add(Packet::new(Kind::Cnp, FLOW, Bytes(64)));
         let mut counted = |packet_ref, mark| {
             world.at(SWITCH).mark(port_class, packet_ref, mark);
             let egress = &world.nodes[SWITCH.index()].links.egress[port_class];
-            (egress.counters.ecn_marks, egress.rare.ue_marks, world.run.packets[packet_ref].mark())
+            (egress.counters.ecn_marks, egress.rare.ue_marks, world.runs.own.packets[packet_ref].mark())
         };
         assert_eq!(counted(packet, Mark::None), (0, 0, Mark::None));
         assert_eq!(counted(cnp, Mark::Ce).0, 0);

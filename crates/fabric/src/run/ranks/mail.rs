@@ -174,7 +174,7 @@ impl World<'_> {
             let wire = ranks.wires.entry(port.0).or_insert_with(|| Wire::new(link).unwrap_or_default());
             wire.carries(packet_ref, ranks.reached, time);
         }
-        let event = Event { time: Time(time), order, item: packet_ref.number() };
+        let event = Event { time: Time(time), order, item: packet_ref.item() };
         let owner = self.worker_pool.as_ref().map_or(0, |workers| workers.owner(group));
         let run = self.runs_mut().nth(owner);
         if let Some(windows) = run.and_then(|run| run.events.by_node()) {

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use std::hint::black_box;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use floodway_engine::{Event, Queue};
+use floodway_engine::{Event, Item, Queue};
 use floodway_units::{Time, mix};
 
 /// Number of pops and pushes of an iteration.
@@ -24,7 +24,7 @@ fn spread(event: Event) -> Event {
         1..=31 => 84_000 + random % 1_000,
         _ => 1_084_000 + random % 1_000,
     };
-    Event { time: Time(event.time.0 + delay), order: event.order, item: 0 }
+    Event { time: Time(event.time.0 + delay), order: event.order, item: Item::NONE }
 }
 
 /// The delays of a permutation on a fat tree of 100G links, as recorded: few different values, so that two of
@@ -44,7 +44,7 @@ fn fabric(event: Event) -> Event {
         (false, _) => 1_087_840,
     };
     let kind = if departs { 2 << 60 } else { 3 << 60 | random << 32 >> 4 };
-    Event { time: Time(event.time.0 + delay), order: kind | port, item: 0 }
+    Event { time: Time(event.time.0 + delay), order: kind | port, item: Item::NONE }
 }
 
 /// The queues that are compared.
@@ -84,7 +84,7 @@ fn turns(pending: &mut impl Pending, next: Next, turns: u64) {
 fn filled<P: Pending>(events: u64, next: Next) -> P {
     let mut pending = P::default();
     for port in 0..events {
-        pending.push(next(Event { time: Time(0), order: port, item: 0 }));
+        pending.push(next(Event { time: Time(0), order: port, item: Item::NONE }));
     }
     turns(&mut pending, next, events);
     pending

@@ -21,5 +21,5 @@ pub use barrier::{Barrier, BarrierGuard};
 pub use epoch::{Advance, EPOCH, end_of_epoch};
 pub use exchange::Exchange;
 pub use fetch::{fetch, fetch_at, fetch_lines};
-pub use queue::{AHEAD, Event, Queue, sink};
+pub use queue::{AHEAD, Event, Item, Queue, sink};
 pub use transport::{RankLost, Transport};

@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ptr::{self, NonNull};
 
 use floodway_units::Time;
 use floodway_units::cast::to_usize;
@@ -21,7 +22,48 @@ pub struct Event {
     /// Its place among events of that instant, and its kind: the caller's encoding.
     pub order: u64,
     /// The object of the event, if the caller needs it in advance; it is compared only if all else is equal.
-    pub item: u64,
+    pub item: Item,
+}
+
+/// What an event refers to: a pointer, which stays one, a number in its place, or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Item(*mut ());
+
+// SAFETY: it is a value: who follows the pointer answers for what it points to.
+#[allow(unsafe_code, reason = "events go from thread to thread with what they refer to")]
+unsafe impl Send for Item {}
+
+// SAFETY: as above.
+#[allow(unsafe_code, reason = "events go from thread to thread with what they refer to")]
+unsafe impl Sync for Item {}
+
+impl Item {
+    /// Nothing.
+    pub const NONE: Item = Item(ptr::null_mut());
+
+    /// A pointer of the caller's.
+    #[inline]
+    pub fn of<T>(pointer: NonNull<T>) -> Item {
+        Item(pointer.as_ptr().cast())
+    }
+
+    /// A number, to which no pointer belongs.
+    #[inline]
+    pub fn of_number(number: usize) -> Item {
+        Item(ptr::without_provenance_mut(number))
+    }
+
+    /// The pointer, if there is one.
+    #[inline]
+    pub fn pointer<T>(self) -> Option<NonNull<T>> {
+        NonNull::new(self.0.cast())
+    }
+
+    /// The number.
+    #[inline]
+    pub fn number(self) -> usize {
+        self.0.addr()
+    }
 }
 
 impl Event {
@@ -108,7 +150,7 @@ impl Queue {
     /// Adds an event, not earlier than the last one popped.
     // The event is passed in parts, which stay in registers: a whole one would be stored and loaded again.
     #[inline(never)]
-    pub fn push(&mut self, time: Time, order: u64, item: u64) {
+    pub fn push(&mut self, time: Time, order: u64, item: Item) {
         let bucket = time.0 >> NEAR_SHIFT;
         // For an open bucket this is a huge number.
         if bucket.wrapping_sub(self.cursor + 1) < NEAR - 1 {
@@ -125,7 +167,7 @@ impl Queue {
 
     /// Adds an event of a near bucket whose last chunk is full or missing.
     #[inline(never)]
-    fn push_anew(&mut self, time: Time, order: u64, item: u64) {
+    fn push_anew(&mut self, time: Time, order: u64, item: Item) {
         self.near.add(time.0 >> NEAR_SHIFT, Event { time, order, item }, &mut self.arena);
     }
 
@@ -194,7 +236,7 @@ impl Queue {
 
     /// Adds an event of an open bucket, or a far one.
     #[inline(never)]
-    fn push_open_or_far(&mut self, time: Time, order: u64, item: u64) {
+    fn push_open_or_far(&mut self, time: Time, order: u64, item: Item) {
         let event = Event { time, order, item };
         if time.0 >> NEAR_SHIFT > self.cursor {
             self.waiting += 1;
@@ -389,7 +431,7 @@ mod tests {
             let mut queue = Queue::default();
             let mut model = BinaryHeap::new();
             let add = |queue: &mut Queue, model: &mut BinaryHeap<Reverse<Event>>, time, order: u64| {
-                let item = !order;
+                let item = Item::of_number(to_usize(!order));
                 queue.push(Time(time), order, item);
                 model.push(Reverse(Event { time: Time(time), order, item }));
             };
@@ -422,7 +464,7 @@ mod tests {
     fn what_is_popped_is_what_was_seen_ahead() {
         let mut queue = Queue::default();
         for i in 0..1_000u64 {
-            queue.push(Time(i * 700), i, 0);
+            queue.push(Time(i * 700), i, Item::NONE);
         }
         for expected in 0..1_000u64 {
             let Some(seen) = queue.window().copied() else {
@@ -439,12 +481,12 @@ mod tests {
     fn a_burst_into_open_buckets_comes_out_in_order() {
         let mut queue = Queue::default();
         for i in 0..20 {
-            queue.push(Time(1_000 + i), i, 0);
+            queue.push(Time(1_000 + i), i, Item::NONE);
         }
         let first = queue.pop_before(Time::NEVER).expect("twenty are pending");
         // All in one open bucket, in random order.
         for i in 0..5_000u64 {
-            queue.push(Time(1_000 + i * 7_919 % 13), 100 + i, 0);
+            queue.push(Time(1_000 + i * 7_919 % 13), 100 + i, Item::NONE);
         }
         let mut last = first;
         for _ in 0..5_019 {

@@ -7,7 +7,6 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::UnsafeCell;
 use std::io::{self, Read, Write};
-use std::num::NonZeroU64;
 use std::ops::{Index, IndexMut};
 use std::ptr::{self, NonNull};
 #[cfg(debug_assertions)]
@@ -16,10 +15,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_engine::Item;
 use floodway_engine::allocator::handled;
 use floodway_engine::memory::{self, Exhausted};
 use floodway_mechanisms::slots::{CongestionNotification, ControlMessage, FlowFilter, IntHop};
-use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, FlowId};
 use smallvec::SmallVec;
 
@@ -28,16 +27,61 @@ use crate::network::layout::Local;
 #[cfg(debug_assertions)]
 use crate::pool::race_check;
 
-/// Instead of a reference to the next packet: none, at the end of a list.
-pub(crate) const NONE: u64 = 0;
-/// The same: it is in no list, but on a link.
-const IN_FLIGHT: u64 = 1;
-/// The same: it was lost on the link, and the event of its arrival is still pending.
-const LOST: u64 = 2;
-
-/// A reference to a packet: its address.
+/// A reference to a packet: where it is, for as long as it lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PacketRef(NonZeroU64);
+pub(crate) struct PacketRef(NonNull<Packet>);
+
+/// The packet behind another one in its list, or what that one does instead of waiting in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place(*mut Packet);
+
+// SAFETY: both are values: only who has the arena follows them, and the packet belongs to one of its nodes.
+#[allow(unsafe_code, reason = "threads share packets")]
+unsafe impl Send for PacketRef {}
+// SAFETY: as above.
+#[allow(unsafe_code, reason = "threads share packets")]
+unsafe impl Sync for PacketRef {}
+// SAFETY: as above.
+#[allow(unsafe_code, reason = "threads share packets")]
+unsafe impl Send for Place {}
+// SAFETY: as above.
+#[allow(unsafe_code, reason = "threads share packets")]
+unsafe impl Sync for Place {}
+
+impl Place {
+    /// None is behind it.
+    pub const NONE: Place = Place(ptr::null_mut());
+    /// It is in no list, but on a link.
+    const IN_FLIGHT: Place = Place(ptr::without_provenance_mut(1));
+    /// It was lost on the link, and the event of its arrival is still pending.
+    const LOST: Place = Place(ptr::without_provenance_mut(2));
+
+    /// The packet behind, if there is one.
+    #[inline]
+    fn packet(self) -> Option<PacketRef> {
+        NonNull::new(self.0).map(PacketRef)
+    }
+}
+
+impl From<PacketRef> for Place {
+    #[inline]
+    fn from(packet_ref: PacketRef) -> Place {
+        Place(packet_ref.0.as_ptr())
+    }
+}
+
+// Packets that go to another process are in no list.
+impl BorshSerialize for Place {
+    fn serialize<W: Write>(&self, out: &mut W) -> io::Result<()> {
+        (*self == Place::IN_FLIGHT).serialize(out)
+    }
+}
+
+impl BorshDeserialize for Place {
+    fn deserialize_reader<R: Read>(bytes: &mut R) -> io::Result<Self> {
+        Ok(if bool::deserialize_reader(bytes)? { Place::IN_FLIGHT } else { Place::NONE })
+    }
+}
 
 /// Telemetry records that are kept inline: those of a path through a fat-tree.
 const HOPS: usize = 8;
@@ -96,9 +140,9 @@ const MOST: usize = 32 << 20;
 /// access one packet at a time.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
-    /// The address of the next unused slot of this thread's chunk, and the end of the chunk's packets.
-    next: u64,
-    end: u64,
+    /// The next unused slots of this thread's chunk, and how many there are.
+    next: Option<PacketRef>,
+    left: usize,
     free: Vec<PacketRef>,
     common: Arc<Common>,
 }
@@ -115,8 +159,8 @@ struct Common {
 #[derive(Debug, Default)]
 struct Slabs {
     all: Vec<Slab>,
-    /// Begin and end of the chunks of the last allocation that no thread has taken.
-    left: (u64, u64),
+    /// The first chunk of the last allocation that no thread has taken, and how many there are.
+    left: Option<(NonNull<u8>, usize)>,
 }
 
 /// An allocation that is zero at first.
@@ -126,9 +170,9 @@ struct Slab {
     layout: Layout,
 }
 
-// SAFETY: it owns plain memory.
+// SAFETY: they own plain memory.
 #[allow(unsafe_code, reason = "threads share packets")]
-unsafe impl Send for Slab {}
+unsafe impl Send for Slabs {}
 
 #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
 impl Slab {
@@ -140,16 +184,15 @@ impl Slab {
         // SAFETY: the size is not zero.
         let first = NonNull::new(handled(|| unsafe { alloc_zeroed(layout) }));
         let first = first.unwrap_or_else(|| Exhausted { bytes: bytes as u64 }.end());
-        let _ = first.as_ptr().expose_provenance();
         memory::advise(first.as_ptr(), bytes);
         Slab { first, layout }
     }
 
-    /// Begin and end of its aligned chunks.
-    fn chunks(&self) -> (u64, u64) {
-        let first = self.first.addr().get();
-        let end = first + self.layout.size();
-        (first.next_multiple_of(CHUNK) as u64, (end / CHUNK * CHUNK) as u64)
+    /// The first of its aligned chunks, and how many there are: at least one.
+    fn chunks(&self) -> (NonNull<u8>, usize) {
+        let before = self.first.as_ptr().align_offset(CHUNK);
+        // SAFETY: twice the size of a chunk or more was allocated, so that one begins and ends in it.
+        (unsafe { self.first.add(before) }, (self.layout.size() - before) / CHUNK)
     }
 }
 
@@ -169,33 +212,37 @@ impl Drop for Common {
         }
         let slabs = self.slabs.get_mut().unwrap_or_else(PoisonError::into_inner);
         for slab in &slabs.all {
-            let (first, end) = slab.chunks();
-            for chunk in (first..end).step_by(CHUNK) {
-                for packet in 0..PACKETS as u64 {
-                    // SAFETY: each is zero, which is `None`, or a box, and this is the last access.
-                    unsafe { ptr::drop_in_place(extra_at(chunk + packet * size_of::<Packet>() as u64)) };
+            let (first, count) = slab.chunks();
+            for packet in 0..count * PACKETS {
+                let (chunk, number) = (packet / PACKETS, packet % PACKETS);
+                // SAFETY: the slab has so many chunks, and each so many packets. What each has in addition is
+                // zero, which is `None`, or a box, and this is the last access.
+                unsafe {
+                    let packet = first.add(chunk * CHUNK).cast::<Packet>().add(number);
+                    ptr::drop_in_place(extra_at(PacketRef(packet)));
                 }
             }
         }
     }
 }
 
-/// The address of what the packet at an address carries in addition: zero, which is `None`, or a box.
-fn extra_at(packet: u64) -> *mut Option<Box<Extra>> {
+/// Where what a packet carries in addition is: zero, which is `None`, or a box.
+fn extra_at(packet: PacketRef) -> *mut Option<Box<Extra>> {
     beside(packet, size_of::<Packet>())
 }
 
-/// The address of window and thread of a packet's last change.
+/// Where window and thread of a packet's last change are.
 #[cfg(debug_assertions)]
-fn last_change_at(packet: u64) -> *mut u64 {
+fn last_change_at(packet: PacketRef) -> *mut u64 {
     beside(packet, size_of::<Packet>() + size_of::<Option<Box<Extra>>>())
 }
 
 /// The packet's element of the array that begins after `before` bytes for each packet of the chunk.
-fn beside<T>(packet: u64, before: usize) -> *mut T {
-    let chunk = packet & !(CHUNK as u64 - 1);
-    let number = to_usize(packet - chunk) / size_of::<Packet>();
-    ptr::with_exposed_provenance_mut(to_usize(chunk) + PACKETS * before + number * size_of::<T>())
+fn beside<T>(packet: PacketRef, before: usize) -> *mut T {
+    let packet = packet.0.as_ptr().cast::<u8>();
+    let into = packet.addr() % CHUNK;
+    let number = into / size_of::<Packet>();
+    packet.wrapping_sub(into).wrapping_add(PACKETS * before + number * size_of::<T>()).cast()
 }
 
 /// Lists of packets, one for each queue of a class: two, mostly.
@@ -204,13 +251,13 @@ pub(crate) type Lists = SmallVec<[Fifo; 2]>;
 /// A list of packets, first in, first out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fifo {
-    head: u64,
-    tail: u64,
+    head: Place,
+    tail: Place,
 }
 
 impl Default for Fifo {
     fn default() -> Self {
-        Fifo { head: NONE, tail: NONE }
+        Fifo { head: Place::NONE, tail: Place::NONE }
     }
 }
 
@@ -234,25 +281,27 @@ impl Arena {
             None => self.another(),
         };
         // SAFETY: the slot is free, and in this thread's list.
-        unsafe { packet_ref.pointer().write(packet) };
+        unsafe { packet_ref.0.write(packet) };
         packet_ref
     }
 
     /// A slot that has not been used before.
     #[cold]
     fn another(&mut self) -> PacketRef {
-        if self.next == self.end {
-            let chunk = self.common.slabs.lock().unwrap_or_else(PoisonError::into_inner).chunk();
-            (self.next, self.end) = (chunk, chunk + (PACKETS * size_of::<Packet>()) as u64);
-        }
-        let packet_ref = PacketRef(NonZeroU64::new(self.next).expect("nothing lies at zero"));
-        self.next += size_of::<Packet>() as u64;
+        let packet_ref = self.next.unwrap_or_else(|| {
+            self.left = PACKETS;
+            let mut slabs = self.common.slabs.lock().unwrap_or_else(PoisonError::into_inner);
+            PacketRef(slabs.chunk().cast())
+        });
+        self.left -= 1;
+        // SAFETY: the chunk has another packet behind this one.
+        self.next = (self.left > 0).then(|| PacketRef(unsafe { packet_ref.0.add(1) }));
         packet_ref
     }
 
     /// A handle to the same packets for another thread.
     pub fn share(&self) -> Arena {
-        Arena { next: 0, end: 0, free: Vec::new(), common: Arc::clone(&self.common) }
+        Arena { next: None, left: 0, free: Vec::new(), common: Arc::clone(&self.common) }
     }
 
     /// Balances the numbers of free slots with another thread.
@@ -292,14 +341,14 @@ impl Arena {
     #[expect(clippy::unused_self, reason = "the owner of the arena may read the packets of its node")]
     fn extra_mut(&mut self, packet_ref: PacketRef) -> &mut Option<Box<Extra>> {
         // SAFETY: it lies in the packet's chunk, and the packet belongs to a node of this thread.
-        unsafe { &mut *extra_at(packet_ref.0.get()) }
+        unsafe { &mut *extra_at(packet_ref) }
     }
 
     /// The telemetry records of a packet.
     #[expect(clippy::unused_self, reason = "the owner of the arena may read the packets of its node")]
     pub fn hops(&self, packet_ref: PacketRef) -> &[IntHop] {
         // SAFETY: as above.
-        let extra = unsafe { &*extra_at(packet_ref.0.get()) };
+        let extra = unsafe { &*extra_at(packet_ref) };
         extra.as_deref().map_or(&[], Extra::hops)
     }
 
@@ -313,20 +362,20 @@ impl Arena {
 
     /// Is a packet lost whose event of arrival is pending?
     pub fn is_lost(&self, packet_ref: PacketRef) -> bool {
-        self[packet_ref].next == LOST
+        self[packet_ref].next == Place::LOST
     }
 
     /// A packet on a link is lost: its slot becomes free when it would have arrived.
     pub fn lose(&mut self, packet_ref: PacketRef) -> Packet {
-        self[packet_ref].next = LOST;
+        self[packet_ref].next = Place::LOST;
         self[packet_ref]
     }
 
     /// Has a packet arrived that was on a link? If it was lost there, its slot is free now.
     #[inline]
     pub fn lands(&mut self, packet_ref: PacketRef) -> bool {
-        let lands = self[packet_ref].next == IN_FLIGHT;
-        self[packet_ref].next = NONE;
+        let lands = self[packet_ref].next == Place::IN_FLIGHT;
+        self[packet_ref].next = Place::NONE;
         if !lands {
             self.take(packet_ref);
         }
@@ -337,22 +386,22 @@ impl Arena {
     #[inline]
     pub fn fly(&mut self, packet_ref: PacketRef, ingress: Local, at: u64) {
         let packet = &mut self[packet_ref];
-        (packet.next, packet.ingress, packet.at) = (IN_FLIGHT, ingress, at);
+        (packet.next, packet.ingress, packet.at) = (Place::IN_FLIGHT, ingress, at);
     }
 }
 
+#[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
 impl Slabs {
-    /// The address of an unused chunk.
-    fn chunk(&mut self) -> u64 {
-        let (chunk, end) = self.left;
-        if chunk == end {
+    /// An unused chunk.
+    fn chunk(&mut self) -> NonNull<u8> {
+        let (chunk, count) = self.left.unwrap_or_else(|| {
             let slab = Slab::new((FIRST << self.all.len().min(16)).min(MOST));
             let chunks = slab.chunks();
             memory::push(&mut self.all, slab);
-            self.left = chunks;
-        }
-        let chunk = self.left.0;
-        self.left.0 += CHUNK as u64;
+            chunks
+        });
+        // SAFETY: another chunk is behind this one.
+        self.left = (count > 1).then(|| (unsafe { chunk.add(CHUNK) }, count - 1));
         chunk
     }
 }
@@ -360,42 +409,30 @@ impl Slabs {
 impl PacketRef {
     /// The reference of events without a packet.
     pub fn dummy() -> PacketRef {
-        let at = DUMMY.0.get().expose_provenance() as u64;
-        PacketRef(NonZeroU64::new(at).expect("nothing lies at zero"))
+        PacketRef(NonNull::new(DUMMY.0.get()).expect("nothing lies at zero"))
     }
 
     /// The reference in an event's item.
     ///
     /// # Safety
-    /// The item is the number of a reference, or zero; and the thread accesses the packet only while that is
-    /// at one of its nodes, or on the way there.
+    /// The item was made of a reference, or is none; and the thread accesses the packet only while that is at
+    /// one of its nodes, or on the way there.
     #[inline]
     #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
-    pub unsafe fn of(item: u64) -> PacketRef {
-        NonZeroU64::new(item).map_or_else(PacketRef::dummy, PacketRef)
+    pub unsafe fn of(item: Item) -> PacketRef {
+        item.pointer().map_or_else(PacketRef::dummy, PacketRef)
     }
 
-    /// Its number, as an event's item.
+    /// As an event's item.
     #[inline]
-    pub fn number(self) -> u64 {
-        self.0.get()
-    }
-
-    /// The packet next behind one, if there is one.
-    #[inline]
-    fn next(next: u64) -> Option<PacketRef> {
-        NonZeroU64::new(next).map(PacketRef)
-    }
-
-    #[inline]
-    fn pointer(self) -> *mut Packet {
-        ptr::with_exposed_provenance_mut(to_usize(self.0.get()))
+    pub fn item(self) -> Item {
+        Item::of(self.0)
     }
 
     /// Has the packet in an event's item fetched.
     #[inline]
-    pub fn fetch(item: u64) {
-        floodway_engine::fetch_at(ptr::without_provenance::<Packet>(to_usize(item)), 1);
+    pub fn fetch(item: Item) {
+        floodway_engine::fetch_at(ptr::without_provenance::<Packet>(item.number()), 1);
     }
 }
 
@@ -406,7 +443,7 @@ impl Index<PacketRef> for Arena {
     fn index(&self, packet_ref: PacketRef) -> &Packet {
         // SAFETY: references are created here, and packets live until the run is over; only the node that has
         // a reference accesses its packet.
-        unsafe { &*packet_ref.pointer() }
+        unsafe { packet_ref.0.as_ref() }
     }
 }
 
@@ -418,25 +455,22 @@ impl IndexMut<PacketRef> for Arena {
         debug_assert!(packet_ref != PacketRef::dummy(), "the packet of events without one is never changed");
         #[cfg(debug_assertions)]
         // SAFETY: it lies in the packet's chunk.
-        race_check::check::<Packet>(
-            unsafe { AtomicU64::from_ptr(last_change_at(packet_ref.number())) },
-            packet_ref,
-        );
+        race_check::check::<Packet>(unsafe { AtomicU64::from_ptr(last_change_at(packet_ref)) }, packet_ref);
         // SAFETY: as above.
-        unsafe { &mut *packet_ref.pointer() }
+        unsafe { &mut *packet_ref.0.as_ptr() }
     }
 }
 
 impl Fifo {
     #[inline]
     pub fn is_empty(self) -> bool {
-        self.head == NONE
+        self.head == Place::NONE
     }
 
     /// The packet that has waited longest.
     #[inline]
     pub fn front(self) -> Option<PacketRef> {
-        PacketRef::next(self.head)
+        self.head.packet()
     }
 
     /// The packet that has waited longest, or else that of another list, or else none.
@@ -448,17 +482,17 @@ impl Fifo {
     /// The packet that came last.
     #[inline]
     pub fn back(self) -> Option<PacketRef> {
-        PacketRef::next(if self.head == NONE { NONE } else { self.tail })
+        if self.is_empty() { None } else { self.tail.packet() }
     }
 
     #[inline]
     pub fn push(&mut self, arena: &mut Arena, packet_ref: PacketRef) {
-        arena[packet_ref].next = NONE;
+        arena[packet_ref].next = Place::NONE;
         match self.back() {
-            None => self.head = packet_ref.number(),
-            Some(last) => arena[last].next = packet_ref.number(),
+            None => self.head = packet_ref.into(),
+            Some(last) => arena[last].next = packet_ref.into(),
         }
-        self.tail = packet_ref.number();
+        self.tail = packet_ref.into();
     }
 
     #[inline]
@@ -475,7 +509,7 @@ impl Fifo {
 
     /// Where the packets are, from front to back.
     pub fn packet_refs(&self, arena: &Arena) -> impl Iterator<Item = PacketRef> {
-        std::iter::successors(self.front(), |packet_ref| PacketRef::next(arena[*packet_ref].next))
+        std::iter::successors(self.front(), |packet_ref| arena[*packet_ref].next.packet())
     }
 }
 

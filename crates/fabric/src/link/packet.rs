@@ -10,7 +10,7 @@ use floodway_mechanisms::slots::{Cnp, ControlMessage, FcFrame, Mark, Reply};
 use floodway_units::cast::{low_u16, low_u32};
 use floodway_units::{Bytes, Class, FlowId, Quanta, Rate, Time};
 
-use crate::link::arena::NONE;
+use crate::link::arena::Place;
 use crate::network::layout::Local;
 
 /// What a packet is.
@@ -93,7 +93,7 @@ pub(crate) struct Packet {
     pub out: Local,
     /// The place of the packet behind it in its list: beside it, since a list is gone through packet by
     /// packet. Where it is in none, what it does instead (`arena.rs`).
-    pub next: u64,
+    pub next: Place,
     /// Bytes as buffers hold it.
     pub frame: u16,
     /// Bytes of payload; of a pause frame the enabled classes.
@@ -117,7 +117,7 @@ impl Packet {
             flow,
             ingress: Local::FIRST,
             out: Local::FIRST,
-            next: NONE,
+            next: Place::NONE,
             frame: frame_bytes(frame),
             payload: 0,
             kind,

@@ -17,7 +17,7 @@ pub(crate) use kind::EventKind;
 pub(crate) use ties::tie_key;
 
 use floodway_engine::panics::Outgrown;
-use floodway_engine::{Event, Queue};
+use floodway_engine::{Event, Item, Queue};
 use floodway_units::cast::low_u32;
 use floodway_units::{PortId, Span, Time};
 
@@ -127,7 +127,7 @@ impl Events {
             queue.push(event.time, event.order, event.item);
         }
         for (at, order) in steps {
-            queue.push(Time(at), order, 0);
+            queue.push(Time(at), order, Item::NONE);
         }
         self.pending = Pending::InOneOrder(queue);
     }
@@ -256,7 +256,7 @@ impl Events {
     /// Adds the arrival of a packet at the far end of a link, where this group is.
     #[inline]
     pub fn push_arrival(&mut self, to: u32, packet_ref: PacketRef, at: u64, order: u64) {
-        let event = Event { time: Time(at), order, item: packet_ref.number() };
+        let event = Event { time: Time(at), order, item: packet_ref.item() };
         match &mut self.pending {
             Pending::InOneOrder(queue) => queue.push(event.time, event.order, event.item),
             Pending::ByNode(windows) => windows.push(to, event),
@@ -268,14 +268,14 @@ impl Events {
     #[inline]
     pub fn push_of(&mut self, packet_ref: PacketRef, at: u64, order: u64) {
         let shared = matches!(&self.pending, Pending::ByNode(windows) if windows.has_other_threads());
-        let item = if shared { 0 } else { packet_ref.number() };
+        let item = if shared { Item::NONE } else { packet_ref.item() };
         self.push_event(Event { time: Time(at), order, item });
     }
 
     /// Adds an event of which all is known.
     #[inline]
     pub fn push(&mut self, at: u64, order: u64) {
-        self.push_event(Event { time: Time(at), order, item: 0 });
+        self.push_event(Event { time: Time(at), order, item: Item::NONE });
     }
 
     #[inline]

@@ -6,7 +6,7 @@
 //! of events, but that where the path ends the end's half is fetched, too: of an event without a packet they
 //! fetch what belongs to `PacketRef::dummy`. Nothing here changes any state.
 
-use floodway_engine::{AHEAD, Event, fetch};
+use floodway_engine::{AHEAD, Event, Item, fetch};
 use floodway_units::NodeId;
 
 use crate::link::arena::PacketRef;
@@ -25,7 +25,7 @@ const REST: usize = 5;
 /// What is prefetched while the next event is executed.
 pub(crate) struct Coming {
     /// The packet of an event, for the first step.
-    packet: u64,
+    packet: Item,
     /// An event, for the second.
     rest: Event,
 }

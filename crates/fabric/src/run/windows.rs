@@ -25,9 +25,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use floodway_engine::{Event, Queue, memory, sink};
+use floodway_engine::{Event, Item, Queue, memory, sink};
 use floodway_units::Time;
-use floodway_units::cast::{low_u32, narrow, to_usize};
+use floodway_units::cast::{narrow, to_usize};
 
 use self::order::{STRETCHES, deal, sort_nearly};
 
@@ -78,7 +78,7 @@ pub(crate) struct Windows {
     rows: [usize; NEAR],
     /// Events of later windows, in order, by their places in `far`: item and node.
     later: Queue,
-    far: Vec<(u64, u32)>,
+    far: Vec<(Item, u32)>,
     free: Vec<u32>,
     /// Steps of the whole network: time and order.
     steps: BinaryHeap<Reverse<(u64, u64)>>,
@@ -210,7 +210,7 @@ impl Windows {
             Some(far) => *far = kept,
             None => memory::push(&mut self.far, kept),
         }
-        self.later.push(event.time, event.order, u64::from(place));
+        self.later.push(event.time, event.order, Item::of_number(place as usize));
     }
 
     /// Adds an event of the node that is visited, which comes in this visit.
@@ -294,8 +294,8 @@ impl Windows {
     }
 
     fn come_near(&mut self, event: Event) {
-        let (item, node) = self.far[to_usize(event.item)];
-        self.free.push(low_u32(event.item));
+        let (item, node) = self.far[event.item.number()];
+        self.free.push(narrow(event.item.number()));
         self.push(node, Event { item, ..event });
     }
 
@@ -344,7 +344,7 @@ impl Windows {
         let near = inboxes.flat_map(|(node, inbox)| inbox.drain(..).map(move |event| (node, event)));
         let mut events: Vec<(u32, Event)> = near.collect();
         while let Some(event) = self.later.pop_before(Time::NEVER) {
-            let (item, node) = self.far[to_usize(event.item)];
+            let (item, node) = self.far[event.item.number()];
             events.push((node, Event { item, ..event }));
         }
         events.extend(self.outboxes.iter_mut().flat_map(|events| events.drain(..)));
@@ -471,7 +471,14 @@ mod tests {
                     _ => self.length / 9,
                 };
                 let order = (depth - 1) << 56 | draw >> 12;
-                (to, Event { time: event.time + floodway_units::Span(least + delay), order, item: to.into() })
+                (
+                    to,
+                    Event {
+                        time: event.time + floodway_units::Span(least + delay),
+                        order,
+                        item: Item::of_number(to as usize),
+                    },
+                )
             };
             if depth == 0 { Vec::new() } else { (0..=(event.order & 1)).map(caused).collect() }
         }
@@ -482,7 +489,11 @@ mod tests {
                 let time = Time(draw % (3 * self.length));
                 (
                     i % self.nodes,
-                    Event { time, order: self.depth << 56 | draw >> 12, item: u64::from(i % self.nodes) },
+                    Event {
+                        time,
+                        order: self.depth << 56 | draw >> 12,
+                        item: Item::of_number((i % self.nodes) as usize),
+                    },
                 )
             };
             (0..3 * self.nodes).map(event).collect()
@@ -569,7 +580,7 @@ mod tests {
     #[test]
     fn a_crowd_of_events_of_one_instant_comes_out_in_order() {
         let mut windows = Windows::new(1, 1_000);
-        let event = |time, order| Event { time: Time(time), order, item: 0 };
+        let event = |time, order| Event { time: Time(time), order, item: Item::NONE };
         for order in 0..500 {
             windows.push(0, event(10, mix(order) >> 1));
         }

@@ -199,7 +199,7 @@ impl Processes<'_> {
             let wire = self.wires.entry(port.0).or_insert_with(|| Wire::new(link).unwrap_or_default());
             wire.carries(packet_ref, self.reached, time);
         }
-        let event = Event { time: Time(time), order, item: packet_ref.number() };
+        let event = Event { time: Time(time), order, item: packet_ref.item() };
         let owner = runs.pool.as_ref().map_or(0, |workers| workers.owner(group));
         let run = runs.iter_mut().nth(owner);
         if let Some(windows) = run.and_then(|run| run.events.by_node()) {

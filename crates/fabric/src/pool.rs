@@ -48,18 +48,11 @@ struct Chunks<T> {
     last_changes: race_check::LastChanges,
 }
 
-// SAFETY: by the rule above, threads that share a pool access different elements, or only read.
+// SAFETY: who shares a pool promises that threads access different elements, or only read (`Pool::share`).
 #[allow(unsafe_code, reason = "threads share what nodes own")]
 unsafe impl<T: Send> Send for Chunks<T> {}
 #[allow(unsafe_code, reason = "threads share what nodes own")]
 unsafe impl<T: Send> Sync for Chunks<T> {}
-
-impl<T> Clone for Pool<T> {
-    /// A handle to the same elements for another thread.
-    fn clone(&self) -> Self {
-        Pool(Arc::clone(&self.0))
-    }
-}
 
 impl<T> Default for Pool<T> {
     fn default() -> Self {
@@ -133,6 +126,15 @@ impl<T> Pool<T> {
         self.0.given.load(Ordering::Relaxed) as usize
     }
 
+    /// A handle to the same elements for another thread.
+    ///
+    /// # Safety
+    /// By their handles two threads access no element at one time, unless both only read it; a thread changes
+    /// elements of nodes that it owns in the current window.
+    pub unsafe fn share(&self) -> Self {
+        Pool(Arc::clone(&self.0))
+    }
+
     /// Adds an element; its number.
     pub fn add(&mut self, element: T) -> u32 {
         let number = self.0.given.fetch_add(1, Ordering::Relaxed);
@@ -158,7 +160,8 @@ impl<T> Pool<T> {
     #[inline]
     pub fn known(&self, number: usize) -> &T {
         debug_assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
-        // SAFETY: numbers are made with the elements that they name, none of which is ever taken away.
+        // SAFETY: numbers are made with the elements that they name, none of which is ever taken away. Who
+        // shares the pool has promised that no other thread changes this one.
         unsafe { &*self.0.at(number) }
     }
 
@@ -169,7 +172,7 @@ impl<T> Pool<T> {
         debug_assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
         #[cfg(debug_assertions)]
         self.0.last_changes.check::<T>(number);
-        // SAFETY: as above, and one thread at a time works on an element.
+        // SAFETY: as above, and nor does another thread read it.
         unsafe { &mut *self.0.at(number) }
     }
 
@@ -354,7 +357,9 @@ mod tests {
         assert!(ptr::eq(first, &raw const pool[0]));
         assert!((0..5_000).all(|i| pool[i].0 == i));
         pool[4_000].0 = 7;
-        let other = pool.clone();
+        // SAFETY: there is one thread.
+        #[allow(unsafe_code, reason = "threads share what nodes own")]
+        let other = unsafe { pool.share() };
         drop(pool);
         assert_eq!((other[4_000].0, Rc::strong_count(&counted)), (7, 5_001));
         drop(other);
@@ -370,7 +375,9 @@ mod tests {
     #[test]
     fn threads_add_elements_beside_one_another() {
         let pool: Pool<u32> = Pool::default();
-        let mut copies = [pool.clone(), pool.clone()];
+        // SAFETY: each thread accesses the elements that it adds.
+        #[allow(unsafe_code, reason = "threads share what nodes own")]
+        let mut copies = unsafe { [pool.share(), pool.share()] };
         thread::scope(|scope| {
             for copy in &mut copies {
                 scope.spawn(|| {

@@ -69,12 +69,20 @@ impl QueuePairs {
     }
 
     /// The same queue pairs, for another thread.
-    pub fn share(&self) -> Self {
+    ///
+    /// # Safety
+    /// As [`Pool::share`].
+    #[allow(unsafe_code, reason = "threads share what nodes own")]
+    pub unsafe fn share(&self) -> Self {
+        // SAFETY: by the caller.
+        let (paths, senders, receivers, on_path) = unsafe {
+            (self.paths.share(), self.senders.share(), self.receivers.share(), self.on_path.share())
+        };
         QueuePairs {
-            paths: self.paths.clone(),
-            senders: self.senders.clone(),
-            receivers: self.receivers.clone(),
-            on_path: self.on_path.clone(),
+            paths,
+            senders,
+            receivers,
+            on_path,
             slots: Arc::clone(&self.slots),
             free_slots: Vec::new(),
             done: Vec::new(),

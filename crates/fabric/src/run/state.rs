@@ -74,14 +74,20 @@ impl<'a> Run<'a> {
     }
 
     /// For another thread, before the run begins.
-    pub fn share(&self, blueprint: &Blueprint, events: Events) -> Self {
+    ///
+    /// # Safety
+    /// As [`Pool::share`](crate::pool::Pool::share).
+    #[allow(unsafe_code, reason = "threads share what nodes own")]
+    pub unsafe fn share(&self, blueprint: &Blueprint, events: Events) -> Self {
+        // SAFETY: by the caller.
+        let (pairs, traffic) = unsafe { (self.pairs.share(), self.traffic.share()) };
         Run {
             control: self.control,
             patience: PATIENCE,
             events,
             kept: Kept::new(blueprint),
-            pairs: self.pairs.share(),
-            traffic: self.traffic.share(),
+            pairs,
+            traffic,
             packets: self.packets.share(),
             shared_draws: None,
             changing: self.changing.as_deref().map(|changing| Box::new(changing.fresh())),

@@ -129,11 +129,18 @@ impl Traffic {
     }
 
     /// The same, for another thread.
-    pub fn share(&self) -> Self {
+    ///
+    /// # Safety
+    /// As [`Pool::share`].
+    #[allow(unsafe_code, reason = "threads share what nodes own")]
+    pub unsafe fn share(&self) -> Self {
+        // SAFETY: by the caller.
+        let (sources, triggers, programs) =
+            unsafe { (self.sources.share(), self.triggers.share(), self.programs.share()) };
         Traffic {
-            sources: self.sources.clone(),
-            triggers: self.triggers.share(),
-            programs: self.programs.clone(),
+            sources,
+            triggers,
+            programs,
             labels: Arc::clone(&self.labels),
             listed: Arc::clone(&self.listed),
         }

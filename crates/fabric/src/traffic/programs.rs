@@ -28,7 +28,7 @@ use lists::{ListProgram, Lists};
 use scale_up::ScaleUpPort;
 
 /// The ranks of all jobs and lists, numbered workload by workload.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Programs {
     ranks: Pool<RankState>,
     /// By rank.
@@ -90,6 +90,18 @@ impl Programs {
         }
         let ranks = ranks.into_iter().collect();
         Programs { ranks, places: places.into(), first: first.into(), ..Programs::default() }
+    }
+
+    /// The same, for another thread.
+    ///
+    /// # Safety
+    /// As [`Pool::share`].
+    #[allow(unsafe_code, reason = "threads share what nodes own")]
+    pub unsafe fn share(&self) -> Self {
+        // SAFETY: by the caller.
+        let ranks = unsafe { self.ranks.share() };
+        let (places, first) = (Arc::clone(&self.places), Arc::clone(&self.first));
+        Programs { ranks, places, first, logged: self.logged, ..Programs::default() }
     }
 
     /// How many there are.

@@ -167,10 +167,16 @@ impl Triggers {
     }
 
     /// The same, for another thread, which has counted nothing.
-    pub fn share(&self) -> Self {
+    ///
+    /// # Safety
+    /// As [`Pool::share`].
+    #[allow(unsafe_code, reason = "threads share what nodes own")]
+    pub unsafe fn share(&self) -> Self {
         let none = vec![0; self.waiting.len()];
+        // SAFETY: by the caller.
+        let all = unsafe { self.all.share() };
         Triggers {
-            all: self.all.clone(),
+            all,
             hooks: Arc::clone(&self.hooks),
             of_rank: Arc::clone(&self.of_rank),
             of_list: Arc::clone(&self.of_list),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
-use floodway_mechanisms::slots::{Claim, CongestionPoint, FcReceiver as _, FcSender as _, PortInfo};
+use floodway_mechanisms::slots::{CongestionPoint, FcReceiver as _, FcSender as _, PortInfo};
 use floodway_units::cast::narrow;
 use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rng, Span, fold, name_key, stream};
@@ -31,7 +31,7 @@ use crate::run::ranks::{Gathered, Processes};
 use crate::run::state::{Outboxes, PATIENCE, Run};
 use crate::run::windows::Windows;
 use crate::run::world::World;
-use crate::switch::congestion::meter::MeterQueue;
+use crate::switch::discipline::PortQueueing;
 use crate::traffic::flows::Traffic;
 use crate::traffic::flows::{Source, following, of_list};
 use crate::traffic::numbers::labels;
@@ -287,13 +287,15 @@ impl<'a> World<'a> {
         let largest = self.facts.largest.rtt;
         let (at, port) = self.at_port(id);
         let points = &mut at.node.machines[port.index()].congestion_points[first..];
-        if !points.iter().any(|point| point.demands().ports) {
+        let mut disciplines: Vec<_> =
+            points.iter_mut().filter_map(AnyCongestionPoint::as_discipline_mut).collect();
+        if disciplines.is_empty() {
             return;
         }
         for other in at.node.links.ports.iter() {
             let info = PortInfo { largest_rtt: largest, ..at.ctx.facts.blueprint.port_info(other.id) };
-            for point in &mut *points {
-                point.on_port(&info);
+            for discipline in &mut disciplines {
+                discipline.on_port(&info);
             }
         }
     }
@@ -303,25 +305,22 @@ impl<'a> World<'a> {
         let (at, port) = self.at_port(id);
         let machines = &mut at.node.machines[port.index()];
         let demands = || machines.congestion_points.iter().map(CongestionPoint::demands);
-        let isolates = demands().any(|demands| demands.isolation);
-        let holds_flows = demands().any(|demands| demands.flows);
-        (machines.reports_waiting, machines.watches) =
-            (demands().any(|demands| demands.waiting), demands().any(|demands| demands.inputs));
+        machines.reports_waiting = demands().any(|demands| demands.waiting);
         (machines.clears, machines.observes_cnps) =
             (demands().any(|demands| demands.clears), demands().any(|demands| demands.cnps));
         let demanded = Demanded::of(&machines.congestion_points);
-        machines.sorts_each = demands().any(|demands| demands.each_packet);
-        machines.serves = demands().any(|demands| demands.claims.contains(&Claim::Serve));
-        let meter = demands().find_map(|demands| demands.meter);
-        machines.meter = meter.map(|meter| Box::new(MeterQueue::new(meter)));
-        at.node.links.ports[port.index()].fast_path_up_to =
-            at.node.machines[port.index()].fast_path_up_to(&at.ctx.facts.layout);
+        machines.queueing = PortQueueing::of(&machines.congestion_points);
         let state = &mut at.node.links.ports[port.index()];
-        // Hosts choose among queue pairs, and have no queues.
-        state.isolates = isolates && !state.at_host;
-        state.holds_flows = holds_flows && state.at_host;
+        state.fast_path_up_to = machines.fast_path_up_to();
+        state.has_discipline = !machines.queueing.is_plain();
         state.observed |= state.noted;
-        state.meters = meter.is_some();
+        // Hosts choose among queue pairs, and have no queues.
+        if machines.queueing.isolates() && !state.at_host {
+            let layout = &at.ctx.facts.layout;
+            for class in 1..layout.class_count() {
+                at.node.links.queues[layout.queue(port) + layout.first_queue_of(class, 1)].may_lose = true;
+            }
+        }
         let has_points = state.has_cp;
         let points = &mut at.node.switch.points;
         if has_points && let Err(place) = points.binary_search(&port) {
@@ -381,11 +380,10 @@ impl<'a> World<'a> {
         let points = &mut at.node.machines[local.index()].congestion_points;
         points.push(point);
         at.ctx.facts.blueprint.validate_points(port, points)?;
-        let (asked, has) =
-            (points.iter().map(|point| point.demands().class_queues()).max(), at.ctx.facts.layout.subs);
-        if asked > Some(has) {
+        let (asked, has) = (PortQueueing::of(points).class_queues(), at.ctx.facts.layout.subs);
+        if asked > has {
             let message = format!(
-                "classes have {has} queue{} each: no machine of the blueprint claims Classify with more",
+                "classes have {has} queue{} each: no discipline of the blueprint has more",
                 if has == 1 { "" } else { "s" }
             );
             return Err(congested(at.ctx.facts.blueprint.port_name(port), message));

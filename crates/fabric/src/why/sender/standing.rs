@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use floodway_mechanisms::slots::TransportSender as _;
-use floodway_units::Time;
+use floodway_units::{FlowId, Time};
 
 use super::super::parts::{Cause, Label, Sums};
 use super::super::trace::Trace;
@@ -58,9 +58,9 @@ impl World<'_> {
             pacing: if repeats { 0 } else { half.pacing.next_send },
             up: port.up,
             paused: trace.paused[port_class].in_force().map(|stop| stop.from),
-            held: port.has_cp
+            held: port.has_discipline
                 && (node.holds_back(local, q, self.time())
-                    || port.holds_flows && node.holds_flow(local, q.class, hash, self.time())),
+                    || node.holds_flow(local, q.class, hash, self.time())),
             nic,
         }
     }
@@ -126,12 +126,12 @@ impl AtNode<'_, '_> {
     pub fn trace_held(&mut self, port: Local) {
         let Some(mut trace) = self.ctx.run.trace.take() else { return };
         if let Some(message) = trace.message.filter(|_| trace.found.is_none()) {
-            let several = self.ctx.facts.layout.subs > 1 || self.ctx.facts.layout.queues_per_port > 2;
-            let q = if self.node.machines[port.index()].sorts_each {
+            let queueing = &self.node.machines[port.index()].queueing;
+            let q = if queueing.sorts_each() {
                 self.queue_of_oldest(port, message.slot)
-            } else if several {
-                // None of its packets is there.
-                self.node.machines[port.index()].queue_of_flow.get(&message.slot).map(|&(q, _)| q)
+            } else if queueing.sorts() {
+                // If it has packets here.
+                queueing.queue_of(FlowId(message.slot))
             } else {
                 Some(self.ctx.facts.layout.first_queue(self.ctx.run.pairs.paths[message.slot as usize].class))
             };

@@ -392,13 +392,13 @@ impl Discipline for Cp {
         Queueing::Packets { queues: self.params.queues + 1 }
     }
 
-    fn on_port(&mut self, port: &PortInfo) {
-        let hop = self.params.hop(port);
-        let bytes = self.port.rate.bytes_in(hop.rtt + hop.interval);
-        match self.inputs.binary_search_by_key(&port.port, |(other, _)| *other) {
-            Ok(at) => self.inputs[at].1 = bytes,
-            Err(at) => self.inputs.insert(at, (port.port, bytes)),
-        }
+    fn on_ports(&mut self, ports: &[PortInfo]) {
+        let input = |port: &PortInfo| {
+            let hop = self.params.hop(port);
+            (port.port, self.port.rate.bytes_in(hop.rtt + hop.interval))
+        };
+        self.inputs = ports.iter().map(input).collect();
+        self.inputs.sort_unstable_by_key(|(port, _)| *port);
     }
 
     fn classify(&mut self, _now: Time, p: &PacketView) -> u8 {

@@ -31,6 +31,7 @@ use crate::run::ranks::{Gathered, Processes};
 use crate::run::state::{Outboxes, PATIENCE, Run};
 use crate::run::windows::Windows;
 use crate::run::world::World;
+use crate::switch::congestion::PortMachines;
 use crate::switch::discipline::PortQueueing;
 use crate::traffic::flows::Traffic;
 use crate::traffic::flows::{Source, following, of_list};
@@ -141,10 +142,8 @@ impl<'a> World<'a> {
         world.facts.largest = world.largest_ever();
         world.build_with_largest()?;
         world.note_elsewhere()?;
-        for port in world.own_ports() {
-            world.introduce_ports(port, 0);
-            world.set_callbacks(port);
-        }
+        (0..).map(NodeId).take(world.nodes.len()).for_each(|node| world.introduce_ports(node));
+        world.own_ports().into_iter().for_each(|port| world.set_callbacks(port));
         if let Some(length) = world.facts.groups.window() {
             world.run.events.go_by_node(Windows::new(world.facts.groups.count(), length.0));
         }
@@ -282,21 +281,17 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Passes all ports of the node to the congestion points of a port, from the `first` on.
-    fn introduce_ports(&mut self, id: PortId, first: usize) {
-        let largest = self.facts.largest.rtt;
-        let (at, port) = self.at_port(id);
-        let points = &mut at.node.machines[port.index()].congestion_points[first..];
-        let mut disciplines: Vec<_> =
-            points.iter_mut().filter_map(AnyCongestionPoint::as_discipline_mut).collect();
-        if disciplines.is_empty() {
+    /// Passes the ports of a node to the disciplines there.
+    fn introduce_ports(&mut self, node: NodeId) {
+        let (blueprint, largest_rtt) = (self.facts.blueprint, self.facts.largest.rtt);
+        let node = &mut self.nodes[node.index()];
+        if node.machines.iter().all(|machines| machines.discipline().is_none()) {
             return;
         }
-        for other in at.node.links.ports.iter() {
-            let info = PortInfo { largest_rtt: largest, ..at.ctx.facts.blueprint.port_info(other.id) };
-            for discipline in &mut disciplines {
-                discipline.on_port(&info);
-            }
+        let info = |port| PortInfo { largest_rtt, ..blueprint.port_info(port) };
+        let ports: Vec<PortInfo> = node.links.ids().map(info).collect();
+        for discipline in node.machines.iter_mut().filter_map(PortMachines::discipline_mut) {
+            discipline.on_ports(&ports);
         }
     }
 
@@ -389,9 +384,8 @@ impl<'a> World<'a> {
             return Err(congested(at.ctx.facts.blueprint.port_name(port), message));
         }
         at.node.links.ports[local.index()].has_cp = true;
-        let newest = at.node.machines[local.index()].congestion_points.len() - 1;
-        self.introduce_ports(port, newest);
         self.set_callbacks(port);
+        self.introduce_ports(self.facts.node_of(port));
         Ok(())
     }
 }

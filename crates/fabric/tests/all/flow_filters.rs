@@ -108,8 +108,8 @@ impl Discipline for Cp {
         Queueing::Fifo
     }
 
-    fn on_port(&mut self, port: &PortInfo) {
-        self.ports.push(*port);
+    fn on_ports(&mut self, ports: &[PortInfo]) {
+        self.ports = ports.to_vec();
     }
 
     fn holds(&self, _now: Time, class: Class, flow_hash: u64) -> bool {

@@ -31,9 +31,7 @@ struct Port {
 impl Port {
     fn new(params: Params) -> Self {
         let mut cp = params.build(&paper_port(1)).expect("the parameters are valid");
-        for id in [1, 7, 8] {
-            cp.on_port(&paper_port(id));
-        }
+        cp.on_ports(&[1, 7, 8].map(paper_port));
         let queues = usize::from(params.queues) + 1;
         Port { cp, bench: Bench::new(), lens: vec![0; queues], waiting: vec![VecDeque::new(); queues] }
     }

@@ -102,9 +102,9 @@ pub trait Discipline: CongestionPoint {
     /// Its queues.
     fn queueing(&self) -> Queueing;
 
-    /// Before the run: the fixed values of a port of the same switch or host; called for each port in turn,
-    /// including this one.
-    fn on_port(&mut self, _port: &PortInfo) {}
+    /// Before the run: the fixed values of all ports of the same switch or host, including this one. Called
+    /// again where a machine is added to one of them.
+    fn on_ports(&mut self, _ports: &[PortInfo]) {}
 
     /// The packet has come in and will leave by this port: `q.voq` includes it. With a crossbar the call
     /// precedes its joining of the queue. Called where [`Queueing::Flows`] has `inputs`.

@@ -45,7 +45,7 @@ impl CongestionPoint for Params {
 
 impl Discipline for Params {
     fn queueing(&self) -> Queueing {
-        // Packets of a flow leave in their order: each waits in the queue of the one before or in a later one.
+        // A flow's packets leave in order: each waits in the queue of the one before or in a later one.
         Queueing::Packets { queues: 4 }
     }
 

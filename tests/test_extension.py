@@ -14,6 +14,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from command import Command, Done, environment
@@ -179,6 +180,26 @@ def test_its_mechanisms_are_chosen_explained_and_checked_like_any_other(
     misspelled = ("--set", "defaults.rate-control=delay-windw")
     refused = floodway_of(installed, tmp_path, "run", incast, *misspelled, "--out", "three")
     assert (refused.code, 'did you mean "delay-window"?' in refused.err) == (2, True)
+
+
+def test_short_flows_pass_long_ones_where_the_discipline_serves_the_least_served_first(
+    installed: Path, tmp_path: Path
+) -> None:
+    short_flows = TEMPLATE / "short_flows.toml"
+    mean_us: list[float] = []
+    for out, point in (("fifo", "[]"), ("least", "least-served")):
+        chosen = ("--set", f"defaults.congestion-point={point}")
+        ran = floodway_of(installed, tmp_path, "run", short_flows, *chosen, "--out", out)
+        assert (ran.code, "invariants: hold" in ran.out) == (0, True), ran.err
+        flows = pl.read_parquet(tmp_path / out / "flows.parquet").filter(pl.col("workload") == "short")
+        mean_us.append(sum(flows["fct_us"]) / flows.height)
+    fifo, least = mean_us
+    assert least < fifo / 3, mean_us
+    both = ("--set", 'defaults.congestion-point=["least-served", "casl"]')
+    refused = floodway_of(installed, tmp_path, "check", short_flows, *both)
+    assert (refused.code, "two of the list both decide how packets queue" in refused.err) == (2, True)
+    listed = floodway_of(installed, tmp_path, "list", "mechanisms").out
+    assert "least-served" in listed
 
 
 def test_the_same_rate_control_in_python_gives_the_same_bytes(installed: Path, tmp_path: Path) -> None:

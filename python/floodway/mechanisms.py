@@ -260,7 +260,10 @@ class CongestionPoint:
         """A port begins; called before a run, too, as that of a rate control is."""
 
     def admit(self, packet: Packet, queue: Queue) -> bool:  # noqa: ARG002 (for others)
-        """Whether to take a packet in, rather than drop it, before it joins its queue."""
+        """Whether to take a packet in, rather than drop it, before it joins its queue.
+
+        With it, no other mechanism of the port may decide how packets queue, such as ``casl``.
+        """
         return True
 
     def on_enqueue(self, packet: Packet, queue: Queue) -> bool | None:

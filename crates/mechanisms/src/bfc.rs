@@ -98,8 +98,8 @@ use self::filter::{Counting, Hashes};
 use self::pauses::Pauses;
 use self::queues::Queues;
 use crate::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, FlowFilter, Gate, Mark, PacketView, ParamError,
-    PortEvent, PortInfo, PortMessage, QueueView, ReadyView,
+    CongestionPoint, CpAction, Cx, Detection, Discipline, FlowFilter, Gate, Mark, PacketView, ParamError,
+    PortEvent, PortInfo, PortMessage, QueueView, Queueing, ReadyView, Turn,
 };
 
 /// A filter that has not been repeated for this many τ expires.
@@ -323,45 +323,7 @@ fn pause_message(ingress: PortId, class: Class, vfid: u32, number: i64) -> CpAct
 }
 
 impl CongestionPoint for Cp {
-    fn demands(&self) -> Demands {
-        Demands {
-            claims: &[Claim::Classify, Claim::Gate, Claim::Serve],
-            queues: self.params.queues + 1,
-            each_packet: true,
-            flows: true,
-            ports: true,
-            ..Demands::default()
-        }
-    }
-
-    fn on_port(&mut self, port: &PortInfo) {
-        let hop = self.params.hop(port);
-        let bytes = self.port.rate.bytes_in(hop.rtt + hop.interval);
-        match self.inputs.binary_search_by_key(&port.port, |(other, _)| *other) {
-            Ok(at) => self.inputs[at].1 = bytes,
-            Err(at) => self.inputs.insert(at, (port.port, bytes)),
-        }
-    }
-
-    fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
-        let vfid = self.vfid(p.flow_hash);
-        QueueId { class: p.class, sub: self.port_class(p.class).queues.place(vfid) }
-    }
-
-    fn gate(&self, _now: Time, q: QueueId) -> Gate {
-        let held = self.known(q.class).is_some_and(|port_class| port_class.queues.is_held(q.sub.into()));
-        if held { Gate::Closed } else { Gate::Open }
-    }
-
-    fn holds(&self, _now: Time, class: Class, flow_hash: u64) -> bool {
-        self.known(class).is_some_and(|port_class| port_class.queues.is_paused(self.vfid(flow_hash)))
-    }
-
-    fn serve(&mut self, now: Time, ready: &[ReadyView]) -> Option<QueueId> {
-        let class = ready.first()?.queue.class;
-        let sub = self.port_class(class).queues.next(now, ready)?;
-        Some(QueueId { class, sub })
-    }
+    is_discipline!();
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         let (vfid, sub) = (self.vfid(p.flow_hash), usize::from(q.sub));
@@ -422,5 +384,40 @@ impl CongestionPoint for Cp {
                     port_class.paused.is_due().then(|| next_multiple(cx.now, self.hop.interval));
             }
         }
+    }
+}
+
+impl Discipline for Cp {
+    fn queueing(&self) -> Queueing {
+        Queueing::Packets { queues: self.params.queues + 1 }
+    }
+
+    fn on_ports(&mut self, ports: &[PortInfo]) {
+        let input = |port: &PortInfo| {
+            let hop = self.params.hop(port);
+            (port.port, self.port.rate.bytes_in(hop.rtt + hop.interval))
+        };
+        self.inputs = ports.iter().map(input).collect();
+        self.inputs.sort_unstable_by_key(|(port, _)| *port);
+    }
+
+    fn classify(&mut self, _now: Time, p: &PacketView) -> u8 {
+        let vfid = self.vfid(p.flow_hash);
+        self.port_class(p.class).queues.place(vfid)
+    }
+
+    fn gate(&self, _now: Time, q: QueueId) -> Gate {
+        let held = self.known(q.class).is_some_and(|port_class| port_class.queues.is_held(q.sub.into()));
+        if held { Gate::Closed } else { Gate::Open }
+    }
+
+    fn holds(&self, _now: Time, class: Class, flow_hash: u64) -> bool {
+        self.known(class).is_some_and(|port_class| port_class.queues.is_paused(self.vfid(flow_hash)))
+    }
+
+    fn serve(&mut self, now: Time, ready: &[ReadyView]) -> Turn {
+        let Some(first) = ready.first() else { return Turn::Nothing };
+        let next = self.port_class(first.queue.class).queues.next(now, ready);
+        next.map_or(Turn::Nothing, Turn::Queue)
     }
 }

@@ -90,8 +90,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Gate, Mark, OrAuto, PacketView,
-    ParamError, PortEvent, PortInfo, QueueView, SignalKind, Signals,
+    CongestionPoint, CpAction, Cx, Demands, Detection, Discipline, DropReason, Gate, Mark, OrAuto,
+    PacketView, ParamError, PortEvent, PortInfo, QueueView, Queueing, SignalKind, Signals,
 };
 use labels::{Change, Labels};
 
@@ -363,39 +363,10 @@ fn is_data(p: &PacketView) -> bool {
 
 impl CongestionPoint for Cp {
     fn demands(&self) -> Demands {
-        Demands {
-            claims: &[Claim::Classify, Claim::Admit, Claim::Gate],
-            isolation: true,
-            naming: self.params.forget_after,
-            ..Demands::default()
-        }
+        Demands { naming: self.params.forget_after, ..Demands::default() }
     }
 
-    fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
-        let is_congested = || self.known(p.class).is_some_and(|known| known.labels.is_congested(now, p.flow));
-        // Section 3.2: the isolation module queues the packets of a congested flow to the lossy queue.
-        QueueId { class: p.class, sub: u8::from(is_data(p) && is_congested()) }
-    }
-
-    fn admit(&mut self, now: Time, rng: &mut Rng, p: &PacketView, q: &QueueView) -> Option<DropReason> {
-        if q.sub == 0 {
-            return None;
-        }
-        let (params, capacity) = (self.params, self.capacity);
-        let isolation = self.isolation(now, p.class);
-        if q.len + p.frame > capacity {
-            return Some(DropReason::IsolatedFull);
-        }
-        let d = isolation.drop_ratio(&params, capacity);
-        // Section 3.2: selective packet loss: of congested flows, by an adaptive ratio.
-        (d > 0.0 && uniform(rng) < d).then_some(DropReason::Selective)
-    }
-
-    fn gate(&self, _now: Time, q: QueueId) -> Gate {
-        let is_owed = |known: &Isolation| known.is_owed(self.frame, self.params.floor);
-        // Section 3.2: the priority of the lossless queue is higher than that of the lossy queue.
-        if q.sub == 0 && self.known(q.class).is_some_and(is_owed) { Gate::Closed } else { Gate::Open }
-    }
+    is_discipline!();
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         let isolation = self.isolation(cx.now, p.class);
@@ -469,5 +440,37 @@ impl CongestionPoint for Cp {
 
     fn is_harmful(&self, now: Time, flow: FlowId) -> bool {
         self.classes.iter().any(|known| known.labels.is_congested(now, flow))
+    }
+}
+
+impl Discipline for Cp {
+    fn queueing(&self) -> Queueing {
+        Queueing::Isolating
+    }
+
+    fn classify(&mut self, now: Time, p: &PacketView) -> u8 {
+        let is_congested = || self.known(p.class).is_some_and(|known| known.labels.is_congested(now, p.flow));
+        // Section 3.2: the isolation module queues the packets of a congested flow to the lossy queue.
+        u8::from(is_data(p) && is_congested())
+    }
+
+    fn admit(&mut self, now: Time, rng: &mut Rng, p: &PacketView, q: &QueueView) -> Option<DropReason> {
+        if q.sub == 0 {
+            return None;
+        }
+        let (params, capacity) = (self.params, self.capacity);
+        let isolation = self.isolation(now, p.class);
+        if q.len + p.frame > capacity {
+            return Some(DropReason::IsolatedFull);
+        }
+        let d = isolation.drop_ratio(&params, capacity);
+        // Section 3.2: selective packet loss: of congested flows, by an adaptive ratio.
+        (d > 0.0 && uniform(rng) < d).then_some(DropReason::Selective)
+    }
+
+    fn gate(&self, _now: Time, q: QueueId) -> Gate {
+        let is_owed = |known: &Isolation| known.is_owed(self.frame, self.params.floor);
+        // Section 3.2: the priority of the lossless queue is higher than that of the lossy queue.
+        if q.sub == 0 && self.known(q.class).is_some_and(is_owed) { Gate::Closed } else { Gate::Open }
     }
 }

@@ -42,7 +42,7 @@ use floodway_units::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{CongestionPoint, Demands, Detection, Meter, ParamError, PortInfo};
+use crate::slots::{CongestionPoint, Detection, Discipline, Meter, ParamError, PortInfo, Queueing};
 
 /// Parameters of the limit on credits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -107,12 +107,16 @@ pub struct Cp {
 }
 
 impl CongestionPoint for Cp {
-    fn demands(&self) -> Demands {
-        Demands { meter: Some(self.meter), ..Demands::default() }
-    }
+    is_discipline!();
 
     fn fast_path_up_to(&self) -> Option<Bytes> {
         Some(Bytes::MAX)
+    }
+}
+
+impl Discipline for Cp {
+    fn queueing(&self) -> Queueing {
+        Queueing::Metered(self.meter)
     }
 }
 
@@ -132,8 +136,11 @@ mod tests {
         let info = PortInfo { wire: Bytes(1_538), ..port(10) };
         // The rate of credits in the authors' script of a dumbbell, in bytes a second.
         assert_eq!(paper.credit_rate(Rate::gbps(10), Bytes(1_538)).0 / 8, 64_734_895);
-        let meter = paper.build(&info).unwrap().demands().meter.unwrap();
-        assert_eq!(meter, Meter { rate: Rate(517_879_161), burst: Bytes(168), packets: 8 });
+        let queueing = paper.build(&info).unwrap().queueing();
+        assert_eq!(
+            queueing.meter().unwrap(),
+            Meter { rate: Rate(517_879_161), burst: Bytes(168), packets: 8 }
+        );
     }
 
     #[test]

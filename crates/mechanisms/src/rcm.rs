@@ -118,8 +118,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    Claim, CongestionNotification, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView,
-    ParamError, PortEvent, PortInfo, QueueView, SignalKind, Signals,
+    CongestionNotification, CongestionPoint, CpAction, Cx, Demands, Detection, Discipline, Gate, Mark,
+    PacketView, ParamError, PortEvent, PortInfo, QueueView, Queueing, SignalKind, Signals,
 };
 pub use readings::{Cuts, Marks};
 
@@ -423,40 +423,11 @@ impl CongestionPoint for Cp {
     /// A CN is on the link for its delay, and may name flows that were seen within `expire`; it is valid for
     /// as long, and a flow that it names is then seen, or dropped after the same time.
     fn demands(&self) -> Demands {
-        Demands {
-            claims: &[Claim::Classify, Claim::Gate],
-            inputs: true,
-            clears: self.params.marks == Marks::Harmful,
-            naming: self.params.expire * 4 + self.port.delay,
-            ..Demands::default()
-        }
+        let naming = self.params.expire * 4 + self.port.delay;
+        Demands { naming, clears: self.params.marks == Marks::Harmful, ..Demands::default() }
     }
 
-    fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
-        let held = self.known(p.class).is_some_and(|region| region.is_held(now, p.flow));
-        // Section 3.4: harmful flows wait apart, so that others pass them.
-        QueueId { class: p.class, sub: held.into() }
-    }
-
-    fn gate(&self, now: Time, q: QueueId) -> Gate {
-        let Some(region) = self.known(q.class) else { return Gate::Open };
-        let window = region.window.as_ref();
-        window.map_or(Gate::Open, |window| window.gate(now, q.sub > 0, region.held > Bytes::ZERO))
-    }
-
-    fn on_input(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) {
-        let law = self.law;
-        // Section 3.2: detection at an input queue.
-        let sample = self.region(q.class).input(p.ingress).pass(&law, cx.rng, p.frame, q.voq);
-        match sample {
-            Some(Sample { ended: true, .. }) => Self::take_back(cx, q.class, p.ingress),
-            Some(Sample { degree, .. }) if degree > 0 => {
-                self.congested(q.class, cx.now, None);
-                self.send_cn(cx, q.class, p.ingress, degree);
-            }
-            _ => {}
-        }
-    }
+    is_discipline!();
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         let law = self.law;
@@ -586,5 +557,37 @@ impl CongestionPoint for Cp {
         self.regions
             .iter()
             .any(|region| region.harmful_flows.contains(now, flow) || region.cam.contains(now, flow))
+    }
+}
+
+impl Discipline for Cp {
+    fn queueing(&self) -> Queueing {
+        Queueing::Flows { queues: 2, inputs: true }
+    }
+
+    fn classify(&mut self, now: Time, p: &PacketView) -> u8 {
+        let held = self.known(p.class).is_some_and(|region| region.is_held(now, p.flow));
+        // Section 3.4: harmful flows wait apart, so that others pass them.
+        held.into()
+    }
+
+    fn gate(&self, now: Time, q: QueueId) -> Gate {
+        let Some(region) = self.known(q.class) else { return Gate::Open };
+        let window = region.window.as_ref();
+        window.map_or(Gate::Open, |window| window.gate(now, q.sub > 0, region.held > Bytes::ZERO))
+    }
+
+    fn on_input(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) {
+        let law = self.law;
+        // Section 3.2: detection at an input queue.
+        let sample = self.region(q.class).input(p.ingress).pass(&law, cx.rng, p.frame, q.voq);
+        match sample {
+            Some(Sample { ended: true, .. }) => Self::take_back(cx, q.class, p.ingress),
+            Some(Sample { degree, .. }) if degree > 0 => {
+                self.congested(q.class, cx.now, None);
+                self.send_cn(cx, q.class, p.ingress, degree);
+            }
+            _ => {}
+        }
     }
 }

@@ -77,8 +77,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::cnp_limiter::MOST_FLOWS;
 use crate::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, Mark, PacketView, ParamError, PortEvent,
-    PortInfo, QueueView,
+    CongestionPoint, CpAction, Cx, Demands, Detection, Discipline, Gate, Mark, PacketView, ParamError,
+    PortEvent, PortInfo, QueueView, Queueing,
 };
 
 mod rounds;
@@ -326,20 +326,10 @@ impl Cp {
 
 impl CongestionPoint for Cp {
     fn demands(&self) -> Demands {
-        let claims = &[Claim::Classify, Claim::Gate];
-        Demands { claims, queues: self.params.queues, cnps: true, ..Demands::default() }
+        Demands { cnps: true, ..Demands::default() }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "a machine asks for at most 255 queues")]
-    fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
-        let key = self.key(p);
-        let held = !p.is_reply && self.passes(key, now) > 0;
-        QueueId { class: p.class, sub: if held { 1 + self.own(key) as u8 } else { 0 } }
-    }
-
-    fn gate(&self, now: Time, q: QueueId) -> Gate {
-        q.sub.checked_sub(1).map_or(Gate::Open, |own| self.rounds.gate(now, q.class, usize::from(own)))
-    }
+    is_discipline!();
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         if let Some(own) = q.sub.checked_sub(1) {
@@ -385,6 +375,23 @@ impl CongestionPoint for Cp {
     fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
         self.rounds.advance(cx.now);
         self.recover(cx.now);
+    }
+}
+
+impl Discipline for Cp {
+    fn queueing(&self) -> Queueing {
+        Queueing::Flows { queues: self.params.queues, inputs: false }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a machine asks for at most 255 queues")]
+    fn classify(&mut self, now: Time, p: &PacketView) -> u8 {
+        let key = self.key(p);
+        let held = !p.is_reply && self.passes(key, now) > 0;
+        if held { 1 + self.own(key) as u8 } else { 0 }
+    }
+
+    fn gate(&self, now: Time, q: QueueId) -> Gate {
+        q.sub.checked_sub(1).map_or(Gate::Open, |own| self.rounds.gate(now, q.class, usize::from(own)))
     }
 }
 

@@ -8,10 +8,10 @@ use floodway_mechanisms::registry::{
     FlowControlParams, NotificationParams, ReactionParams, ReliabilityParams, RoutingParams, SchedulerParams,
 };
 use floodway_mechanisms::slots::{
-    AckView, Cnp, CongestionNotification, CongestionPoint, Cx, FcFrame, FcReceiver, FcSender, FlowFilter,
-    Gate, IngressView, IntHop, LinkInfo, LossView, Mark, NotificationPoint, Outbox, PacketView, PortEvent,
-    PortInfo, PortMessage, PortView, QpInfo, QueueView, ReactionPoint, ReadyView, Reply, Router, Scheduler,
-    Segment, SwitchInfo, TransportReceiver, TransportSender,
+    AckView, Cnp, CongestionNotification, CongestionPoint, Cx, Discipline, FcFrame, FcReceiver, FcSender,
+    FlowFilter, Gate, IngressView, IntHop, LinkInfo, LossView, Mark, NotificationPoint, Outbox, PacketView,
+    PortEvent, PortInfo, PortMessage, PortView, QpInfo, QueueView, ReactionPoint, ReadyView, Reply, Router,
+    Scheduler, Segment, SwitchInfo, TransportReceiver, TransportSender, Turn,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, Turns, stream};
 use proptest::prelude::*;
@@ -505,7 +505,9 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
                 machine.on_event(&mut world.cx(), event);
             }
             Passing::Input { len } => {
-                machine.on_input(&mut world.cx(), &packet(Class::DATA, true, false), &queue(len));
+                if let Some(discipline) = machine.as_discipline_mut() {
+                    discipline.on_input(&mut world.cx(), &packet(Class::DATA, true, false), &queue(len));
+                }
             }
             Passing::Cn { degree, named } => {
                 let flows = [FlowId(u32::from(!named)), FlowId(7)];
@@ -545,14 +547,14 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
             Passing::Timeout => machine.on_timeout(&mut world.cx()),
         }
         assert!(machine.next_timeout().is_none_or(|at| at >= now));
-        assert!(
-            machine.fast_path_up_to().is_none()
-                || machine.gate(now, QueueId { class: Class::DATA, sub: 0 }) == Gate::Open
-        );
+        let first = QueueId { class: Class::DATA, sub: 0 };
+        let is_open = |discipline: &dyn Discipline| discipline.gate(now, first) == Gate::Open;
+        assert!(machine.fast_path_up_to().is_none() || machine.as_discipline().is_none_or(is_open));
     }
 }
 
-/// A machine that chooses among the queues of a class names one that is open, the same whenever it is asked.
+/// A discipline that chooses among the queues of a class names one that is open, the same whenever it is
+/// asked.
 fn serve(machine: &mut AnyCongestionPoint, now: Time, gates: [bool; 3]) {
     let class = Class::DATA;
     let queue = |sub: usize| QueueId { class, sub: sub as u8 };
@@ -564,10 +566,12 @@ fn serve(machine: &mut AnyCongestionPoint, now: Time, gates: [bool; 3]) {
             ReadyView { queue: queue(sub), len: Bytes(2_000), head: Bytes(1_020), gate }
         })
         .collect();
-    let next = machine.serve(now, &ready);
-    assert_eq!(next, machine.serve(now, &ready));
-    assert!(next.is_none_or(|next| gates[usize::from(next.sub)]));
-    assert!(machine.classify(now, &packet(class, false, false)).sub < machine.demands().class_queues() as u8);
+    let Some(discipline) = machine.as_discipline_mut() else { return };
+    let next = discipline.serve(now, &ready);
+    assert_eq!(next, discipline.serve(now, &ready));
+    assert!(if let Turn::Queue(sub) = next { gates[usize::from(sub)] } else { true });
+    let sub = discipline.classify(now, &packet(class, false, false));
+    assert!(usize::from(sub) < discipline.queueing().class_queues());
 }
 
 fn packet(class: Class, ecn_capable: bool, ce: bool) -> PacketView {

@@ -83,10 +83,11 @@ impl NodeCheck<'_, '_, '_> {
             );
             waiting += bytes;
         }
-        let meter = self.at.node.machines[port.index()].meter.as_deref();
+        let queueing = &self.at.node.machines[port.index()].queueing;
+        let meter = queueing.meter.as_deref();
         let metered = meter.into_iter().flat_map(|meter| meter.fifo.iter(&self.at.ctx.run.packets));
         waiting += metered.map(|packet| u64::from(packet.frame)).sum::<u64>();
-        assert_eq!(state.meters, meter.is_some(), "{here} has a meter");
+        assert_eq!(state.has_discipline, !queueing.is_plain(), "{here} has a discipline");
         assert_eq!(state.waiting, waiting, "what waits at {here}");
         let controls = match self.at.ctx.facts.blueprint.semantics.link_control {
             LinkControl::First => !state.control.is_empty(),
@@ -107,7 +108,7 @@ impl NodeCheck<'_, '_, '_> {
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
         assert_eq!(
             state.fast_path_up_to,
-            self.at.node.machines[port.index()].fast_path_up_to(&self.at.ctx.facts.layout),
+            self.at.node.machines[port.index()].fast_path_up_to(),
             "the fast path at {here}"
         );
         for class in 0..self.at.ctx.facts.layout.class_count() {
@@ -190,8 +191,7 @@ impl NodeCheck<'_, '_, '_> {
         let queued = waiting.map(|packet| buffer.occupied_by(packet.frame)).sum::<u64>();
         let piped =
             switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.at.ctx.run.packets[packet_ref]));
-        let lost = piped
-            .filter(|(out, packet)| self.at.node.links.ports[out.index()].isolates && packet.has(ISOLATED));
+        let lost = piped.filter(|(out, packet)| self.at.node.isolates(*out) && packet.has(ISOLATED));
         queued + lost.map(|(_, packet)| buffer.occupied_by(packet.frame)).sum::<u64>()
     }
 

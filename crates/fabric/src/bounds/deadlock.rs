@@ -141,7 +141,7 @@ impl DeadlockSearch<'_, '_> {
         }
         let first = self.network.facts.layout.queue(port);
         // What may be lost is charged to no account, and so blocks no queue.
-        let charged = |q: &usize| !node.links.ports[port.index()].may_lose(&self.network.facts.layout, *q);
+        let charged = |q: &usize| !node.links.may_lose(&self.network.facts.layout, port, *q);
         (1..self.network.facts.layout.queues_per_port).filter(charged).any(|q| {
             let mut packets = node.links.queues[first + q].fifo.iter(self.packets);
             packets.any(|packet| packet.ingress == ingress && packet.class == class)

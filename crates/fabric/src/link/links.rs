@@ -161,11 +161,10 @@ impl Links {
         self.queues.known_mut(at).fifo.pop(&ctx.run.packets)
     }
 
-    /// Is the `q`-th queue of a port one that may lose what waits in it? Then no pause applies to it, and its
-    /// packets are charged to no account: its congestion point bounds it.
+    /// Is the `q`-th queue of a port one that may lose what waits in it?
     #[inline]
     pub fn may_lose(&self, layout: &Layout, port: Local, q: usize) -> bool {
-        self.ports.known(port.index()).may_lose(layout, q)
+        self.queues.known(layout.queue(port) + q).may_lose
     }
 
     /// Does a queue take no packet at all, and why?

@@ -7,7 +7,7 @@ use crate::link::arena::{Arena, Fifo, PacketRef};
 use crate::link::serial::Serial;
 use crate::link::wires::Wire;
 use crate::network::blueprint::ErrorRates;
-use crate::network::layout::{Layout, Local};
+use crate::network::layout::Local;
 use crate::records::counters::{EgressCounters, RareEgressCounters};
 use crate::run::events::{Armed, NEVER};
 
@@ -38,18 +38,14 @@ pub(crate) struct Port {
     /// Its transmissions need more than the time: it has a capture, jitter, or a link that changes.
     pub observed: bool,
     pub gates: Gates,
-    /// Limits metered messages.
-    pub meters: bool,
+    /// A discipline decides how packets queue; else there is a FIFO per class, and nothing is asked.
+    pub has_discipline: bool,
     /// Has congestion points.
     pub has_cp: bool,
     /// What it sends is captured, or counted by flow.
     pub noted: bool,
-    /// Of a host: a congestion point may hold flows back one by one.
-    pub holds_flows: bool,
     /// Link control frames that wait to be sent, where they go before all else.
     pub control: Fifo,
-    /// The second queue of each of its classes may lose what waits there.
-    pub isolates: bool,
     /// Where ties go by scheduling order: the number of the event at `free_at`.
     pub free_order: u64,
     pub serial: Serial,
@@ -113,13 +109,6 @@ impl Port {
         Some(packet_ref)
     }
 
-    /// Is its `q`-th queue one that may lose what waits in it? Then no pause applies to it, and its packets
-    /// are charged to no account: its congestion point bounds it.
-    #[inline]
-    pub fn may_lose(&self, layout: &Layout, q: usize) -> bool {
-        self.isolates && q != 0 && (q - 1) % layout.subs == 1
-    }
-
     /// Picoseconds that `wire` bytes take.
     #[inline]
     pub fn serial_time(&self, wire: u64) -> u64 {
@@ -136,6 +125,9 @@ impl Port {
 pub(crate) struct Queue {
     pub fifo: Fifo,
     pub bytes: u64,
+    /// What waits here may be lost: no pause applies to it, and it is charged to no account. Its discipline
+    /// bounds it.
+    pub may_lose: bool,
 }
 
 /// The egress side of a (port, class), what every packet needs first.

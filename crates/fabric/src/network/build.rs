@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{Claim, CongestionPoint, FcSender as _, PortInfo};
+use floodway_mechanisms::slots::{CongestionPoint, FcSender as _, PortInfo};
 use floodway_units::cast::narrow;
 use floodway_units::{Class, NodeId, PortId, Span};
 
@@ -17,7 +17,8 @@ use crate::network::facts::{Demanded, Facts};
 use crate::network::layout::{Layout, Local};
 use crate::network::routing::Routes;
 use crate::run::node::Node;
-use crate::switch::congestion::meter::MeterQueue;
+use crate::switch::congestion::PortMachines;
+use crate::switch::discipline::PortQueueing;
 
 mod check;
 mod jobs;
@@ -75,11 +76,13 @@ pub(crate) fn network<'a>(
     facts.largest = facts.largest_ever();
     build_with_largest(&facts, &mut nodes)?;
     facts.note_elsewhere(owned)?;
+    for node in &mut nodes {
+        introduce_ports(&facts, node);
+    }
     for port in blueprint.ports() {
         let node = facts.node_of(port);
         if owned[node.index()] {
             let (node, port) = (&mut nodes[node.index()], facts.local(port));
-            introduce_ports(&facts, node, port, 0);
             set_callbacks(&mut facts, node, port);
         }
     }
@@ -179,17 +182,16 @@ fn build_with_largest(facts: &Facts<'_>, nodes: &mut [Node]) -> Result<(), Build
     Ok(())
 }
 
-/// Passes all ports of the node to the congestion points of a port, from the `first` on.
-fn introduce_ports(facts: &Facts<'_>, node: &mut Node, port: Local, first: usize) {
-    let points = &mut node.machines[port.index()].congestion_points[first..];
-    if !points.iter().any(|point| point.demands().ports) {
+/// Passes the ports of a node to the disciplines there.
+fn introduce_ports(facts: &Facts<'_>, node: &mut Node) {
+    if node.machines.iter().all(|machines| machines.discipline().is_none()) {
         return;
     }
-    for other in node.links.ports.iter() {
-        let info = PortInfo { largest_rtt: facts.largest.rtt, ..facts.blueprint.port_info(other.id) };
-        for point in &mut *points {
-            point.on_port(&info);
-        }
+    let largest_rtt = facts.largest.rtt;
+    let info = |port| PortInfo { largest_rtt, ..facts.blueprint.port_info(port) };
+    let ports: Vec<PortInfo> = node.links.ids().map(info).collect();
+    for discipline in node.machines.iter_mut().filter_map(PortMachines::discipline_mut) {
+        discipline.on_ports(&ports);
     }
 }
 
@@ -197,25 +199,22 @@ fn introduce_ports(facts: &Facts<'_>, node: &mut Node, port: Local, first: usize
 fn set_callbacks(facts: &mut Facts<'_>, node: &mut Node, port: Local) {
     let machines = &mut node.machines[port.index()];
     let demands = || machines.congestion_points.iter().map(CongestionPoint::demands);
-    let isolates = demands().any(|demands| demands.isolation);
-    let holds_flows = demands().any(|demands| demands.flows);
-    (machines.reports_waiting, machines.watches) =
-        (demands().any(|demands| demands.waiting), demands().any(|demands| demands.inputs));
+    machines.reports_waiting = demands().any(|demands| demands.waiting);
     (machines.clears, machines.observes_cnps) =
         (demands().any(|demands| demands.clears), demands().any(|demands| demands.cnps));
     let demanded = Demanded::of(&machines.congestion_points);
-    machines.sorts_each = demands().any(|demands| demands.each_packet);
-    machines.serves = demands().any(|demands| demands.claims.contains(&Claim::Serve));
-    let meter = demands().find_map(|demands| demands.meter);
-    machines.meter = meter.map(|meter| Box::new(MeterQueue::new(meter)));
-    node.links.ports[port.index()].fast_path_up_to =
-        node.machines[port.index()].fast_path_up_to(&facts.layout);
+    machines.queueing = PortQueueing::of(&machines.congestion_points);
     let state = &mut node.links.ports[port.index()];
-    // Hosts choose among queue pairs, and have no queues.
-    state.isolates = isolates && !state.at_host;
-    state.holds_flows = holds_flows && state.at_host;
+    state.fast_path_up_to = machines.fast_path_up_to();
+    state.has_discipline = !machines.queueing.is_plain();
     state.observed |= state.noted;
-    state.meters = meter.is_some();
+    // Hosts choose among queue pairs, and have no queues.
+    if machines.queueing.isolates() && !state.at_host {
+        let layout = &facts.layout;
+        for class in 1..layout.class_count() {
+            node.links.queues[layout.queue(port) + layout.first_queue_of(class, 1)].may_lose = true;
+        }
+    }
     let has_points = state.has_cp;
     let points = &mut node.switch.points;
     if has_points && let Err(place) = points.binary_search(&port) {
@@ -240,17 +239,16 @@ pub(crate) fn add_congestion_point(
     let (id, points) = (node.links.id(port), &mut node.machines[port.index()].congestion_points);
     points.push(point);
     facts.blueprint.validate_points(id, points)?;
-    let newest = points.len() - 1;
-    let (asked, has) = (points.iter().map(|point| point.demands().class_queues()).max(), facts.layout.subs);
-    if asked > Some(has) {
+    let (asked, has) = (PortQueueing::of(points).class_queues(), facts.layout.subs);
+    if asked > has {
         let message = format!(
-            "classes have {has} queue{} each: no machine of the blueprint claims Classify with more",
+            "classes have {has} queue{} each: no discipline of the blueprint has more",
             if has == 1 { "" } else { "s" }
         );
         return Err(congested(facts.blueprint.port_name(id), message));
     }
     node.links.ports[port.index()].has_cp = true;
-    introduce_ports(facts, node, port, newest);
     set_callbacks(facts, node, port);
+    introduce_ports(facts, node);
     Ok(())
 }

@@ -13,6 +13,7 @@ use crate::network::layout::{Layout, Local};
 use crate::network::port_facts::{self, PortFacts};
 use crate::network::routing::{Routes, peer};
 use crate::run::groups::Groups;
+use crate::switch::discipline::PortQueueing;
 use crate::traffic::programs::lists::Lists;
 
 /// All nodes read it; only faults change it (delays of links), while no event of a node is executed.
@@ -197,7 +198,7 @@ impl Demanded {
             naming,
             names_flows: is_unknown || naming > Span::ZERO,
             observes_cnps: demands().any(|demands| demands.cnps),
-            isolates: demands().any(|demands| demands.isolation),
+            isolates: PortQueueing::of(points).isolates(),
         }
     }
 }

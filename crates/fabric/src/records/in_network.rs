@@ -34,7 +34,7 @@ impl<'w> InNetwork<'w, '_> {
             inputs.flat_map(|inputs| inputs.packet_refs(packets)).map(|packet_ref| &packets[packet_ref]);
         let flying = self.on_links.iter().map(|&(_, packet_ref)| &packets[packet_ref]);
         let machines = nodes.iter().flat_map(|node| &node.machines);
-        let meters = machines.filter_map(|machines| machines.meter.as_deref());
+        let meters = machines.filter_map(|machines| machines.queueing.meter.as_deref());
         let metered = meters.flat_map(|meter| meter.fifo.iter(packets));
         let nics = nodes.iter().flat_map(|node| node.host.nics.iter());
         let received = nics.flat_map(|nic| nic.receive_buffer.iter(packets));
@@ -92,9 +92,7 @@ impl<'w> InNetwork<'w, '_> {
             }
         };
         let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &packets[packet_ref]));
-        let charged = |(out, packet): &(Local, &Packet)| {
-            !node.links.ports[out.index()].isolates || !packet.has(ISOLATED)
-        };
+        let charged = |(out, packet): &(Local, &Packet)| !node.isolates(*out) || !packet.has(ISOLATED);
         piped.filter(charged).for_each(|(_, packet)| add(packet));
         node.host.nics.iter().flat_map(|nic| nic.receive_buffer.iter(packets)).for_each(&mut add);
         if let Some(inputs) = &switch.inputs {
@@ -103,7 +101,7 @@ impl<'w> InNetwork<'w, '_> {
         } else if !node.is_host() {
             for port in node.locals() {
                 let charged = (1..facts.layout.queues_per_port)
-                    .filter(|&q| !node.links.ports[port.index()].may_lose(&facts.layout, q));
+                    .filter(|&q| !node.links.may_lose(&facts.layout, port, q));
                 let queues = charged.map(|q| &node.links.queues[facts.layout.queue(port) + q]);
                 queues.flat_map(|queue| queue.fifo.iter(packets)).for_each(&mut add);
             }

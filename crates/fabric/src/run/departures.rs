@@ -55,8 +55,8 @@ impl AtNode<'_, '_> {
         if self.apply_releases() && self.node.links.is_busy(&self.ctx, port) {
             return;
         }
-        let &Port { controls, meters, .. } = self.node.links.ports.known(port.index());
-        if self.ctx.facts.straight && !controls && !meters && self.sends_on_fast_path(port) {
+        let &Port { controls, has_discipline, .. } = self.node.links.ports.known(port.index());
+        if self.ctx.facts.straight && !controls && !has_discipline && self.sends_on_fast_path(port) {
             if self.node.links.ports.known(port.index()).waiting > 0 {
                 self.node.links.arm(&mut self.ctx, port);
             }
@@ -126,7 +126,7 @@ impl AtNode<'_, '_> {
             return;
         }
         let state = self.node.links.ports.known_mut(port.index());
-        let meters = state.meters;
+        let has_discipline = state.has_discipline;
         state.choosing = true;
         if let Some(packet_ref) = state.take_control(&self.ctx.run.packets) {
             let frame = self.ctx.run.packets[packet_ref];
@@ -135,7 +135,7 @@ impl AtNode<'_, '_> {
         } else if let Some(packet_ref) = self.node.links.take_control(&mut self.ctx, port) {
             self.leaves_control(port, packet_ref);
             self.put_on_link(port, packet_ref);
-        } else if meters && let Some(packet_ref) = self.take_metered(port) {
+        } else if has_discipline && let Some(packet_ref) = self.take_metered(port) {
             self.put_on_link(port, packet_ref);
         } else if at_host {
             self.send_from_nic(port);

@@ -1,6 +1,5 @@
 //! Nodes: the state that each host and each switch owns.
 
-use floodway_mechanisms::slots::CongestionPoint as _;
 use floodway_units::{Class, NodeId, PortId, QueueId, Rng, Time};
 
 use crate::host::nics::Host;
@@ -42,16 +41,21 @@ pub(crate) struct Streams {
 }
 
 impl Node {
-    /// Does a congestion point of a port hold a queue back?
+    /// Does the discipline of a port hold a queue back?
     pub fn holds_back(&self, port: Local, queue: QueueId, now: Time) -> bool {
-        let points = &self.machines[port.index()].congestion_points;
-        points.iter().any(|point| !point.gate(now, queue).is_open(now))
+        let discipline = self.machines[port.index()].discipline();
+        discipline.is_some_and(|discipline| !discipline.gate(now, queue).is_open(now))
     }
 
-    /// Does a congestion point of a host's port hold a flow back?
+    /// Does the discipline of a host's port hold a flow back?
     pub fn holds_flow(&self, port: Local, class: Class, flow_hash: u64, now: Time) -> bool {
-        let points = &self.machines[port.index()].congestion_points;
-        points.iter().any(|point| point.holds(now, class, flow_hash))
+        let discipline = self.machines[port.index()].discipline();
+        discipline.is_some_and(|discipline| discipline.holds(now, class, flow_hash))
+    }
+
+    /// May the second queue of each class lose what waits there, at a port of a switch?
+    pub fn isolates(&self, port: Local) -> bool {
+        self.links.ports.known(port.index()).has_discipline && self.machines[port.index()].queueing.isolates()
     }
 
     /// Is it a host?

@@ -1,8 +1,9 @@
-//! Switches: forwarding, buffer, congestion points, crossbar.
+//! Switches: forwarding, buffer, congestion points, egress disciplines, crossbar.
 
 pub(crate) mod buffer;
 pub(crate) mod congestion;
 pub(crate) mod crossbar;
+pub(crate) mod discipline;
 pub(crate) mod forward;
 pub(crate) mod own_scheduler;
 pub(crate) mod route;

@@ -107,7 +107,7 @@ impl AtNode<'_, '_> {
             holds_flow: false,
         };
         if full {
-            view.holds_flow = self.node.machines[port.index()].queue_of_flow.contains_key(&packet.flow.0);
+            view.holds_flow = self.node.machines[port.index()].queueing.queue_of(packet.flow).is_some();
             view.queued = bytes(self.node.links.ports.known(port.index()).waiting);
             for point in &self.node.machines[port.index()].congestion_points {
                 let signals = point.signals(self.ctx.time());

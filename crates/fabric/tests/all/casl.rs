@@ -11,10 +11,11 @@ use crate::support::{
 };
 use floodway_fabric::{Control, Fabric, Records, ThreadPlan, Threads};
 use floodway_mechanisms::casl;
+use floodway_mechanisms::is_discipline;
 use floodway_mechanisms::registry::{AnyCongestionPoint, NotificationParams};
 use floodway_mechanisms::slots::{
-    CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Gate, Mark, PacketView, PortEvent,
-    QueueView,
+    CongestionPoint, CpAction, Cx, Demands, Detection, Discipline, DropReason, Gate, Mark, PacketView,
+    PortEvent, QueueView, Queueing,
 };
 use floodway_units::{Bytes, NodeId, QueueId, Rate, Rng, Span, Time};
 use floodway_wire::Format;
@@ -48,17 +49,7 @@ impl CongestionPoint for Watched {
         self.cp.demands()
     }
 
-    fn classify(&mut self, now: Time, p: &PacketView) -> QueueId {
-        self.cp.classify(now, p)
-    }
-
-    fn admit(&mut self, now: Time, rng: &mut Rng, p: &PacketView, q: &QueueView) -> Option<DropReason> {
-        self.cp.admit(now, rng, p, q)
-    }
-
-    fn gate(&self, now: Time, q: QueueId) -> Gate {
-        self.cp.gate(now, q)
-    }
+    is_discipline!();
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         self.cp.on_enqueue(cx, p, q)
@@ -80,6 +71,24 @@ impl CongestionPoint for Watched {
 
     fn on_timeout(&mut self, cx: &mut Cx<'_, CpAction>) {
         self.cp.on_timeout(cx);
+    }
+}
+
+impl Discipline for Watched {
+    fn queueing(&self) -> Queueing {
+        self.cp.queueing()
+    }
+
+    fn classify(&mut self, now: Time, p: &PacketView) -> u8 {
+        self.cp.classify(now, p)
+    }
+
+    fn admit(&mut self, now: Time, rng: &mut Rng, p: &PacketView, q: &QueueView) -> Option<DropReason> {
+        self.cp.admit(now, rng, p, q)
+    }
+
+    fn gate(&self, now: Time, q: QueueId) -> Gate {
+        self.cp.gate(now, q)
     }
 }
 
@@ -464,7 +473,7 @@ fn incompatible_mechanisms_are_refused_by_name() {
         assert!(text.contains("s (s-b)") && text.contains(control) && text.contains("s-b"), "{text}");
     }
     let both = refused(&net(auto, PFC, &[r#""rcm""#, r#""casl""#]));
-    assert!(both.contains("two of the list both sort packets into queues of their own"), "{both}");
+    assert!(both.contains("two of the list both decide how packets queue"), "{both}");
     for control in [PFC, r#""lossy""#] {
         let buffer = if control == PFC { auto } else { r#"{"shared": {"pool": "1MB"}}"# };
         assert!(finished(&net(buffer, control, &[r#""casl""#]).run())[0]);

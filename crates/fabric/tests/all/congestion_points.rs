@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use crate::support::{Net, assert_invariants, counter, port, whole};
 use floodway_fabric::blueprint::{Ties, UNBOUNDED};
 use floodway_fabric::{Control, Fabric, Records};
+use floodway_mechanisms::is_discipline;
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    Claim, Cnp, CongestionPoint, CpAction, Cx, Demands, Mark, PacketView, PortEvent, QueueView,
+    Cnp, CongestionPoint, CpAction, Cx, Demands, Discipline, Mark, PacketView, PortEvent, QueueView, Queueing,
 };
 use floodway_units::{Bytes, FlowId, NodeId, PortId, Quanta, Rate, Span, Time};
 use floodway_wire::Format;
@@ -132,19 +133,23 @@ fn a_flow_keeps_its_name_while_a_machine_may_use_it() {
 struct Sorter;
 
 impl CongestionPoint for Sorter {
-    fn demands(&self) -> Demands {
-        Demands { claims: &[Claim::Classify], ..Demands::default() }
+    is_discipline!();
+}
+
+impl Discipline for Sorter {
+    fn queueing(&self) -> Queueing {
+        Queueing::Flows { queues: 2, inputs: false }
     }
 }
 
 #[test]
-fn a_machine_that_claims_what_the_fabric_lacks_is_refused() {
+fn a_discipline_with_more_queues_than_the_fabric_has_is_refused() {
     let (mut net, [a, _, b], [_, last]) = line();
     net.flow(a, b, Bytes::kb(1), Span::ZERO);
     let control = Control::default();
     let mut fabric = Fabric::build(&net.blueprint, &control).expect("it is sound");
     let error = fabric.add_congestion_point(port(last, 0), AnyCongestionPoint::Custom(Box::new(Sorter)));
-    assert!(error.unwrap_err().to_string().contains("Classify"));
+    assert!(error.unwrap_err().to_string().contains("no discipline of the blueprint has more"));
 }
 
 /// Writes down its calls, with the time.

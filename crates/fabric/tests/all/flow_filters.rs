@@ -3,10 +3,11 @@
 
 use crate::support::{Net, fct_ps, finished, run_on_one_thread_and_two};
 use floodway_fabric::Records;
+use floodway_mechanisms::is_discipline;
 use floodway_mechanisms::registry::{CongestionPointParams, Custom};
 use floodway_mechanisms::slots::{
-    CongestionPoint, CpAction, Cx, Demands, Detection, FlowFilter, Mark, PacketView, ParamError, PortEvent,
-    PortInfo, PortMessage, QueueView,
+    CongestionPoint, CpAction, Cx, Detection, Discipline, FlowFilter, Mark, PacketView, ParamError,
+    PortEvent, PortInfo, PortMessage, QueueView, Queueing,
 };
 use floodway_units::{Bytes, Class, Rate, Span, Time};
 use floodway_wire::Format;
@@ -54,13 +55,7 @@ fn bit(flow_hash: u64) -> u64 {
 }
 
 impl CongestionPoint for Cp {
-    fn demands(&self) -> Demands {
-        Demands { flows: true, ports: true, ..Demands::default() }
-    }
-
-    fn on_port(&mut self, port: &PortInfo) {
-        self.ports.push(*port);
-    }
+    is_discipline!();
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
         let input = self.ports.iter().find(|port| port.port == p.ingress).expect("every port was introduced");
@@ -95,10 +90,6 @@ impl CongestionPoint for Cp {
         }
     }
 
-    fn holds(&self, _now: Time, class: Class, flow_hash: u64) -> bool {
-        class == self.filter.class && self.filter.bits[3] & bit(flow_hash) != 0
-    }
-
     fn next_timeout(&self) -> Option<Time> {
         self.held.map(|_| OPENS)
     }
@@ -109,6 +100,20 @@ impl CongestionPoint for Cp {
             self.port.port,
             FlowFilter::empty(Class::DATA, FlowFilter::LARGEST),
         ));
+    }
+}
+
+impl Discipline for Cp {
+    fn queueing(&self) -> Queueing {
+        Queueing::Fifo
+    }
+
+    fn on_ports(&mut self, ports: &[PortInfo]) {
+        self.ports = ports.to_vec();
+    }
+
+    fn holds(&self, _now: Time, class: Class, flow_hash: u64) -> bool {
+        class == self.filter.class && self.filter.bits[3] & bit(flow_hash) != 0
     }
 }
 

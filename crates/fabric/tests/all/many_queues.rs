@@ -1,11 +1,12 @@
 //! Congestion points that sort the packets of a class into more than two queues.
 
 use crate::support::{Net, fct_ps, run_on_one_thread_and_two};
-use floodway_fabric::{Control, Fabric, Records};
+use floodway_fabric::Records;
+use floodway_mechanisms::is_discipline;
 use floodway_mechanisms::registry::{CongestionPointParams, Custom};
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Gate, PacketView, ParamError, PortEvent,
-    PortInfo,
+    CongestionPoint, CpAction, Cx, Detection, Discipline, Gate, PacketView, ParamError, PortEvent, PortInfo,
+    Queueing,
 };
 use floodway_units::{Bytes, Class, QueueId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -21,11 +22,9 @@ struct Params {
     shut: Option<u8>,
     /// When the order of the queues turns round.
     turns: Option<Time>,
-    /// What may be lost has a queue of its own.
-    isolates: bool,
 }
 
-const PLAIN: Params = Params { shut: None, turns: None, isolates: false };
+const PLAIN: Params = Params { shut: None, turns: None };
 
 impl Detection for Params {
     type Cp = Cp;
@@ -49,20 +48,7 @@ struct Cp {
 }
 
 impl CongestionPoint for Cp {
-    fn demands(&self) -> Demands {
-        let claims = &[Claim::Classify, Claim::Gate];
-        Demands { claims, queues: QUEUES, isolation: self.params.isolates, ..Demands::default() }
-    }
-
-    fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
-        // The first link is the one that all leave by.
-        let own = (p.ingress.index() / 2 - 1) as u8;
-        QueueId { class: p.class, sub: if self.turned { QUEUES - 1 - own } else { own } }
-    }
-
-    fn gate(&self, now: Time, q: QueueId) -> Gate {
-        if Some(q.sub) == self.params.shut && now < OPENS { Gate::Closed } else { Gate::Open }
-    }
+    is_discipline!();
 
     fn on_event(&mut self, _cx: &mut Cx<'_, CpAction>, event: PortEvent<'_>) {
         if let PortEvent::Resorted { queues, .. } = event {
@@ -83,6 +69,22 @@ impl CongestionPoint for Cp {
             self.asked = true;
             cx.push(CpAction::Resort(Class::DATA));
         }
+    }
+}
+
+impl Discipline for Cp {
+    fn queueing(&self) -> Queueing {
+        Queueing::Flows { queues: QUEUES, inputs: false }
+    }
+
+    fn classify(&mut self, _now: Time, p: &PacketView) -> u8 {
+        // The first link is the one that all leave by.
+        let own = (p.ingress.index() / 2 - 1) as u8;
+        if self.turned { QUEUES - 1 - own } else { own }
+    }
+
+    fn gate(&self, now: Time, q: QueueId) -> Gate {
+        if Some(q.sub) == self.params.shut && now < OPENS { Gate::Closed } else { Gate::Open }
     }
 }
 
@@ -144,12 +146,4 @@ fn packets_that_wait_are_sorted_again_into_all_queues() {
     assert_eq!(order(&run_on_one_thread_and_two(&net(turned.clone(), None))), [0, 4, 3, 2, 1]);
     // Inputs of a crossbar take turns, whatever the order of the queues behind it: nothing is said of theirs.
     run_on_one_thread_and_two(&net(turned, Some(CROSSBAR)));
-}
-
-#[test]
-fn what_may_be_lost_has_the_second_of_two_queues() {
-    let net = net(Params { isolates: true, ..PLAIN }, None);
-    let control = Control::default();
-    let error = Fabric::build(&net.blueprint, &control).err().expect("it has five").to_string();
-    assert!(error.contains("more than one other"), "{error}");
 }

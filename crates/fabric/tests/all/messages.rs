@@ -7,11 +7,12 @@
 
 use crate::support::{Net, PFC, assert_invariants, counter, drops, drops_by, everything, fct_ps, finished};
 use floodway_fabric::{Control, Fabric, Records, ThreadPlan};
+use floodway_mechanisms::is_discipline;
 use floodway_mechanisms::registry::custom::Custom;
 use floodway_mechanisms::registry::{CongestionPointParams, NotificationParams, ReactionParams};
 use floodway_mechanisms::slots::{
-    Allowance, Cnp, CongestionPoint, ControlMessage, Cx, Demands, Detection, Meter, Need, Notification,
-    NotificationPoint, Observes, PacketView, ParamError, PortInfo, QpInfo, Reaction, ReactionPoint,
+    Allowance, Cnp, CongestionPoint, ControlMessage, Cx, Detection, Discipline, Meter, Need, Notification,
+    NotificationPoint, Observes, PacketView, ParamError, PortInfo, QpInfo, Queueing, Reaction, ReactionPoint,
 };
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -149,12 +150,16 @@ impl Detection for Metering {
 }
 
 impl CongestionPoint for Metered {
-    fn demands(&self) -> Demands {
-        Demands { meter: Some(METER), ..Demands::default() }
-    }
+    is_discipline!();
 
     fn fast_path_up_to(&self) -> Option<Bytes> {
         Some(Bytes::MAX)
+    }
+}
+
+impl Discipline for Metered {
+    fn queueing(&self) -> Queueing {
+        Queueing::Metered(METER)
     }
 }
 

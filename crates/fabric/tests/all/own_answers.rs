@@ -1,14 +1,15 @@
 //! Answers of mechanisms from outside the tree with which a run cannot go on end it, and name the mechanism.
 
 use crate::support::{Net, PFC, refused};
+use floodway_mechanisms::is_discipline;
 use floodway_mechanisms::registry::custom::Custom;
 use floodway_mechanisms::registry::{
     CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
 };
 use floodway_mechanisms::slots::{
-    Allowance, Cnp, CongestionPoint, ControlMessage, CpAction, Cx, Detection, FcFrame, FcReceiver, FcSender,
-    FlowControl, Gate, IngressView, LinkInfo, Notification, NotificationPoint, PacketView, ParamError,
-    PortInfo, QpInfo, Reaction, ReactionPoint,
+    Allowance, Cnp, CongestionPoint, ControlMessage, CpAction, Cx, Detection, Discipline, FcFrame,
+    FcReceiver, FcSender, FlowControl, Gate, IngressView, LinkInfo, Notification, NotificationPoint,
+    PacketView, ParamError, PortInfo, QpInfo, Queueing, Reaction, ReactionPoint, ReadyView, Turn,
 };
 use floodway_units::{Bytes, Rate, Span, Time};
 use floodway_wire::Format;
@@ -213,4 +214,55 @@ fn a_rate_of_zero_ends_the_run_with_the_mechanism_and_the_flow() {
     net.blueprint.settings[0].rate_control = vec![ReactionParams::Custom(custom(Box::new(ZERO)))];
     let expected = "rate control \"still\" of flow flows:a:0: `allowance` has a rate of 0, which never sends, at 0 us; allowed: 1 bit/s or more";
     assert_eq!(refused(&net, 1), expected);
+}
+
+/// Sorts into one queue, and lets another one send.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Sorts {
+    into: u8,
+    sends: u8,
+}
+
+impl Detection for Sorts {
+    type Cp = Sorts;
+
+    fn build(&self, _port: &PortInfo) -> Result<Sorts, ParamError> {
+        Ok(*self)
+    }
+}
+
+impl CongestionPoint for Sorts {
+    is_discipline!();
+}
+
+impl Discipline for Sorts {
+    fn queueing(&self) -> Queueing {
+        Queueing::Flows { queues: 3, inputs: false }
+    }
+
+    fn classify(&mut self, _now: Time, _p: &PacketView) -> u8 {
+        self.into
+    }
+
+    fn serve(&mut self, _now: Time, _ready: &[ReadyView]) -> Turn {
+        Turn::Queue(self.sends)
+    }
+}
+
+#[test]
+fn a_queue_that_a_discipline_does_not_have_ends_the_run() {
+    for (into, sends, said) in
+        [(3, 0, "`classify` returned queue 3 at 1."), (1, 2, "`serve` returned queue 2 at 1.")]
+    {
+        let mut net = net();
+        net.blueprint.links[1].ends[0].congestion_points =
+            vec![CongestionPointParams::Custom(custom(Box::new(Sorts { into, sends })))];
+        let message = refused(&net, 1);
+        assert!(message.starts_with(r#"congestion point "still" at port "s (s-b)": "#), "{message}");
+        assert!(message.contains(said), "{message}");
+    }
+    let mut net = net();
+    net.blueprint.links[1].ends[0].congestion_points =
+        vec![CongestionPointParams::Custom(custom(Box::new(Sorts { into: 2, sends: 2 })))];
+    net.run();
 }

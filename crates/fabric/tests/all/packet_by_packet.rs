@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::support::{Net, fct_ps, finished, run_on_one_thread_and_two, whole};
 use floodway_fabric::{Control, Fabric, Records};
+use floodway_mechanisms::is_discipline;
 use floodway_mechanisms::registry::{CongestionPointParams, Custom};
 use floodway_mechanisms::slots::{
-    Claim, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, PacketView, ParamError, PortInfo,
-    QueueView, ReadyView,
+    CongestionPoint, CpAction, Cx, Detection, Discipline, Mark, PacketView, ParamError, PortInfo, QueueView,
+    Queueing, ReadyView, Turn,
 };
-use floodway_units::{Bytes, QueueId, Rate, Span, Time};
+use floodway_units::{Bytes, Rate, Span, Time};
 use floodway_wire::Format;
 use serde::Serialize;
 
@@ -40,23 +41,7 @@ struct Cp {
 }
 
 impl CongestionPoint for Cp {
-    fn demands(&self) -> Demands {
-        let order: &[Claim] = &[Claim::Classify, Claim::Serve];
-        let claims = if self.in_turn { order } else { &order[..1] };
-        Demands { claims, queues: FLOWS + 1, each_packet: true, ..Demands::default() }
-    }
-
-    fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
-        let own = (p.ingress.index() / 2) as u8;
-        let sub = if self.waiting.contains_key(&p.flow_hash) { own } else { 0 };
-        QueueId { class: p.class, sub }
-    }
-
-    fn serve(&mut self, now: Time, ready: &[ReadyView]) -> Option<QueueId> {
-        let open = || ready.iter().filter(|view| view.gate.is_open(now)).map(|view| view.queue);
-        let after = open().find(|queue| queue.sub == 0 || queue.sub > self.last);
-        after.or_else(|| open().next())
-    }
+    is_discipline!();
 
     fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, p: &PacketView, _q: &QueueView) -> Mark {
         *self.waiting.entry(p.flow_hash).or_default() += 1;
@@ -73,6 +58,26 @@ impl CongestionPoint for Cp {
             self.waiting.remove(&p.flow_hash);
         }
         Mark::None
+    }
+}
+
+impl Discipline for Cp {
+    fn queueing(&self) -> Queueing {
+        Queueing::Packets { queues: FLOWS + 1 }
+    }
+
+    fn classify(&mut self, _now: Time, p: &PacketView) -> u8 {
+        let own = (p.ingress.index() / 2) as u8;
+        if self.waiting.contains_key(&p.flow_hash) { own } else { 0 }
+    }
+
+    fn serve(&mut self, now: Time, ready: &[ReadyView]) -> Turn {
+        if !self.in_turn {
+            return Turn::Scheduler;
+        }
+        let open = || ready.iter().filter(|view| view.gate.is_open(now)).map(|view| view.queue.sub);
+        let after = open().find(|sub| *sub == 0 || *sub > self.last);
+        after.or_else(|| open().next()).map_or(Turn::Nothing, Turn::Queue)
     }
 }
 

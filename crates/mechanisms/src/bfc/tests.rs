@@ -31,9 +31,7 @@ struct Port {
 impl Port {
     fn new(params: Params) -> Self {
         let mut cp = params.build(&paper_port(1)).expect("the parameters are valid");
-        for id in [1, 7, 8] {
-            cp.on_port(&paper_port(id));
-        }
+        cp.on_ports(&[1, 7, 8].map(paper_port));
         let queues = usize::from(params.queues) + 1;
         Port { cp, bench: Bench::new(), lens: vec![0; queues], waiting: vec![VecDeque::new(); queues] }
     }
@@ -46,7 +44,7 @@ impl Port {
     /// A packet of 1 KB of a flow arrives at `ingress`: returns its queue and the messages sent.
     fn comes_by(&mut self, ingress: PortId, now: Time, flow: u64) -> (u8, Vec<CpAction>) {
         let p = PacketView { flow_hash: flow, flow: FlowId(0), ingress, ..packet(1_000) };
-        let sub = self.cp.classify(now, &p).sub;
+        let sub = self.cp.classify(now, &p);
         self.lens[usize::from(sub)] += 1_000;
         self.waiting[usize::from(sub)].push_back(p);
         let view = self.view(sub);
@@ -82,7 +80,7 @@ impl Port {
                 ReadyView { queue, len, head, gate: self.cp.gate(now, queue) }
             })
             .collect();
-        self.cp.serve(now, &ready).map(|queue| queue.sub)
+        if let Turn::Queue(sub) = self.cp.serve(now, &ready) { Some(sub) } else { None }
     }
 
     /// A filter of flows arrives from the downstream.

@@ -44,7 +44,7 @@ impl Bench {
     /// A packet leaves the queue that its flow has; the queues are then as they are set. Only a new label has
     /// it say something.
     fn leaves_as(&mut self, p: &PacketView) -> Mark {
-        let sub = self.cp.classify(self.now, p).sub;
+        let sub = self.cp.classify(self.now, p);
         let view = self.view(sub);
         let was_congested = self.cp.is_harmful(self.now, p.flow);
         let mark = self.call(|cp, cx| cp.on_dequeue(cx, p, &view));
@@ -66,7 +66,7 @@ impl Bench {
     }
 
     fn is_congested(&mut self, flow: u32) -> bool {
-        self.cp.classify(self.now, &Self::data(flow)).sub == 1
+        self.cp.classify(self.now, &Self::data(flow)) == 1
     }
 
     /// Sets the queue lengths from now on, as the port reports them when packets are enqueued.
@@ -173,10 +173,10 @@ fn replies_control_and_what_cannot_be_marked_are_never_congested() {
     ];
     for other in &others {
         assert!((0..50).all(|_| bench.leaves_as(other) == Mark::None));
-        assert_eq!(bench.cp.classify(bench.now, other).sub, 0);
+        assert_eq!(bench.cp.classify(bench.now, other), 0);
     }
     label(&mut bench, 1);
-    assert_eq!(bench.cp.classify(bench.now, &others[0]).sub, 0, "a reply of the same flow");
+    assert_eq!(bench.cp.classify(bench.now, &others[0]), 0, "a reply of the same flow");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn classes_are_separate() {
     bench.holds(500_000, 0);
     label(&mut bench, 1);
     let other = PacketView { class: Class(4), ..Bench::data(1) };
-    assert_eq!(bench.cp.classify(bench.now, &other).sub, 0);
+    assert_eq!(bench.cp.classify(bench.now, &other), 0);
     assert_eq!(bench.cp.state(bench.now, Class(4)), "lossless");
 }
 

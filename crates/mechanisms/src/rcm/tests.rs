@@ -33,7 +33,7 @@ impl Bench {
     /// A packet joins a queue of `len` bytes, of which `voq` have still to cross.
     fn joins(&mut self, flow: u32, len: u64, voq: u64) -> Vec<CpAction> {
         let p = Self::view(flow);
-        let sub = self.cp.classify(self.now, &p).sub;
+        let sub = self.cp.classify(self.now, &p);
         let q = QueueView { sub, voq: Bytes(voq), ..egress(len) };
         self.call(|cp, cx| {
             cp.on_input(cx, &p, &q);
@@ -44,7 +44,7 @@ impl Bench {
     /// A packet leaves a queue that has `len` bytes then, and the time that it takes passes.
     fn leaves(&mut self, flow: u32, len: u64, voq: u64) -> Vec<CpAction> {
         let p = Self::view(flow);
-        let sub = self.cp.classify(self.now, &p).sub;
+        let sub = self.cp.classify(self.now, &p);
         let q = QueueView { sub, voq: Bytes(voq), ..egress(len) };
         let said = self.call(|cp, cx| {
             cp.on_dequeue(cx, &p, &q);
@@ -83,7 +83,7 @@ impl Bench {
     }
 
     fn is_held(&mut self, flow: u32) -> bool {
-        self.cp.classify(self.now, &Self::view(flow)).sub == 1
+        self.cp.classify(self.now, &Self::view(flow)) == 1
     }
 }
 

@@ -219,7 +219,7 @@ hooks! {
         }
 
         /// Does it limit the messages between rate control and receiver
-        /// ([`Demands::meter`](super::Demands::meter))?
+        /// ([`Queueing::Metered`](super::Queueing::Metered))?
         fn limits_messages(&self) -> bool {
             false
         }

@@ -1,9 +1,9 @@
 //! Congestion points: one machine per egress port, called for every event of its queues.
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use floodway_units::{Bytes, Class, FlowId, PortId, QueueId, Rate, Rng, Span, Time};
+use floodway_units::{Bytes, Class, FlowId, PortId, Rate, Span, Time};
 
-use super::{Cx, DropReason, Gate, PacketView, QueueView, ReadyView};
+use super::{Cx, Discipline, Gate, PacketView, QueueView};
 
 /// The mark that a congestion point sets in a packet; marks of several machines combine by maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, BorshSerialize, BorshDeserialize)]
@@ -136,8 +136,9 @@ pub enum CpAction {
     /// To the machines of the named port of this switch, which may be the port itself: they are called at
     /// once.
     ToPort(PortId, PortMessage),
-    /// To the port itself: flows of a class should wait in other queues than before. The port calls
-    /// `classify` again for every packet that waits, and a flow's packets keep their order.
+    /// To the port itself, from its discipline: flows of a class should wait in other queues than before. The
+    /// port calls [`Discipline::classify`] again for every packet that waits, and a flow's packets keep their
+    /// order.
     Resort(Class),
 }
 
@@ -154,92 +155,23 @@ pub struct Signals {
     pub severe: bool,
 }
 
-/// A hook that only one machine of a port may own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claim {
-    /// Chooses the queue.
-    Classify,
-    /// Drops on arrival.
-    Admit,
-    /// Closes the gates of queues.
-    Gate,
-    /// Chooses which queue of a class sends next.
-    Serve,
-}
-
-impl Claim {
-    /// The action of its owner, as in "two of the list both ...".
-    pub fn does(self) -> &'static str {
-        match self {
-            Claim::Classify => "sort packets into queues of their own",
-            Claim::Admit => "drop packets on arrival",
-            Claim::Gate => "hold queues back",
-            Claim::Serve => "choose which queue of a class goes next",
-        }
-    }
-}
-
-/// A limit on the metered messages of a port ([`ControlMessage::metered`](super::ControlMessage)): a token
-/// bucket, and a queue in front of it. These messages are sent before data, and after all other control
-/// packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Meter {
-    /// Their rate, of bytes on the wire.
-    pub rate: Rate,
-    /// How many bytes on the wire may leave at once after an idle period; a larger packet leaves when the
-    /// bucket is full.
-    pub burst: Bytes,
-    /// How many packets may wait; one more is dropped.
-    pub packets: u32,
-}
-
 /// The demands of a congestion point on its port, constant over its lifetime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demands {
-    /// The hooks that it needs exclusively.
-    pub claims: &'static [Claim],
-    /// Number of queues of each class into which it sorts packets, where it claims [`Claim::Classify`]; two,
-    /// if it names fewer. All ports of a run have as many as the machine with the largest demand, and those
-    /// beyond a machine's own number stay empty at its port.
-    pub queues: u8,
-    /// Where it claims [`Claim::Classify`]: it is called for each packet, also while others of the packet's
-    /// flow wait at the port. Then the machine must keep the order of a flow's packets. By default a flow
-    /// stays in the queue where it has packets.
-    pub each_packet: bool,
-    /// It needs the ports of its switch or host: [`CongestionPoint::on_port`].
-    pub ports: bool,
-    /// At a host it holds individual flows: [`CongestionPoint::holds`].
-    pub flows: bool,
-    /// It observes the packets that come in by each port: [`CongestionPoint::on_input`].
-    pub inputs: bool,
     /// It needs each waiting packet once a queue is longer than [`CongestionPoint::fast_path_up_to`]. When a
     /// packet joins a queue beyond that, or a queue of the port is paused, a [`PortEvent::Waiting`] comes for
     /// each packet that waits already, before the call that is due. For packets within the bound it may be
     /// called or not, as other machines of the port need it.
     pub waiting: bool,
-    /// The second queue of each class is for packets that may be lost. Then flow control does not affect its
-    /// gate, and the packets that wait there are charged to no account: this machine alone bounds it, by
-    /// `admit`. The packets are `isolated` at the next switch.
-    pub isolation: bool,
     /// Time after a call for a packet during which it may still name the packet's flow in the messages that
     /// it sends: for that time the identifier belongs to no other flow, even if the flow has ended. By
     /// default it names only flows of the packets that it is called for.
     pub naming: Span,
-    /// It limits the metered messages of its port, at switches and at hosts. If a port has several limits the
-    /// first applies.
-    pub meter: Option<Meter>,
     /// It may clear the mark of a packet that leaves: [`CongestionPoint::clears`]. Such a machine is called
     /// for every packet of its port, so it has no [`CongestionPoint::fast_path_up_to`].
     pub clears: bool,
     /// It is called for the CNPs that arrive at its switch on their way to senders: [`PortEvent::CnpPasses`].
     pub cnps: bool,
-}
-
-impl Demands {
-    /// Queues that each class needs at the port.
-    pub fn class_queues(&self) -> usize {
-        if self.claims.contains(&Claim::Classify) { usize::from(self.queues.max(2)) } else { 1 }
-    }
 }
 
 /// Events at an egress port other than packets that come and go.
@@ -340,49 +272,23 @@ hooks! {
             Demands::default()
         }
 
-        /// Before the run: the fixed values of a port of the same switch or host; called for each port in
-        /// turn, including this one. Called where [`Demands::ports`] is set.
-        fn on_port(&mut self, _port: &PortInfo) {}
-
-        /// The queue for the packet's flow: `sub` is less than [`Demands::class_queues`].
-        fn classify(&mut self, _now: Time, p: &PacketView) -> QueueId {
-            QueueId { class: p.class, sub: 0 }
-        }
-
-        /// Whether to drop the packet, and why.
-        fn admit(&mut self, _now: Time, _rng: &mut Rng, _p: &PacketView, _q: &QueueView) -> Option<DropReason> {
+        /// The machine as the discipline of its port, where it is one; the answer is the same in each call.
+        /// [`is_discipline!`](crate::is_discipline) writes this method and the next one.
+        fn as_discipline(&self) -> Option<&dyn Discipline> {
             None
         }
 
-        /// May a queue of this port send?
-        fn gate(&self, _now: Time, _q: QueueId) -> Gate {
-            Gate::Open
-        }
-
-        /// Is this flow, which has something to send at this host, held? Called for the queue pairs of a host
-        /// where [`Demands::flows`] is set; the answer changes in calls of `on_event` and `on_timeout` only.
-        fn holds(&self, _now: Time, _class: Class, _flow_hash: u64) -> bool {
-            false
-        }
-
-        /// The queue of a class that sends next: one of `ready`, which are all queues of the class that hold
-        /// packets and whose gate is open, in their order; or none. The scheduler then chooses among classes.
-        /// Called where [`Claim::Serve`] is claimed, in place of the scheduler's own order of a class's
-        /// queues; the answer must not depend on the number of calls.
-        fn serve(&mut self, now: Time, ready: &[ReadyView]) -> Option<QueueId> {
-            ready.iter().find(|view| view.gate.is_open(now)).map(|view| view.queue)
+        /// The same, to be called.
+        fn as_discipline_mut(&mut self) -> Option<&mut dyn Discipline> {
+            None
         }
 
         /// A hint for speed: with no more bytes than this in its queue, itself included, no callback runs for
-        /// a packet. `admit` would accept it, `gate` is open, `on_enqueue` and `on_dequeue` would neither
-        /// mark nor change anything. Read again after every call; `None`, by default.
+        /// a packet: `on_enqueue` and `on_dequeue` would neither mark nor change anything, and a discipline
+        /// would accept it, and its gate is open. Read again after every call; `None`, by default.
         fn fast_path_up_to(&self) -> Option<Bytes> {
             None
         }
-
-        /// The packet has come in and will leave by this port: `q.voq` includes it. With a crossbar the call
-        /// precedes its joining of the queue. Called where `Demands::inputs` is set.
-        fn on_input(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) {}
 
         /// The packet has joined the queue; `q` includes it.
         fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {

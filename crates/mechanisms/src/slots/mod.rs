@@ -14,6 +14,8 @@ mod cells;
 mod choice;
 #[macro_use]
 mod congestion;
+#[macro_use]
+mod discipline;
 mod examples;
 #[macro_use]
 mod flow_control;
@@ -30,9 +32,10 @@ pub use choice::{
     SwitchShare,
 };
 pub use congestion::{
-    Claim, Cnp, CongestionNotification, CongestionPoint, CpAction, Demands, FlowFilter, Mark, Meter,
-    PortEvent, PortInfo, PortMessage, SignalKind, Signals, most_closed,
+    Cnp, CongestionNotification, CongestionPoint, CpAction, Demands, FlowFilter, Mark, PortEvent, PortInfo,
+    PortMessage, SignalKind, Signals, most_closed,
 };
+pub use discipline::{Discipline, Meter, Queueing, Turn};
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use host::{
     AckView, Allowance, ControlMessage, IntHop, LossView, Messages, NotificationPoint, Observes, Products,

@@ -64,8 +64,7 @@ pub struct PortView {
     pub signals: Signals,
     /// The packet's flow is held there.
     pub harmful: bool,
-    /// Packets of its flow wait there, if the port knows: a port whose congestion points choose among queues
-    /// does.
+    /// Packets of its flow wait there, if the port knows: a port whose discipline has several queues does.
     pub holds_flow: bool,
 }
 

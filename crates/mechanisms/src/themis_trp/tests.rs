@@ -58,7 +58,7 @@ impl Port {
         self.wait(now);
         let view = Port::view(flow);
         let still = self.waiting.iter().find(|(_, flows)| flows.contains(&flow)).map(|(&sub, _)| sub);
-        let sub = still.unwrap_or_else(|| self.cp.classify(now, &view).sub);
+        let sub = still.unwrap_or_else(|| self.cp.classify(now, &view));
         self.waiting.entry(sub).or_default().push(flow);
         self.bench.sent(now, |cx| {
             assert_eq!(self.cp.on_enqueue(cx, &view, &Port::queue(sub)), Mark::None);
@@ -242,7 +242,7 @@ fn other_cnps_and_replies_slow_no_flow() {
     assert_eq!(port.comes(us(2), 7), 0);
     port.cnp(us(3), 8);
     let reply = PacketView { is_reply: true, ..Port::view(8) };
-    assert_eq!(port.cp.classify(us(4), &reply).sub, 0);
+    assert_eq!(port.cp.classify(us(4), &reply), 0);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn what_cannot_be_is_refused_by_its_key() {
     assert_eq!(refused(r#"{ "slow": 0 }"#), "slow");
     assert_eq!(refused(r#"{ "most": 0 }"#), "most");
     assert_eq!(refused(r#"{ "queues": 1 }"#), "queues");
-    assert_eq!(built("{}").demands().queues, 32);
+    assert_eq!(built("{}").queueing(), Queueing::Flows { queues: 32, inputs: false });
 }
 
 /// How many of 1000 packets of 1000 bytes, which wait in the loop at once, leave it marked after so many
@@ -334,7 +334,7 @@ fn by_pairs_of_hosts_a_flow_waits_for_the_cnps_of_another_one() {
         port.cnp(us(1), 8);
         assert_eq!(port.comes(us(2), 7) > 0, waits);
         let other_pair = PacketView { destination: 3, ..Port::view(9) };
-        assert_eq!(port.cp.classify(us(3), &other_pair).sub, 0);
+        assert_eq!(port.cp.classify(us(3), &other_pair), 0);
     }
     let mut port = Port::new(r#"{ "by": "hosts" }"#);
     port.cnp(us(1), 8);

@@ -2,8 +2,8 @@
 
 use floodway_mechanisms::registry::{CongestionPointParams, CustomDetection};
 use floodway_mechanisms::slots::{
-    Claim, Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, DropReason, Mark, Need, PacketView,
-    ParamError, PortEvent, PortInfo, QueueView, SignalKind,
+    Cnp, CongestionPoint, CpAction, Cx, Detection, Discipline, DropReason, Mark, Need, PacketView,
+    ParamError, PortEvent, PortInfo, QueueView, Queueing, SignalKind,
 };
 use floodway_units::{Bytes, FlowId, Rate, Rng, Time};
 use pyo3::call::PyCallArgs;
@@ -174,27 +174,12 @@ fn send(object: &Bound<'_, PyAny>, cx: &mut Cx<'_, CpAction>, in_hand: Option<Fl
 }
 
 impl CongestionPoint for Cp {
-    fn demands(&self) -> Demands {
-        Demands { claims: if self.admits { &[Claim::Admit] } else { &[] }, ..Demands::default() }
+    fn as_discipline(&self) -> Option<&dyn Discipline> {
+        if self.admits { Some(self) } else { None }
     }
 
-    fn admit(&mut self, now: Time, _rng: &mut Rng, p: &PacketView, q: &QueueView) -> Option<DropReason> {
-        if !self.admits {
-            return None;
-        }
-        let taken = self.object.call("admit", now, |object| {
-            let views = (Packet::new(now, p), Queue::new(now, q));
-            let answer = object.call_method1(intern!(object.py(), "admit"), views)?;
-            let taken = answer.extract::<bool>().map_err(|_| {
-                let given = answer.repr().map(|repr| repr.to_string()).unwrap_or_default();
-                PyTypeError::new_err(format!(
-                    "admit returned {given}; allowed: True takes the packet, False drops it"
-                ))
-            })?;
-            sends_none("admit", object)?;
-            Ok(taken)
-        });
-        (taken == Some(false)).then_some(DropReason::Selective)
+    fn as_discipline_mut(&mut self) -> Option<&mut dyn Discipline> {
+        if self.admits { Some(self) } else { None }
     }
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
@@ -230,5 +215,28 @@ impl CongestionPoint for Cp {
         self.timer = None;
         self.object.clear_timer(now);
         self.call("on_timer", cx, None, (now.0,), |_| Ok(()));
+    }
+}
+
+/// Where the class has `admit`.
+impl Discipline for Cp {
+    fn queueing(&self) -> Queueing {
+        Queueing::Fifo
+    }
+
+    fn admit(&mut self, now: Time, _rng: &mut Rng, p: &PacketView, q: &QueueView) -> Option<DropReason> {
+        let taken = self.object.call("admit", now, |object| {
+            let views = (Packet::new(now, p), Queue::new(now, q));
+            let answer = object.call_method1(intern!(object.py(), "admit"), views)?;
+            let taken = answer.extract::<bool>().map_err(|_| {
+                let given = answer.repr().map(|repr| repr.to_string()).unwrap_or_default();
+                PyTypeError::new_err(format!(
+                    "admit returned {given}; allowed: True takes the packet, False drops it"
+                ))
+            })?;
+            sends_none("admit", object)?;
+            Ok(taken)
+        });
+        (taken == Some(false)).then_some(DropReason::Selective)
     }
 }

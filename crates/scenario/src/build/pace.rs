@@ -4,7 +4,7 @@ use floodway_fabric::blueprint::{Arrivals, FlowSettings, FlowSpec, LinkSpec, Loo
 use floodway_fabric::routing::{Routes, peer};
 use floodway_fabric::{Blueprint, RoundTrips};
 use floodway_mechanisms::registry::{CongestionPointParams, FlowControlParams};
-use floodway_mechanisms::slots::CongestionPoint as _;
+use floodway_mechanisms::slots::{CongestionPoint as _, Discipline, Queueing};
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 use rustc_hash::FxHashMap;
@@ -284,9 +284,13 @@ pub(super) fn isolating(blueprint: &Blueprint) -> Option<&CongestionPointParams>
     ports.find_map(|port| {
         let end = &blueprint.links[port.index() / 2].ends[port.index() % 2];
         let info = blueprint.port_info(port);
-        end.congestion_points
-            .iter()
-            .find(|params| params.build(&info).is_ok_and(|point| point.demands().isolation))
+        let isolates = |params: &&CongestionPointParams| {
+            let machine = params.build(&info).ok();
+            let queueing =
+                machine.as_ref().and_then(|machine| machine.as_discipline()).map(Discipline::queueing);
+            queueing == Some(Queueing::Isolating)
+        };
+        end.congestion_points.iter().find(isolates)
     })
 }
 

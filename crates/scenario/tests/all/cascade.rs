@@ -170,10 +170,7 @@ fn mechanisms_that_lose_packets_are_refused_where_they_cannot_work() {
         let text = errors.to_string();
         assert!(text.starts_with("a.toml:3: defaults.congestion-point") && text.contains(expected), "{text}");
     };
-    refused(
-        "congestion-point = [\"rcm\", \"casl\"]",
-        "two of the list both sort packets into queues of their own",
-    );
+    refused("congestion-point = [\"rcm\", \"casl\"]", "two of the list both decide how packets queue");
     refused("congestion-point = \"casl\"\nbuffer = \"ioq\"", "it has queues for lossy packets");
     let credits = "it sends packets that no pause stops, which flow-control = \"cbfc\" of";
     refused("congestion-point = \"casl\"\nflow-control = \"cbfc\"", credits);

@@ -1,9 +1,8 @@
 //! Turns of queue pairs at a NIC, and arrivals at a host.
 
-use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{
-    Cnp, CongestionPoint as _, ControlMessage, DropReason, ReactionPoint as _, ReadyView, Scheduler as _,
-    Segment, TransportSender as _,
+    Cnp, ControlMessage, Discipline, DropReason, ReactionPoint as _, ReadyView, Scheduler as _, Segment,
+    TransportSender as _,
 };
 use floodway_units::Time;
 
@@ -20,9 +19,9 @@ use crate::run::at_node::{AtNode, bytes};
 use crate::run::ctx::Ctx;
 use crate::switch::congestion::PortMachines;
 
-/// Congestion points of a host's port that may hold back what its queue pairs send.
+/// The discipline of a host's port, which may hold back what its queue pairs send.
 #[derive(Clone, Copy)]
-pub(in crate::host) struct Holders<'h>(&'h [AnyCongestionPoint]);
+pub(in crate::host) struct Holder<'h>(Option<&'h dyn Discipline>);
 
 impl AtNode<'_, '_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
@@ -84,14 +83,14 @@ impl AtNode<'_, '_> {
             {
                 return Some(repeat);
             }
-            let holders = Holders::at(&self.node.links, &self.node.machines, port);
+            let holder = Holder::at(&self.node.links, &self.node.machines, port);
             let nic = &self.node.host.nics[local];
-            if let Some(rank) = nic.next_free(&self.ctx, &nic.ready[class], class, holders) {
+            if let Some(rank) = nic.next_free(&self.ctx, &nic.ready[class], class, holder) {
                 return self.node.host.nics[local].take_turn(&mut self.ctx, class, rank);
             }
             // What stands behind entries that were passed over has no timer. SWING's simulator leaves it
             // until something else wakes the NIC.
-            if nic.next_free(&self.ctx, &nic.repeats[class], class, holders).is_none()
+            if nic.next_free(&self.ctx, &nic.repeats[class], class, holder).is_none()
                 || turns == Turns::Listed
             {
                 return None;
@@ -104,9 +103,9 @@ impl AtNode<'_, '_> {
         let nic = &self.node.host.nics[port.index()];
         let mut round = Round { rank: nic.last[class], left: nic.repeats[class].len() };
         loop {
-            let holders = Holders::at(&self.node.links, &self.node.machines, port);
+            let holder = Holder::at(&self.node.links, &self.node.machines, port);
             let nic = &mut self.node.host.nics[port.index()];
-            match nic.next_repeat(&mut self.ctx, class, holders, &mut round)? {
+            match nic.next_repeat(&mut self.ctx, class, holder, &mut round)? {
                 Repeat::Sends(id, segment) => return Some((id, segment)),
                 Repeat::Outdated(id) => self.update_qp(id),
             }
@@ -116,7 +115,7 @@ impl AtNode<'_, '_> {
     /// The class whose queue pairs send next.
     fn pick_class(&mut self, port: Local) -> Option<u8> {
         let local = port.index();
-        let holders = Holders::at(&self.node.links, &self.node.machines, port);
+        let holder = Holder::at(&self.node.links, &self.node.machines, port);
         // The size of the next frame is known only once a queue pair is chosen: the largest one is assumed.
         let largest = self.ctx.facts.largest_wire;
         if self.ctx.facts.layout.classes.len() == 2 {
@@ -140,10 +139,10 @@ impl AtNode<'_, '_> {
             let nic = &self.node.host.nics[local];
             let bitmaps = [&nic.ready[class as usize], &nic.repeats[class as usize]];
             let waiting = (bitmaps[0].len() + bitmaps[1].len()) as u64;
-            let held = holders.are_there()
+            let held = holder.is_there()
                 && bitmaps
                     .iter()
-                    .all(|bitmap| nic.next_free(&self.ctx, bitmap, class.into(), holders).is_none());
+                    .all(|bitmap| nic.next_free(&self.ctx, bitmap, class.into(), holder).is_none());
             if waiting > 0 && !held {
                 let q = self.ctx.facts.layout.first_queue(class);
                 let gate = self.node.machines[port.index()].gate(
@@ -273,27 +272,27 @@ impl SendHalf {
     }
 }
 
-impl<'h> Holders<'h> {
-    /// Those of a port.
+impl<'h> Holder<'h> {
+    /// That of a port.
     #[inline]
     pub fn at(links: &Links, machines: &'h [PortMachines], port: Local) -> Self {
-        let holds = links.ports.known(port.index()).holds_flows;
-        Holders(if holds { &machines[port.index()].congestion_points } else { &[] })
+        let has_discipline = links.ports.known(port.index()).has_discipline;
+        Holder(if has_discipline { machines[port.index()].discipline() } else { None })
     }
 
     #[inline]
-    fn are_there(self) -> bool {
-        !self.0.is_empty()
+    fn is_there(self) -> bool {
+        self.0.is_some()
     }
 
-    /// Do they hold back what a queue pair sends?
+    /// Does it hold back what a queue pair sends?
     #[inline]
-    pub fn hold(self, ctx: &Ctx<'_, '_>, id: u32) -> bool {
-        self.are_there() && {
+    pub fn holds(self, ctx: &Ctx<'_, '_>, id: u32) -> bool {
+        self.0.is_some_and(|discipline| {
             let path = ctx.run.pairs.paths.known(id as usize);
             let class = ctx.facts.layout.classes[path.class as usize];
-            self.0.iter().any(|point| point.holds(ctx.time(), class, path.hash))
-        }
+            discipline.holds(ctx.time(), class, path.hash)
+        })
     }
 }
 
@@ -306,11 +305,11 @@ impl Nic {
         ctx: &Ctx<'_, '_>,
         bitmap: &RoundRobinBitmap,
         class: usize,
-        holders: Holders<'_>,
+        holder: Holder<'_>,
     ) -> Option<u32> {
         let last = self.last[class];
-        if holders.are_there() {
-            self.next_not_held(ctx, bitmap, last, holders)
+        if holder.is_there() {
+            self.next_not_held(ctx, bitmap, last, holder)
         } else {
             bitmap.next_after(last)
         }
@@ -322,12 +321,12 @@ impl Nic {
         ctx: &Ctx<'_, '_>,
         bitmap: &RoundRobinBitmap,
         mut rank: u32,
-        holders: Holders<'_>,
+        holder: Holder<'_>,
     ) -> Option<u32> {
         for _ in 0..bitmap.len() {
             rank = bitmap.next_after(rank)?;
             let id = self.ranks.get(rank)?;
-            if !holders.hold(ctx, id) {
+            if !holder.holds(ctx, id) {
                 return Some(rank);
             }
         }
@@ -351,7 +350,7 @@ impl Nic {
         &mut self,
         ctx: &mut Ctx<'_, '_>,
         class: usize,
-        holders: Holders<'_>,
+        holder: Holder<'_>,
         round: &mut Round,
     ) -> Option<Repeat> {
         let listed = ctx.facts.blueprint.semantics.turns == Turns::Listed;
@@ -359,7 +358,7 @@ impl Nic {
             round.left -= 1;
             round.rank = self.repeats[class].next_after(round.rank)?;
             let id = self.ranks.get(round.rank)?;
-            if holders.hold(ctx, id) {
+            if holder.holds(ctx, id) {
                 continue;
             }
             let half = ctx.run.pairs.senders.known_mut(id as usize);

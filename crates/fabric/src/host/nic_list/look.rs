@@ -5,7 +5,7 @@ use floodway_units::{PortId, Time};
 
 use super::{FINISHED, Found};
 use crate::host::nic::Nic;
-use crate::host::nic::turn::Holders;
+use crate::host::nic::turn::Holder;
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
@@ -31,7 +31,7 @@ impl AtNode<'_, '_> {
                 && self.node.machines[port.index()]
                     .gate(&self.node.links, &self.ctx, port, port_class, q, self.ctx.facts.largest_wire)
                     .is_open(self.ctx.time())
-                && !Holders::at(&self.node.links, &self.node.machines, port).hold(&self.ctx, flow);
+                && !Holder::at(&self.node.links, &self.node.machines, port).holds(&self.ctx, flow);
             if semantics.turns == Turns::StandingList {
                 self.ctx.run.pairs.senders[flow as usize].transport.on_poll();
             }

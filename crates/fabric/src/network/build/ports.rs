@@ -1,10 +1,10 @@
 //! Construction of ports, with their machines and series.
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{CongestionPoint, Need, PortInfo};
+use floodway_mechanisms::slots::{Need, PortInfo};
 use floodway_units::cast::narrow;
 use floodway_units::{PortId, Span, fold, name_key, stream};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::error::BuildError;
 use crate::link::arena::Fifo;
@@ -15,6 +15,7 @@ use crate::network::facts::Facts;
 use crate::network::routing::peer;
 use crate::run::events::{Armed, tie_key};
 use crate::switch::congestion::PortMachines;
+use crate::switch::discipline::PortQueueing;
 use crate::switch::own_scheduler::checked;
 
 /// The ports of the nodes that are `wanted`, in the order of links.
@@ -38,7 +39,6 @@ pub(crate) fn build_ports(facts: &Facts<'_>, wanted: &[bool]) -> Vec<Port> {
             let changes = link.changes();
             ports.push(Port {
                 id,
-                isolates: false,
                 at_host: facts.ports[id.index()].at_host,
                 controls: false,
                 up: true,
@@ -46,10 +46,9 @@ pub(crate) fn build_ports(facts: &Facts<'_>, wanted: &[bool]) -> Vec<Port> {
                 choosing: false,
                 gates: Gates::default(),
                 has_cp: !link.ends[end].congestion_points.is_empty(),
-                meters: false,
+                has_discipline: false,
                 fast_path_up_to: u32::MAX,
                 noted: noted.contains(&id),
-                holds_flows: false,
                 observed: changes || direction.jitter.0 > 0,
                 free_at: 0,
                 free_order: 0,
@@ -86,16 +85,15 @@ pub(crate) fn build_machines(
     blueprint: &Blueprint,
     wanted: &[bool],
 ) -> Result<(Vec<PortMachines>, usize), BuildError> {
-    let (mut all, mut class_queues) = (Vec::new(), None);
+    let (mut all, mut class_queues) = (Vec::new(), 1);
     for port in blueprint.ports() {
         let machines = machines_of(blueprint, port)?;
-        let points = machines.congestion_points.iter();
-        class_queues = class_queues.max(points.map(|point| point.demands().class_queues()).max());
+        class_queues = class_queues.max(machines.queueing.class_queues());
         if wanted[blueprint.links[port.index() / 2].ends[port.index() % 2].node.index()] {
             all.push(machines);
         }
     }
-    Ok((all, class_queues.unwrap_or(1)))
+    Ok((all, class_queues))
 }
 
 /// Builds those congestion points of a port again that must know the largest base round-trip time.
@@ -128,17 +126,12 @@ pub(crate) fn machines_of(blueprint: &Blueprint, port: PortId) -> Result<PortMac
     blueprint.validate_points(port, &congestion_points)?;
     Ok(PortMachines {
         scheduler,
+        queueing: PortQueueing::of(&congestion_points),
         congestion_points,
         cp_timer: Armed::default(),
         reports_waiting: false,
-        sorts_each: false,
-        serves: false,
-        watches: false,
         clears: false,
         observes_cnps: false,
-        inputs: FxHashMap::default(),
-        queue_of_flow: FxHashMap::default(),
-        meter: None,
     })
 }
 

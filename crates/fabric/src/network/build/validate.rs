@@ -1,7 +1,7 @@
 //! Validation of a blueprint: what later code relies on.
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{Claim, CongestionPoint, Need, QpInfo, Sizing};
+use floodway_mechanisms::slots::{CongestionPoint, Discipline, Need, QpInfo, Queueing, Sizing};
 use floodway_units::cast::narrow;
 use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
@@ -44,12 +44,6 @@ fn representatives(routes: &Routes, hosts: impl Iterator<Item = NodeId>) -> Vec<
         two.iter_mut().find(|place| place.is_none()).is_some_and(|place| place.replace(host).is_none())
     };
     hosts.filter(|host| stands_for(host)).collect()
-}
-
-/// A hook that more than one machine of a port wants for itself.
-fn twice_claimed(points: &[AnyCongestionPoint]) -> Option<Claim> {
-    let owners = |claim: &Claim| points.iter().filter(|point| point.demands().claims.contains(claim)).count();
-    [Claim::Classify, Claim::Admit, Claim::Gate].into_iter().find(|claim| owners(claim) > 1)
 }
 
 impl Blueprint {
@@ -156,20 +150,20 @@ impl Blueprint {
     /// # Errors
     /// Why they cannot.
     pub fn validate_points(&self, port: PortId, points: &[AnyCongestionPoint]) -> Result<(), BuildError> {
-        let message = if let Some(claim) = twice_claimed(points) {
-            Some(format!("two of the list both {}: choose one of them", claim.does()))
-        } else if points.iter().any(|point| point.demands().isolation && point.demands().class_queues() > 2) {
-            Some("it has a queue for lossy packets and more than one other queue: a class with such a queue has two".into())
-        } else if points.iter().any(|point| point.demands().isolation) {
-            self.cannot_isolate(port)
-        } else if points.iter().any(|point| point.demands().each_packet) && self.has_crossbar(port) {
-            Some(
+        let disciplines = points.iter().filter_map(CongestionPoint::as_discipline).map(Discipline::queueing);
+        let (metered, data): (Vec<_>, Vec<_>) = disciplines.partition(|queueing| queueing.meter().is_some());
+        let message = match data[..] {
+            _ if metered.len() > 1 => {
+                Some("two of the list both limit messages: choose one of them".into())
+            }
+            [_, _, ..] => Some("two of the list both decide how packets queue: choose one of them".into()),
+            [Queueing::Isolating] => self.cannot_isolate(port),
+            [Queueing::Packets { .. }] if self.has_crossbar(port) => Some(
                 "it sorts flows packet by packet, which an input-output queued switch may bring out of order at its inputs: \
                  choose buffer = \"shared\" or \"static\""
                     .into(),
-            )
-        } else {
-            None
+            ),
+            _ => None,
         };
         let key = Some("congestion-point");
         message.map_or(Ok(()), |message| Err(BuildError { place: self.port_name(port), key, message }))

@@ -7,12 +7,10 @@ use floodway_mechanisms::slots::{
     Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, FcFrame, FlowFilter, Mark, PortEvent,
     PortMessage, QueueView,
 };
-use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, Span, Time};
-use smallvec::SmallVec;
+use floodway_units::{Bytes, FlowId, PortId, Quanta, Span, Time};
 
-use crate::link::arena::{Extra, Fifo, Lists, PacketRef};
-use crate::link::packet::{ISOLATED, Kind, Packet};
-use crate::link::port::Queue;
+use crate::link::arena::{Extra, PacketRef};
+use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::records::signals::SignalLog;
@@ -41,9 +39,9 @@ impl AtNode<'_, '_> {
 
     /// Calls the congestion points for a packet that starts on the wire; returns their mark.
     pub fn dequeued(&mut self, port: Local, q: usize, packet: &Packet) -> Mark {
-        self.node.machines[port.index()].flow_left_queue(packet.flow);
+        self.node.machines[port.index()].queueing.flow_leaves(packet.flow);
         if !self.node.switch.has_crossbar() {
-            self.node.machines[port.index()].count_input(packet, false);
+            self.node.machines[port.index()].queueing.count_input(packet, false);
         }
         let (view, queue) =
             (self.node.links.packet_view(&self.ctx, packet), self.queue_view(port, q, packet));
@@ -138,11 +136,11 @@ impl AtNode<'_, '_> {
     }
 
     /// Reads the timers and the fast path of the congestion points of `port` again.
-    fn ask_again(&mut self, port: Local) {
+    pub fn ask_again(&mut self, port: Local) {
         self.node.machines[port.index()]
             .sync(&mut self.ctx.run.events, self.node.links.ports[port.index()].id);
         self.node.links.ports[port.index()].fast_path_up_to =
-            self.node.machines[port.index()].fast_path_up_to(&self.ctx.facts.layout);
+            self.node.machines[port.index()].fast_path_up_to();
     }
 
     /// Reports the packets that wait at `port` to machines that need them and are called from now on: all but
@@ -176,10 +174,11 @@ impl AtNode<'_, '_> {
         let packet = self.ctx.run.packets[packet_ref];
         if !self.node.switch.has_crossbar() {
             // Where a pipeline is before a queue that may lose, it was noted when the packet was taken in.
-            if !self.node.links.ports[out.index()].isolates || self.node.switch.pipeline == 0 {
-                self.node.machines[out.index()].note_queue_of_flow(&self.ctx.facts.layout, q, packet.flow);
+            let queueing = &mut self.node.machines[out.index()].queueing;
+            if !queueing.isolates() || self.node.switch.pipeline == 0 {
+                queueing.flow_waits(q, packet.flow);
             }
-            self.node.machines[out.index()].count_input(&packet, true);
+            self.node.machines[out.index()].queueing.count_input(&packet, true);
             self.came_in(out, q, &packet);
         }
         let (view, queue) =
@@ -202,160 +201,30 @@ impl AtNode<'_, '_> {
             return;
         }
         if !self.node.switch.has_crossbar() {
-            self.node.machines[port.index()].count_input(packet, false);
+            self.node.machines[port.index()].queueing.count_input(packet, false);
         }
         let view = self.node.links.packet_view(&self.ctx, packet);
         self.call_points(port, PortEvent::Removed(&view));
         self.after_congestion_points(port);
     }
 
-    /// Calls the congestion points that watch inputs for a packet that has arrived, for the `q`-th queue of
+    /// Calls the discipline that observes inputs for a packet that has arrived, for the `q`-th queue of
     /// `out`.
     pub fn came_in(&mut self, out: Local, q: usize, packet: &Packet) {
-        if !self.node.machines[out.index()].watches {
+        if !self.node.machines[out.index()].queueing.observes_inputs() {
             return;
         }
         let (view, queue) = (self.node.links.packet_view(&self.ctx, packet), self.queue_view(out, q, packet));
         let rng = &mut self.node.streams.congestion_point;
         let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
-        for point in &mut self.node.machines[out.index()].congestion_points {
-            point.on_input(&mut cx, &view, &queue);
+        if let Some(discipline) = self.node.machines[out.index()].discipline_mut() {
+            discipline.on_input(&mut cx, &view, &queue);
         }
         self.after_congestion_points(out);
     }
 
-    /// Asks again, for every packet of a class that waits at a port, for its queue.
-    fn resort(&mut self, port: Local, class: Class) {
-        let class = self.ctx.facts.layout.dense(class);
-        if self.ctx.facts.layout.subs < 2 || class == u8::MAX {
-            return;
-        }
-        if self.node.links.ports[port.index()].isolates {
-            return self.isolate_waiting(port, class, None);
-        }
-        let first = self.ctx.facts.layout.queue(port) + self.ctx.facts.layout.first_queue(class);
-        let own = self.node.machines[port.index()].own_queues();
-        let lists: Lists =
-            self.node.links.queues[first..first + own].iter().map(|queue| queue.fifo).collect();
-        let sorted = self.sorted(port, class, &lists);
-        let bytes: SmallVec<[Bytes; 2]> = sorted.iter().map(|queue| Bytes(queue.bytes)).collect();
-        for (at, queue) in (first..).zip(sorted) {
-            self.node.links.queues[at] = queue;
-        }
-        if self.node.switch.has_crossbar() {
-            self.resort_inputs(port, class);
-        }
-        self.report_sorted(port, class, &bytes);
-    }
-
-    /// As [`AtNode::resort`], where the second queue may lose: flows that should wait there, or `only` this
-    /// one, move with all that waits of them, and are charged to no account any more. None moves back, since
-    /// no account has room for it.
-    pub fn isolate_waiting(&mut self, port: Local, class: u8, only: Option<FlowId>) {
-        self.apply_releases();
-        let (first, second) =
-            (self.ctx.facts.layout.first_queue(class), self.ctx.facts.layout.first_queue(class) + 1);
-        let at = self.ctx.facts.layout.queue(port);
-        let mut list = std::mem::take(&mut self.node.links.queues[at + first]).fifo;
-        while let Some(packet_ref) = list.pop(&self.ctx.run.packets) {
-            let packet = self.ctx.run.packets[packet_ref];
-            if self.moves(port, &packet, only) {
-                self.move_isolated(port, second, packet_ref);
-            } else {
-                let queue = &mut self.node.links.queues[at + first];
-                queue.bytes += u64::from(packet.frame);
-                queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
-            }
-        }
-        self.isolate_piped(port, class, only);
-        let bytes = [first, second].map(|q| Bytes(self.node.links.queues[at + q].bytes));
-        self.report_sorted(port, class, &bytes);
-    }
-
-    /// The packets of a class have been sorted again, and its queues are so long now. A machine that then
-    /// asks for the same again would never end, and is ignored.
-    fn report_sorted(&mut self, port: Local, class: u8, queues: &[Bytes]) {
-        let class = self.ctx.facts.layout.classes[class as usize];
-        self.call_points(port, PortEvent::Resorted { class, queues });
-        self.ctx.run.out.actions.0.retain(|action| *action != CpAction::Resort(class));
-        self.flush_actions(port);
-        // What waits in another queue now may need a timer.
-        self.ask_again(port);
-    }
-
-    fn moves(&mut self, port: Local, packet: &Packet, only: Option<FlowId>) -> bool {
-        match only {
-            Some(flow) => packet.flow == flow,
-            None => self.sub_of(port, packet) == 1,
-        }
-    }
-
-    /// A packet that was in no queue any more joins one that may lose it, unless that has no room.
-    fn move_isolated(&mut self, port: Local, q: usize, packet_ref: PacketRef) {
-        let packet = self.ctx.run.packets[packet_ref];
-        let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
-        if let Some(reason) = self.refused(port, q, &packet) {
-            self.node.links.leaves(&self.ctx, port, packet.frame);
-            self.node.buffer.uncounted(packet.frame);
-            self.node.machines[port.index()].flow_left_queue(packet.flow);
-            self.discard(port_class, packet_ref, reason);
-        } else {
-            self.node.machines[port.index()].replaced(q, packet.flow);
-            let paused = self.node.links.egress[self.ctx.facts.layout.port_class(port, packet.class)]
-                .paused(self.ctx.now);
-            let moved = &mut self.ctx.run.packets[packet_ref];
-            moved.flags |= ISOLATED;
-            moved.paused = moved.paused.wrapping_add(paused);
-            let at = self.ctx.facts.layout.queue(port) + q;
-            self.node.links.queues[at].bytes += u64::from(packet.frame);
-            self.node.links.queues[at].fifo.push(&mut self.ctx.run.packets, packet_ref);
-        }
-        self.uncharge_account(port_class, packet.ingress, packet.frame);
-    }
-
-    /// Packets that have still to join a queue follow those of their flow into one that may lose them.
-    fn isolate_piped(&mut self, port: Local, class: u8, only: Option<FlowId>) {
-        for i in 0..self.node.switch.pipe.len() {
-            let (_, out, packet_ref) = self.node.switch.pipe[i];
-            let packet = self.ctx.run.packets[packet_ref];
-            let waits_here = out == port && packet.class == class && !packet.has(ISOLATED);
-            if waits_here && self.moves(port, &packet, only) {
-                self.ctx.run.packets[packet_ref].flags |= ISOLATED;
-                self.node.machines[port.index()]
-                    .replaced(self.ctx.facts.layout.first_queue_of(class, 1), packet.flow);
-                let port_class = self.ctx.facts.layout.port_class(packet.ingress, class);
-                self.uncharge_account(port_class, packet.ingress, packet.frame);
-            }
-        }
-    }
-
-    /// The packets of some lists, one for each queue of a class, in the queues that they should wait in now,
-    /// each flow's in its order.
-    pub fn sorted(&mut self, port: Local, class: u8, lists: &[Fifo]) -> SmallVec<[Queue; 2]> {
-        let mut sorted: SmallVec<[Queue; 2]> = lists.iter().map(|_| Queue::default()).collect();
-        for &list in lists {
-            let mut list = list;
-            while let Some(packet_ref) = list.pop(&self.ctx.run.packets) {
-                let packet = self.ctx.run.packets[packet_ref];
-                let sub = self.sub_of(port, &packet);
-                let q = self.ctx.facts.layout.first_queue_of(class, sub);
-                self.node.machines[port.index()].replaced(q, packet.flow);
-                let queue = &mut sorted[sub];
-                queue.bytes += u64::from(packet.frame);
-                queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
-            }
-        }
-        sorted
-    }
-
-    /// In which queue of its class a packet should wait at `port`.
-    pub fn sub_of(&mut self, port: Local, packet: &Packet) -> usize {
-        let view = self.node.links.packet_view(&self.ctx, packet);
-        self.node.machines[port.index()].sub_of(self.ctx.time(), &view)
-    }
-
     /// Calls the congestion points of `port` with an event there.
-    fn call_points(&mut self, port: Local, event: PortEvent<'_>) {
+    pub fn call_points(&mut self, port: Local, event: PortEvent<'_>) {
         let rng = &mut self.node.streams.congestion_point;
         let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
         self.node.machines[port.index()].call(&mut cx, event);

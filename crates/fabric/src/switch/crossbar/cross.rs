@@ -27,7 +27,7 @@ impl AtNode<'_, '_> {
             return 0;
         }
         if !self.node.switch.has_crossbar() {
-            return self.node.machines[out.index()].input_bytes(ingress, class);
+            return self.node.machines[out.index()].queueing.input_bytes(ingress, class);
         }
         let account = self.node.switch.voq_account(ingress, out, class);
         self.node.switch.inputs().held[account]
@@ -55,7 +55,7 @@ impl AtNode<'_, '_> {
         let voq = inputs.voq(input, output, q - 1);
         inputs.voqs[voq].push(&mut self.ctx.run.packets, packet_ref);
         inputs.one_more(input, output);
-        self.node.machines[out.index()].note_queue_of_flow(&self.ctx.facts.layout, q, packet.flow);
+        self.node.machines[out.index()].queueing.flow_waits(q, packet.flow);
         self.came_in(out, q, &packet);
         self.serve(output);
     }
@@ -109,7 +109,7 @@ impl AtNode<'_, '_> {
         inputs.coming[coming] -= u64::from(packet.frame);
         // Its link may have failed meanwhile, or a watchdog may drop its queue.
         if let Some(reason) = self.node.links.shut(&self.ctx.facts.layout, out, queue + 1) {
-            self.node.machines[out.index()].queue_of_flow.remove(&packet.flow.0);
+            self.node.machines[out.index()].queueing.flow_is_dropped(packet.flow);
             self.discard(self.ctx.facts.layout.port_class(packet.ingress, packet.class), packet_ref, reason);
             self.never_crosses(out, &packet);
             return;
@@ -169,7 +169,7 @@ impl AtNode<'_, '_> {
     pub fn resort_inputs(&mut self, out: Local, class: u8) {
         let output = out.index();
         let first = (class as usize - 1) * self.ctx.facts.layout.subs;
-        let own = self.node.machines[out.index()].own_queues();
+        let own = self.node.machines[out.index()].queueing.class_queues();
         for input in 0..self.node.switch.inputs().ports {
             let inputs = self.node.switch.inputs();
             let voq = inputs.voq(input, output, first);
@@ -189,7 +189,7 @@ impl AtNode<'_, '_> {
             inputs.crossing[at].queue = first + sub;
             inputs.coming[output * inputs.queues + queue] -= u64::from(packet.frame);
             inputs.coming[output * inputs.queues + first + sub] += u64::from(packet.frame);
-            self.node.machines[out.index()].replaced(first + sub + 1, packet.flow);
+            self.node.machines[out.index()].queueing.flow_moves(first + sub + 1, packet.flow);
         }
         self.serve(output);
     }
@@ -207,7 +207,7 @@ impl AtNode<'_, '_> {
                 while let Some(packet_ref) = dropped.pop(&self.ctx.run.packets) {
                     let packet = self.ctx.run.packets.take(packet_ref);
                     self.node.switch.inputs_mut().one_less(input, output);
-                    self.node.machines[out.index()].queue_of_flow.remove(&packet.flow.0);
+                    self.node.machines[out.index()].queueing.flow_is_dropped(packet.flow);
                     self.drop_packet(
                         self.ctx.facts.layout.port_class(packet.ingress, class),
                         &packet,

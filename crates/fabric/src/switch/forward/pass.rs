@@ -22,7 +22,7 @@
 //! `run/departures.rs`). The full path uses no such bounds. A test adds congestion points that receive every
 //! callback and do nothing, and compares the results byte for byte.
 
-use floodway_mechanisms::slots::{CongestionPoint as _, DropReason, FcReceiver};
+use floodway_mechanisms::slots::{DropReason, FcReceiver};
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::{ISOLATED, Packet};
@@ -85,7 +85,7 @@ impl AtNode<'_, '_> {
             self.refuse(port_class, ingress, packet_ref, reason);
             return;
         }
-        if self.node.links.ports.known(out.index()).isolates {
+        if self.node.isolates(out) {
             if self.node.links.may_lose(&self.ctx.facts.layout, out, q) {
                 return self.isolate(ingress, port_class, (out, q), packet_ref);
             }
@@ -114,35 +114,12 @@ impl AtNode<'_, '_> {
         self.enter_pipeline((out, q), packet_ref);
     }
 
-    /// Takes in a packet for a queue that may lose it: no account is charged for it, and so it causes no
-    /// pause.
-    fn isolate(
-        &mut self,
-        ingress: Local,
-        port_class: usize,
-        (out, q): (Local, usize),
-        packet_ref: PacketRef,
-    ) {
-        let packet = &mut self.ctx.run.packets[packet_ref];
-        packet.flags |= ISOLATED;
-        let occupies = self.node.buffer.occupied_by(packet.frame);
-        self.node.buffer.holds(occupies, 0);
-        if self.node.switch.pipeline == 0 {
-            self.enqueue(out, q, packet_ref);
-        } else {
-            self.enter_pipeline((out, q), packet_ref);
-        }
-        // For the account it is as if it had been discarded.
-        self.with_receiver(port_class, ingress, FcReceiver::on_refused);
-        self.try_transmit(out);
-    }
-
     /// A packet that has been taken in passes the pipeline of a switch before it joins its queue.
-    fn enter_pipeline(&mut self, (out, q): (Local, usize), packet_ref: PacketRef) {
-        if q != 0 && self.node.links.ports.known(out.index()).isolates {
+    pub fn enter_pipeline(&mut self, (out, q): (Local, usize), packet_ref: PacketRef) {
+        if q != 0 && self.node.isolates(out) {
             // Its queue decides what is charged for it, so the queue is chosen now.
-            let packet = self.ctx.run.packets[packet_ref];
-            self.node.machines[out.index()].note_queue_of_flow(&self.ctx.facts.layout, q, packet.flow);
+            let flow = self.ctx.run.packets[packet_ref].flow;
+            self.node.machines[out.index()].queueing.flow_waits(q, flow);
         }
         let at = self.ctx.now + self.node.switch.pipeline;
         let pipe = &mut self.node.switch.pipe;
@@ -163,7 +140,8 @@ impl AtNode<'_, '_> {
         if packet.class == 0 {
             return self.control_leaves_pipeline(out, packet_ref);
         }
-        let q = if self.node.links.ports.known(out.index()).isolates {
+        let isolates = self.node.isolates(out);
+        let q = if isolates {
             self.ctx.facts.layout.first_queue_of(packet.class, usize::from(packet.has(ISOLATED)))
         } else {
             self.preferred_queue(out, &packet)
@@ -173,8 +151,8 @@ impl AtNode<'_, '_> {
             let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
             self.discard(port_class, packet_ref, reason);
             self.apply_releases();
-            if self.node.links.ports.known(out.index()).isolates {
-                self.node.machines[out.index()].flow_left_queue(packet.flow);
+            if isolates {
+                self.node.machines[out.index()].queueing.flow_leaves(packet.flow);
             }
             if self.node.switch.has_crossbar() {
                 self.never_crosses(out, &packet);
@@ -226,62 +204,6 @@ impl AtNode<'_, '_> {
         self.try_transmit(out);
     }
 
-    /// The queue that the packet joins; none if it must be dropped.
-    ///
-    /// A packet from a queue that no pause stops may be one too many: where its ingress has nothing but
-    /// headroom left it waits in a queue that may lose it, if there is one, and what waits of its flow moves
-    /// there.
-    pub fn queue_for(&mut self, out: Local, packet: &Packet) -> Option<usize> {
-        let q = self.preferred_queue(out, packet);
-        if !packet.has(ISOLATED)
-            || self.node.links.may_lose(&self.ctx.facts.layout, out, q)
-            || !self.node.buffer.is_pressed(
-                (&self.ctx.facts.layout, &self.node.switch),
-                self.ctx.time(),
-                packet,
-            )
-        {
-            return Some(q);
-        }
-        if !self.node.links.ports.known(out.index()).isolates {
-            return None;
-        }
-        if self.node.machines[out.index()].queue_of_flow.contains_key(&packet.flow.0) {
-            self.isolate_waiting(out, packet.class, Some(packet.flow));
-        }
-        Some(self.ctx.facts.layout.first_queue_of(packet.class, 1))
-    }
-
-    /// The queue where the packet's flow waits already, or which the congestion point chooses.
-    fn preferred_queue(&mut self, out: Local, packet: &Packet) -> usize {
-        if !self.node.links.ports.known(out.index()).has_cp
-            || self.ctx.facts.layout.subs == 1 && self.ctx.facts.layout.queues_per_port == 2
-        {
-            return self.ctx.facts.layout.first_queue(packet.class);
-        }
-        let machines = &self.node.machines[out.index()];
-        if let Some(&(q, _)) = machines.queue_of_flow.get(&packet.flow.0)
-            && !machines.sorts_each
-        {
-            return q;
-        }
-        let sub = self.sub_of(out, packet);
-        self.ctx.facts.layout.first_queue_of(packet.class, sub)
-    }
-
-    /// Does a failed link, a watchdog or a congestion point drop the packet before it is charged?
-    pub fn refused(&mut self, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
-        let shut = self.node.links.shut(&self.ctx.facts.layout, out, q);
-        if shut.is_some() || !self.node.links.ports.known(out.index()).has_cp {
-            return shut;
-        }
-        let (view, queue) = (self.node.links.packet_view(&self.ctx, packet), self.queue_view(out, q, packet));
-        let now = self.ctx.time();
-        let rng = &mut self.node.streams.admission;
-        let points = &mut self.node.machines[out.index()].congestion_points;
-        points.iter_mut().find_map(|point| point.admit(now, rng, &view, &queue))
-    }
-
     /// A packet that has just arrived is discarded before it is charged; `port_class` is its account.
     #[inline(never)]
     pub fn refuse(&mut self, port_class: usize, ingress: Local, packet_ref: PacketRef, reason: DropReason) {
@@ -325,9 +247,9 @@ impl AtNode<'_, '_> {
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     fn control_goes_through(&mut self, out: Local, packet_ref: PacketRef) -> bool {
-        let &Port { up, at_host, meters, .. } = self.node.links.ports.known(out.index());
+        let &Port { up, at_host, has_discipline, .. } = self.node.links.ports.known(out.index());
         let through = up
-            && !meters
+            && !has_discipline
             && self.ctx.facts.straight_control
             && !at_host
             && !self.apply_releases()
@@ -343,7 +265,10 @@ impl AtNode<'_, '_> {
     /// Puts a packet into the queue of the control class, and lets the port try to transmit.
     #[inline(never)]
     fn queue_control(&mut self, out: Local, packet_ref: PacketRef) {
-        if self.node.links.ports.known(out.index()).meters && self.ctx.run.packets[packet_ref].is_metered() {
+        if self.node.links.ports.known(out.index()).has_discipline
+            && self.node.machines[out.index()].queueing.meter.is_some()
+            && self.ctx.run.packets[packet_ref].is_metered()
+        {
             return self.queue_metered(out, packet_ref);
         }
         if !self.node.links.ports.known(out.index()).up {
@@ -387,7 +312,7 @@ impl AtNode<'_, '_> {
                 if packet.is_link_control() {
                     continue;
                 }
-                self.node.machines[port.index()].queue_of_flow.remove(&packet.flow.0);
+                self.node.machines[port.index()].queueing.flow_is_dropped(packet.flow);
                 self.removed(port, &packet);
                 if self.node.links.ports.known(port.index()).at_host {
                     let port_class = self.ctx.facts.layout.port_class(port, packet.class);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use floodway_mechanisms::slots::TransportSender as _;
-use floodway_units::Time;
+use floodway_units::{FlowId, Time};
 
 use super::super::parts::{Cause, Label, Sums};
 use super::super::seen::Seen;
@@ -56,9 +56,8 @@ impl Trace {
             pacing: if repeats { 0 } else { half.pacing.next_send },
             up: port.up,
             paused: self.paused[port_class].in_force().map(|stop| stop.from),
-            held: port.has_cp
-                && (node.holds_back(local, q, now)
-                    || port.holds_flows && node.holds_flow(local, q.class, hash, now)),
+            held: port.has_discipline
+                && (node.holds_back(local, q, now) || node.holds_flow(local, q.class, hash, now)),
             nic,
         }
     }
@@ -80,12 +79,12 @@ impl Trace {
     /// Congestion points of a port have been called: does one hold the flow back that is followed?
     pub fn asks_held(&mut self, seen: &Seen<'_, '_>, port: Local) {
         if let Some(message) = self.message.filter(|_| self.found.is_none()) {
-            let several = seen.facts.layout.subs > 1 || seen.facts.layout.queues_per_port > 2;
-            let q = if seen.node.machines[port.index()].sorts_each {
+            let queueing = &seen.node.machines[port.index()].queueing;
+            let q = if queueing.sorts_each() {
                 seen.queue_of_oldest(port, message.slot)
-            } else if several {
-                // None of its packets is there.
-                seen.node.machines[port.index()].queue_of_flow.get(&message.slot).map(|&(q, _)| q)
+            } else if queueing.sorts() {
+                // If it has packets here.
+                queueing.queue_of(FlowId(message.slot))
             } else {
                 Some(seen.facts.layout.first_queue(seen.run.pairs.paths[message.slot as usize].class))
             };

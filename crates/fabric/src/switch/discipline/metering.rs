@@ -11,7 +11,7 @@ impl AtNode<'_, '_> {
     pub fn queue_metered(&mut self, out: Local, packet_ref: PacketRef) {
         let frame = self.ctx.run.packets[packet_ref].frame;
         let up = self.node.links.ports.known(out.index()).up;
-        let Some(meter) = self.node.machines[out.index()].meter.as_mut() else { return };
+        let Some(meter) = self.node.machines[out.index()].queueing.meter.as_mut() else { return };
         if !up || meter.is_full() {
             // A host's own messages have come in by no port.
             let at_host = self.node.links.ports.known(out.index()).at_host;
@@ -33,7 +33,7 @@ impl AtNode<'_, '_> {
     pub fn take_metered(&mut self, port: Local) -> Option<PacketRef> {
         let now = self.ctx.time();
         let machines = &mut self.node.machines[port.index()];
-        let meter = machines.meter.as_mut()?;
+        let meter = machines.queueing.meter.as_mut()?;
         let packet_ref = meter.fifo.front()?;
         let frame = self.ctx.run.packets[packet_ref].frame;
         let wire = self.ctx.facts.layout.wire(frame);
@@ -51,7 +51,7 @@ impl AtNode<'_, '_> {
 
     /// Drops the metered messages of a port.
     pub fn flush_metered(&mut self, port: Local, reason: DropReason) {
-        let Some(meter) = self.node.machines[port.index()].meter.as_mut() else { return };
+        let Some(meter) = self.node.machines[port.index()].queueing.meter.as_mut() else { return };
         let mut waiting = meter.empty();
         while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
             let packet = self.ctx.run.packets.take(packet_ref);

@@ -49,7 +49,7 @@ impl Item {
 
     /// A number, to which no pointer belongs.
     #[inline]
-    pub fn of_number(number: usize) -> Item {
+    pub const fn of_number(number: usize) -> Item {
         Item(ptr::without_provenance_mut(number))
     }
 

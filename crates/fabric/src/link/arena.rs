@@ -33,40 +33,34 @@ pub(crate) struct PacketRef(NonNull<Packet>);
 
 /// The packet behind another one in its list, or what that one does instead of waiting in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place(*mut Packet);
+pub(crate) struct Place(Item);
 
-// SAFETY: both are values: only who has the arena follows them, and the packet belongs to one of its nodes.
+// SAFETY: it is a value: only who has the arena follows it, and the packet belongs to one of its nodes.
 #[allow(unsafe_code, reason = "threads share packets")]
 unsafe impl Send for PacketRef {}
 // SAFETY: as above.
 #[allow(unsafe_code, reason = "threads share packets")]
 unsafe impl Sync for PacketRef {}
-// SAFETY: as above.
-#[allow(unsafe_code, reason = "threads share packets")]
-unsafe impl Send for Place {}
-// SAFETY: as above.
-#[allow(unsafe_code, reason = "threads share packets")]
-unsafe impl Sync for Place {}
 
 impl Place {
     /// None is behind it.
-    pub const NONE: Place = Place(ptr::null_mut());
+    pub const NONE: Place = Place(Item::NONE);
     /// It is in no list, but on a link.
-    const IN_FLIGHT: Place = Place(ptr::without_provenance_mut(1));
+    const IN_FLIGHT: Place = Place(Item::of_number(1));
     /// It was lost on the link, and the event of its arrival is still pending.
-    const LOST: Place = Place(ptr::without_provenance_mut(2));
+    const LOST: Place = Place(Item::of_number(2));
 
     /// The packet behind, if there is one.
     #[inline]
     fn packet(self) -> Option<PacketRef> {
-        NonNull::new(self.0).map(PacketRef)
+        self.0.pointer().map(PacketRef)
     }
 }
 
 impl From<PacketRef> for Place {
     #[inline]
     fn from(packet_ref: PacketRef) -> Place {
-        Place(packet_ref.0.as_ptr())
+        Place(packet_ref.item())
     }
 }
 
@@ -415,8 +409,8 @@ impl PacketRef {
     /// The reference in an event's item.
     ///
     /// # Safety
-    /// The item was made of a reference, or is none; and the thread accesses the packet only while that is at
-    /// one of its nodes, or on the way there.
+    /// The item was made of a reference, or names nothing; and the thread accesses the packet only while that
+    /// is at one of its nodes, or on the way there.
     #[inline]
     #[allow(unsafe_code, reason = "packets stay where they are, and threads share them")]
     pub unsafe fn of(item: Item) -> PacketRef {

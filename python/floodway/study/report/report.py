@@ -9,7 +9,7 @@ import re
 from base64 import b64encode
 from html import unescape
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
@@ -30,7 +30,6 @@ from floodway.study.report.counts import verdict_counts
 from floodway.study.report.document import document
 from floodway.study.report.gallery import Gallery, file_name, overview
 from floodway.study.report.glance import COLUMNS as GLANCE
-from floodway.study.report.glance import at_a_glance
 from floodway.study.report.remarks import lossless_of, warnings_of
 from floodway.study.report.table import numbers_table, tidy
 
@@ -90,12 +89,13 @@ def write_report(
         written += gallery.files
         sections.append(_section(part, conducted, [*texts, numbers]))
         pictures.append([*gallery.shown.values()])
-    head = [*_head(conducted, title), *_glance(conducted, shown)]
+    found = document(conducted, pictures, shown)
+    head = [*_head(conducted, title), *_glance(conducted, found)]
     text = "\n\n".join([*head, *sections, *_foot(conducted, store)]) + "\n"
     contents = {
         REPORT_FILE: text,
         PAGE_FILE: _page(title, text, folder),
-        STUDY_FILE: json.dumps(document(conducted, pictures, shown), indent=2, ensure_ascii=False) + "\n",
+        STUDY_FILE: json.dumps(found, indent=2, ensure_ascii=False) + "\n",
     }
     for name, content in contents.items():
         _write(folder / name, content)
@@ -109,11 +109,11 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield from map(plain, verdict_counts(conducted))
 
 
-def _glance(conducted: Conducted, picture: dict[str, str] | None) -> Iterator[str]:
-    """Return all published statements of a paper as one table and one picture."""
-    rows = list(at_a_glance(conducted))
+def _glance(conducted: Conducted, found: Mapping[str, Any]) -> Iterator[str]:
+    """Return all published statements of a paper as one table and one picture, of what `document` has."""
+    rows, picture = found["glance"], found["overview"]
     if rows and len(conducted.parts) > 1:
-        yield table(GLANCE, rows)
+        yield table(GLANCE, ([*row.values()] for row in rows))
     if picture is not None:
         yield f"![{plain(picture['title'])}]({target(picture['file'])})\n\n{plain(picture['caption'])}"
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 #: Runs of some tenths of a second, so that a study can be met in its middle.
 SLOWER = SMALL.replace('"2ms"', '"20ms"').replace('"20ms"\ntopology', '"60ms"\ntopology')
+#: A list of one flow.
+FLOWS = "source,destination,size_bytes,start_us\nh1,h3,1000,0\n"
 
 
 def keys_of(folder: Path) -> dict[str, int]:
@@ -56,13 +58,17 @@ def plan_in(folder: Path, text: str = BRIEF) -> Any:  # noqa: ANN401 (a plan)
     return plan_of([load_study(study_file(folder, text))])
 
 
+def listed_in(folder: Path) -> str:
+    """Write the list of a scenario of one flow into a folder; return the scenario's text."""
+    (folder / "flows.csv").write_text(FLOWS, encoding="utf-8")
+    workload = '[[workload]]\nname = "list"\nflow-list = { file = "flows.csv" }\n'
+    return SMALL[: SMALL.index("[[workload]]")] + workload
+
+
 def test_a_key_changes_with_what_decides_a_result_and_with_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flows = "source,destination,size_bytes,start_us\nh1,h3,1000,0\n"
-    workload = '[[workload]]\nname = "list"\nflow-list = { file = "flows.csv" }\n'
-    listed = SMALL[: SMALL.index("[[workload]]")] + workload
-    (tmp_path / "flows.csv").write_text(flows, encoding="utf-8")
+    listed = listed_in(tmp_path)
     (tmp_path / "s.toml").write_text(listed, encoding="utf-8")
 
     def key(text: str = listed, *, name: str = "s", seed: int = 1) -> str:
@@ -76,7 +82,7 @@ def test_a_key_changes_with_what_decides_a_result_and_with_nothing_else(
     assert key(name="other") == first
     assert key(seed=2) != first
     assert key(listed.replace("10MB", "11MB")) != first
-    (tmp_path / "flows.csv").write_text(flows.replace("1000", "2000"), encoding="utf-8")
+    (tmp_path / "flows.csv").write_text(FLOWS.replace("1000", "2000"), encoding="utf-8")
     changed = key()
     assert changed != first
     monkeypatch.setattr(keys, "engine", lambda: "another")
@@ -86,10 +92,7 @@ def test_a_key_changes_with_what_decides_a_result_and_with_nothing_else(
 def test_a_scenario_as_written_has_a_key_without_seed_and_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    flows = "source,destination,size_bytes,start_us\nh1,h3,1000,0\n"
-    workload = '[[workload]]\nname = "list"\nflow-list = { file = "flows.csv" }\n'
-    listed = SMALL[: SMALL.index("[[workload]]")] + workload
-    (tmp_path / "flows.csv").write_text(flows, encoding="utf-8")
+    listed = listed_in(tmp_path)
 
     def key(text: str = listed, *, seed: int = 1) -> str:
         file = tmp_path / "s.toml"
@@ -101,7 +104,7 @@ def test_a_scenario_as_written_has_a_key_without_seed_and_engine(
     assert key(listed.replace("10MB", "11MB")) != first
     monkeypatch.setattr(keys, "engine", lambda: "another")
     assert key() == first
-    (tmp_path / "flows.csv").write_text(flows.replace("1000", "2000"), encoding="utf-8")
+    (tmp_path / "flows.csv").write_text(FLOWS.replace("1000", "2000"), encoding="utf-8")
     assert key() != first
 
 

@@ -18,8 +18,8 @@ RUN make wheel
 
 FROM python:3.14-slim-trixie
 # Versions are those that the tests run with.
-RUN --mount=type=bind,from=wheel,source=/floodway,target=/floodway \
-    pip install --no-cache-dir --constraint /floodway/requirements/dev.lock /floodway/dist/*.whl
+RUN --mount=type=bind,from=wheel,source=/floodway,target=/floodway,rw \
+    pip install --no-cache-dir --constraint /floodway/requirements/dev.lock /floodway/dist/*.whl /floodway/lab
 # matplotlib keeps its list of fonts here, whichever user runs it.
 ENV MPLCONFIGDIR=/tmp/matplotlib
 RUN useradd --uid 1000 --create-home floodway \

@@ -21,6 +21,7 @@ INSTALLED_DOCS := $(VENV)/.installed-docs
 AUDIT := $(VENV)/audit
 INSTALLED_AUDIT := $(VENV)/.installed-audit
 INSTALLED_RELEASE := $(VENV)/.installed-release
+INSTALLED_LAB := $(VENV)/.installed-lab
 BUILT := $(VENV)/.built
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
@@ -100,23 +101,23 @@ CASES ?=
 OPTIONS ?=
 
 bench: $(BUILT) ## Speed, events and memory of a fixed set, and instructions; adds to benchmarks/history.json
-	$(BIN)/python -m floodway.bench run $(CASES:%=--case %) $(OPTIONS)
+	$(BIN)/python -m floodway_lab.bench run $(CASES:%=--case %) $(OPTIONS)
 
 bench-compare: $(BUILT) ## The last two entries of that history: fails where one is slower by more than 10 %
-	$(BIN)/python -m floodway.bench compare $(OPTIONS)
+	$(BIN)/python -m floodway_lab.bench compare $(OPTIONS)
 
 bench-scaling: $(BUILT) ## 16 to 8,192 hosts: table and picture of docs/performance.md
-	$(BIN)/python -m floodway.bench scaling $(OPTIONS)
+	$(BIN)/python -m floodway_lab.bench scaling $(OPTIONS)
 
 # Other simulators' builds and their peers.toml are in FLOODWAY_PEERS, as docs/peers.md says. Five pairs:
 # OPTIONS="--turns 5".
 PAIRS ?=
 
 bench-peers: $(BUILT) ## Other simulators and floodway on the same work by turns: FLOODWAY_PEERS=DIR, see docs/peers.md
-	FLOODWAY_PEERS="$(FLOODWAY_PEERS)" $(BIN)/python -m floodway.bench peers $(PAIRS:%=--pair %) $(OPTIONS)
+	FLOODWAY_PEERS="$(FLOODWAY_PEERS)" $(BIN)/python -m floodway_lab.bench peers $(PAIRS:%=--pair %) $(OPTIONS)
 
 bench-command: $(BUILT) ## What the command line itself takes, beside the simulation
-	$(BIN)/python -m floodway.bench command $(OPTIONS)
+	$(BIN)/python -m floodway_lab.bench command $(OPTIONS)
 
 # In a folder of its own, since the flag builds all crates anew.
 loom: tools ## All orders of threads at the barrier between windows, and in what they exchange there, under loom
@@ -136,13 +137,13 @@ lint: $(BUILT) $(INSTALLED_DEV) ## Formatting, clippy, ruff, types
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/own-mechanism/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	$(BIN)/ruff format --quiet --check python tests .ci
-	$(BIN)/ruff check --quiet python tests .ci
+	$(BIN)/ruff format --quiet --check python lab tests .ci
+	$(BIN)/ruff check --quiet python lab tests .ci
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/python -m mypy.stubtest floodway._floodway
 
 generate: $(BUILT) $(INSTALLED_DEV) ## Write again what is made from the code: schema, builders, pages of the documentation
-	$(BIN)/python -m floodway.generate .
+	$(BIN)/python -m floodway_lab.generate .
 
 # What comes from the reference stays as it is where there is none.
 validation: $(BUILT) $(INSTALLED_DEV) ## Run the HPCC simulator's cases, the times of jobs and the minimal cases: tables and pictures of docs/validation.md
@@ -156,7 +157,7 @@ endif
 PAPERS ?=
 
 mutants: $(BUILT) ## Mechanisms with something wrong: each must make a verdict of its paper worse; docs/mutants.md
-	$(BIN)/python -m floodway.reproduction mutants --write $(PAPERS)
+	$(BIN)/python -m floodway_lab.reproduction mutants --write $(PAPERS)
 
 # Needs cargo-mutants: cargo install --locked cargo-mutants. A sample: make mutation SAMPLE=100 SEED=1.
 # Those of one file: FILE=rcm/sampler.rs. Not optimised, since compiling takes longer than the tests.
@@ -181,10 +182,10 @@ mpi: $(INSTALLED) | tools ## The native module built again, with MPI: mpirun -n 
 reproduced: $(BUILT) ## Every paper at full size, and the pages with their results in docs/reproduced/
 	for paper in $(or $(PAPERS),swing bifrost rcm mercury casl); do \
 	  $(BIN)/floodway reproduce $$paper --quick --quiet --out out/quick/$$paper && \
-	  $(BIN)/python -m floodway.reproduction numbers $$paper --quick && \
+	  $(BIN)/python -m floodway_lab.reproduction numbers $$paper --quick && \
 	  $(BIN)/floodway reproduce $$paper --quiet --out out/reproduce/$$paper && \
-	  $(BIN)/python -m floodway.reproduction numbers $$paper && \
-	  $(BIN)/python -m floodway.reproduction pages $$paper || exit 1; \
+	  $(BIN)/python -m floodway_lab.reproduction numbers $$paper && \
+	  $(BIN)/python -m floodway_lab.reproduction pages $$paper || exit 1; \
 	done
 
 docs: $(BUILT) $(INSTALLED_DOCS) ## The documentation as a site in site/, and that of the crates in target/doc/
@@ -213,7 +214,7 @@ $(COUNTING)/merged.profdata: $(INSTALLED_RELEASE) $(BUILT) | tools
 	  $(BIN)/maturin build --quiet --release --locked --target $(HOST_TARGET) --target-dir $(COUNTING)/target \
 	  --compatibility linux --out $(COUNTING)
 	$(PIP) install --no-deps --target $(COUNTING)/module $(COUNTING)/*.whl
-	PYTHONPATH=$(abspath $(COUNTING)/module) $(BIN)/python -m floodway.bench train
+	PYTHONPATH=$(abspath $(COUNTING)/module) $(BIN)/python -m floodway_lab.bench train
 	$(PROFDATA) merge -o $@ $(COUNTING)/raw
 
 wheel: $(INSTALLED_RELEASE) $(PROFILE) | tools ## The wheel for this kind of machine, in dist/
@@ -238,7 +239,8 @@ sdist: $(INSTALLED_RELEASE) ## The source distribution, in dist/
 clean: ## Remove everything that these targets made
 	rm -rf $(VENV) target out site dist page/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f python/floodway/_floodway*.so
-	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf lab/*.egg-info
+	find python lab tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 tools:
 	@command -v cargo >/dev/null || { echo "missing: Rust (cargo), $(LEAST_RUST) or newer; see https://rustup.rs" >&2; exit 1; }
@@ -279,6 +281,11 @@ $(INSTALLED_RELEASE): requirements/release.lock | $(BIN)/python
 	$(PIP) install --requirement $<
 	@touch $@
 
-$(BUILT): $(INSTALLED) pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES) | tools
+$(BUILT): $(INSTALLED) $(INSTALLED_LAB) pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES) | tools
 	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --locked
+	@touch $@
+
+# The laboratory of this clone: `floodway reproduce`, `floodway validate`, the reports of studies.
+$(INSTALLED_LAB): lab/pyproject.toml $(INSTALLED)
+	$(PIP) install --no-deps --editable lab
 	@touch $@

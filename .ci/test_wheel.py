@@ -40,6 +40,8 @@ COMMANDS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
         0,
         ("out/2/compare.json", "out/2/index.html"),
     ),
+    ("floodway study studies/example.toml --quick --out out/study", 0, ()),
+    ("floodway validate .", 2, ()),
     ("floodway run scenarios/no-such-scenario.toml", 2, ()),
 )
 

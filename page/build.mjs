@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { dirname, resolve } from "node:path";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const out = resolve(process.argv[2] ?? resolve(here, "../python/floodway/report"));
+const out = resolve(process.argv[2] ?? resolve(here, "../python/floodway/simulation/report"));
 await build({
   absWorkingDir: here,
   entryPoints: { bundle: "src/main.ts" },

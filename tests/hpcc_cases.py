@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.validation import Case, Reference, Side, compare_sides
-from floodway.validation.files import FLOWS, PAUSES, QUEUES
+from floodway_lab.validation import Case, Reference, Side, compare_sides
+from floodway_lab.validation.files import FLOWS, PAUSES, QUEUES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.validation import Row
+    from floodway_lab.validation import Row
 
 __all__ = [
     "CONFIG",

@@ -19,9 +19,9 @@ from matplotlib.figure import Figure
 
 import floodway as package
 from floodway.builders import ListedFlow, Workload
-from floodway.names import nearest
-from floodway.networks import from_networkx
-from floodway.tables import flows
+from floodway.builders.networks import from_networkx
+from floodway.builders.tables import flows
+from floodway.common.names import nearest
 from made_up import made_up_result
 from scenarios import LISTED, LONG, SMALL, written
 

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from floodway.bench import __main__ as program_of_bench
-from floodway.bench import command as calling
-from floodway.bench import scaling
-from floodway.bench.history import add, entry, kind, last_pairs, of_cases, read
-from floodway.bench.listing import Listing, chosen
-from floodway.bench.measure import NO_VALGRIND, counted, measured
-from floodway.bench.model import Case, Count, Scaling
-from floodway.bench.page import benchmarks_block, scaling_block, written
-from floodway.bench.program import Program
-from floodway.bench.tables import case_rows
-from floodway.bench.verdict import changes, last_of_kind, last_two
-from floodway.errors import FloodwayError
+from floodway.common.errors import FloodwayError
+from floodway_lab.bench import __main__ as program_of_bench
+from floodway_lab.bench import command as calling
+from floodway_lab.bench import scaling
+from floodway_lab.bench.history import add, entry, kind, last_pairs, of_cases, read
+from floodway_lab.bench.listing import Listing, chosen
+from floodway_lab.bench.measure import NO_VALGRIND, counted, measured
+from floodway_lab.bench.model import Case, Count, Scaling
+from floodway_lab.bench.page import benchmarks_block, scaling_block, written
+from floodway_lab.bench.program import Program
+from floodway_lab.bench.tables import case_rows
+from floodway_lab.bench.verdict import changes, last_of_kind, last_two
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,19 +11,19 @@ from types import SimpleNamespace
 import pytest
 
 import floodway
-from floodway.bench import __main__ as program_of_bench
-from floodway.bench import hpcc_ns3, htsim, turns
-from floodway.bench.history import entry, last_pairs, read
-from floodway.bench.hpcc_folder import write_folder
-from floodway.bench.listing import Listing
-from floodway.bench.model import Pair, Paired, Peer, Run, Usage
-from floodway.bench.page import pairs_block, written
-from floodway.bench.peers import called, manifest
-from floodway.bench.program import Program
-from floodway.bench.turns import Turns, missing
-from floodway.bench.usage import used
-from floodway.bench.work import OtherWorkError, Work
-from floodway.errors import FloodwayError, InputError
+from floodway.common.errors import FloodwayError, InputError
+from floodway_lab.bench import __main__ as program_of_bench
+from floodway_lab.bench import hpcc_ns3, htsim, turns
+from floodway_lab.bench.history import entry, last_pairs, read
+from floodway_lab.bench.hpcc_folder import write_folder
+from floodway_lab.bench.listing import Listing
+from floodway_lab.bench.model import Pair, Paired, Peer, Run, Usage
+from floodway_lab.bench.page import pairs_block, written
+from floodway_lab.bench.peers import called, manifest
+from floodway_lab.bench.program import Program
+from floodway_lab.bench.turns import Turns, missing
+from floodway_lab.bench.usage import used
+from floodway_lab.bench.work import OtherWorkError, Work
 
 ROOT = Path(__file__).parent.parent
 MANIFEST = """
@@ -108,7 +108,7 @@ def usage(cpu_s: float) -> Usage:
 
 def test_without_the_folder_it_is_said_what_to_put_where() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "FLOODWAY_PEERS"}
-    command = [sys.executable, "-m", "floodway.bench", "peers"]
+    command = [sys.executable, "-m", "floodway_lab.bench", "peers"]
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert "FLOODWAY_PEERS is not set" in ended.stderr

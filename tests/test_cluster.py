@@ -25,17 +25,17 @@ import pytest
 
 from command import environment, until
 from floodway.cli.exits import INTERRUPTED
-from floodway.cluster import cluster, lifetime_of
-from floodway.errors import ClusterError, InputError, LostResultsError, OutputError
-from floodway.keys import key_of
-from floodway.mechanisms import load_file
+from floodway.common.errors import ClusterError, InputError, LostResultsError, OutputError
 from floodway.results.store import Reservation, read
 from floodway.results.verification import verified_all
-from floodway.scenarios import load
+from floodway.scenarios.keys import key_of
+from floodway.scenarios.mechanisms import load_file
+from floodway.scenarios.scenario import load
+from floodway.simulation.cluster import cluster, lifetime_of
 from floodway.study import conduct, load_study, plan_of
-from floodway.study.report.report import TIMES
 from floodway.study.running import work
 from floodway.study.running.work import answer_to_far, far_task_of, with_contents
+from floodway_lab.study.report.report import TIMES
 from scenarios import LONG, SMALL
 from studies import BRIEF, study_file
 

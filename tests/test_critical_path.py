@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import floodway as package
-from floodway.critical_path import PATH_CAUSES, target_of, targets_of
-from floodway.errors import InputError, UnknownNameError
+from floodway.common.errors import InputError, UnknownNameError
+from floodway.simulation.critical_path import PATH_CAUSES, target_of, targets_of
 from scenarios import RAILS, SMALL, written
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import floodway
-from floodway.concepts import PICTURES, draw
+from floodway_lab.concepts import PICTURES, draw
 
 if TYPE_CHECKING:
     from command import Command
@@ -43,7 +43,7 @@ def test_every_scenario_of_the_concepts_is_one_and_has_its_picture() -> None:
 def test_the_pictures_of_the_concepts_are_those_of_their_runs(tmp_path: Path) -> None:
     for file in draw(tmp_path, ROOT / "scenarios" / "concepts"):
         kept = ROOT / "docs" / "pictures" / file.name
-        again = "run `python -m floodway.concepts docs/pictures`"
+        again = "run `python -m floodway_lab.concepts docs/pictures`"
         assert file.read_bytes() == kept.read_bytes(), again
 
 

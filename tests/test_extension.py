@@ -19,7 +19,7 @@ import pytest
 
 from command import Command, Done, environment
 from floodway import _floodway
-from floodway.extensions import VERSION
+from floodway.common.extensions import VERSION
 
 ROOT = Path(__file__).parent.parent
 TEMPLATE = ROOT / "examples" / "own-mechanism"

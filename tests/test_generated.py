@@ -12,8 +12,8 @@ import pytest
 
 import floodway
 from floodway import _floodway
-from floodway.catalog import entries, find, page_of
-from floodway.errors import UnknownNameError
+from floodway.cli.catalog import entries, find, page_of
+from floodway.common.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from command import Command
@@ -26,8 +26,8 @@ def generated() -> dict[str, str]:
     lines = (
         "import json, sys",
         "from pathlib import Path",
-        "from floodway.generate.code import code",
-        "from floodway.generate.documents import documents",
+        "from floodway_lab.generate.code import code",
+        "from floodway_lab.generate.documents import documents",
         "print(json.dumps({**code(), **documents(Path(sys.argv[1]))}))",
     )
     command = [sys.executable, "-c", "; ".join(lines), str(ROOT)]

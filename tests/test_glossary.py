@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from floodway.catalog import entries, find
-from floodway.errors import UnknownNameError
-from floodway.glossary import Term, terms
+from floodway.cli.catalog import entries, find
+from floodway.common.errors import UnknownNameError
+from floodway.common.glossary import Term, terms
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -17,8 +17,8 @@ import commit_message
 import floodway
 import release_notes
 import widths
-from floodway import extensions
-from floodway.ready import FOLDER, resolved
+from floodway.common import extensions
+from floodway.common.ready import FOLDER, resolved
 
 if TYPE_CHECKING:
     from command import Command
@@ -67,6 +67,7 @@ def test_every_file_that_names_the_version_names_the_same() -> None:
         "CITATION.cff": citation["version"],
         "CHANGELOG.md": release_notes.newest()[0],
         "extensions.py": extensions.VERSION,
+        "lab/pyproject.toml": toml_of("lab/pyproject.toml")["project"]["version"],
         "the template's Cargo.toml": re.findall(
             r'tag = "v([^"]+)"', text_of("examples/own-mechanism/Cargo.toml")
         )[0],
@@ -252,7 +253,7 @@ def test_the_image_is_made_of_what_the_wheel_needs() -> None:
     }
     assert all((ROOT / name).exists() for name in let_in)
     project = toml_of("pyproject.toml")
-    needed = {"Cargo.toml", "Cargo.lock", "Makefile", "pyproject.toml", "crates", "requirements"}
+    needed = {"Cargo.toml", "Cargo.lock", "Makefile", "pyproject.toml", "crates", "lab", "requirements"}
     needed |= {project["project"]["readme"], *project["project"]["license-files"]}
     needed |= {
         project["tool"]["maturin"]["python-source"],

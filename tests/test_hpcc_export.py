@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import floodway as package
-from floodway.errors import OutputError
+from floodway.common.errors import OutputError
 from scenarios import SMALL, written
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from floodway.comparison.extrapolation import Extrapolated, Line
 from floodway.plot.compared import pictures
 from floodway.results.collectives import bandwidths, collectives_of
 from floodway.results.iterations import exposed_of, iterations_of
-from floodway.validation.jobs import star
-from floodway.validation.jobs.networks import HEADER, PAYLOAD, scenario_of
+from floodway_lab.validation.jobs import star
+from floodway_lab.validation.jobs.networks import HEADER, PAYLOAD, scenario_of
 from scenarios import RAILS
 
 

@@ -13,12 +13,13 @@ import polars as pl
 import pytest
 
 from command import environment
-from floodway import OutputError, keys
-from floodway.reproduction.kept import Kept, file_of
-from floodway.reproduction.pages import Made, results_page
-from floodway.reproduction.paper import judge, take_in
+from floodway import OutputError
+from floodway.scenarios import keys
 from floodway.study import Conducted, Study, asked_for, conduct, plan_of
 from floodway.study.running.storage import Runs
+from floodway_lab.reproduction.kept import Kept, file_of
+from floodway_lab.reproduction.pages import Made, results_page
+from floodway_lab.reproduction.paper import judge, take_in
 from scenarios import SMALL
 from studies import study_file
 
@@ -323,7 +324,7 @@ def test_the_commands_keep_what_is_finished_and_leave_pages_without_numbers_alon
     shutil.rmtree(paper.page)
 
     def call(*words: str) -> subprocess.CompletedProcess[str]:
-        line = [sys.executable, "-m", "floodway.reproduction", *words]
+        line = [sys.executable, "-m", "floodway_lab.reproduction", *words]
         done = subprocess.run(
             line, cwd=paper.folder, env=environment(), capture_output=True, text=True, check=False
         )
@@ -343,6 +344,6 @@ def test_the_commands_keep_what_is_finished_and_leave_pages_without_numbers_alon
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert call("pages", "pools").returncode == 0
     text = page.read_text(encoding="utf-8")
-    assert "This page is generated: `python -m floodway.reproduction pages pools`" in text
+    assert "This page is generated: `python -m floodway_lab.reproduction pages pools`" in text
     assert text.count(", revision fed") == 2
     assert "`--quick` judges " in text

@@ -198,7 +198,7 @@ def test_memory_that_runs_out_within_a_window_is_reported_in_a_line_on_any_threa
     words = ("run", path, "--threads", str(threads), "--force-threads", "--quiet")
     # What the command needs by itself is known once it has begun.
     code = (
-        "import resource, sys, floodway.simulation\n"
+        "import resource, sys, floodway.simulation.run\n"
         "from floodway.cli import main\n"
         "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
         f"resource.setrlimit(resource.RLIMIT_AS, (size + ({more} << 20), resource.RLIM_INFINITY))\n"

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from floodway.catalog import entries
-from floodway.generate.numbering import (
+from floodway.cli.catalog import entries
+from floodway_lab.generate.numbering import (
     SOURCES,
     UNNUMBERED,
     Citation,

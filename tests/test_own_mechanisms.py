@@ -11,10 +11,10 @@ import pytest
 
 import floodway
 from command import Command, environment, until
-from floodway.errors import InputError, MechanismError, ScenarioError
-from floodway.keys import key_of
-from floodway.mechanisms import load_file
-from floodway.simulation import run
+from floodway.common.errors import InputError, MechanismError, ScenarioError
+from floodway.scenarios.keys import key_of
+from floodway.scenarios.mechanisms import load_file
+from floodway.simulation.run import run
 
 if TYPE_CHECKING:
     from pathlib import Path

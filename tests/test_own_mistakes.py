@@ -15,10 +15,10 @@ import pytest
 
 import floodway
 from command import Command, environment, until
-from floodway.errors import InputError, MechanismError, ScenarioError
-from floodway.mechanisms import load_file
-from floodway.own_code import missing
-from floodway.simulation import run
+from floodway.common.errors import InputError, MechanismError, ScenarioError
+from floodway.scenarios.mechanisms import load_file
+from floodway.scenarios.own_code import missing
+from floodway.simulation.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,7 +142,7 @@ def test_a_class_is_known_by_what_its_file_imports_from_its_folder_too(tmp_path:
         (tmp_path / "factor.py").write_text(f"FACTOR = {factor}\n", encoding="utf-8")
         lines = (
             "from pathlib import Path",
-            "from floodway.mechanisms import digests, load_file",
+            "from floodway.scenarios.mechanisms import digests, load_file",
             "load_file(Path('with_factor.py'))",
             "print(digests()['rate-control.with-factor'])",
         )
@@ -246,7 +246,7 @@ def test_two_files_of_one_name_are_two_modules(tmp_path: Path) -> None:
 def test_what_code_lacks_is_not_told_as_too_little_memory() -> None:
     program = """
 import resource, sys
-from floodway.loading import loading
+from floodway.common.loading import loading
 resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 with loading():
     from random import Nobody

@@ -16,23 +16,18 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import floodway as package
+import floodway_lab as laboratory
 from command import Command
-from floodway.bench.page import pairs_block
+from floodway.common.markdown import Markdown, code, formatted, plain, table
 from floodway.comparison import Variant, compare
-from floodway.markdown import Markdown, code, formatted, plain, table
-from floodway.report import report
-from floodway.reproduction.mutants import Found, Mutant, Worse
-from floodway.reproduction.pages import (
-    Made,
-    mutants_page,
-    overview_page,
-    results_page,
-    statements_of,
-)
-from floodway.reproduction.paper import judge, take_in
+from floodway.simulation.report import report
 from floodway.study import conduct, load_study, plan_of
-from floodway.study.report.glance import COLUMNS as GLANCE
-from floodway.validation.page import write_block
+from floodway_lab.bench.page import pairs_block
+from floodway_lab.reproduction.mutants import Found, Mutant, Worse
+from floodway_lab.reproduction.pages import Made, mutants_page, overview_page, results_page, statements_of
+from floodway_lab.reproduction.paper import judge, take_in
+from floodway_lab.study.report.glance import COLUMNS as GLANCE
+from floodway_lab.validation.page import write_block
 from scenarios import SMALL
 from studies import BRIEF, study_file
 
@@ -263,8 +258,8 @@ def test_the_script_of_a_page_of_runs_is_the_one_that_its_policy_allows() -> Non
 
 
 def test_no_code_makes_a_page_without_a_policy() -> None:
-    root = Path(package.__file__).parent
-    templates = [each for each in root.rglob("*") if each.suffix in {".py", ".jinja"}]
+    roots = [Path(each.__file__ or "").parent for each in (package, laboratory)]
+    templates = [each for root in roots for each in root.rglob("*") if each.suffix in {".py", ".jinja"}]
     pages = [each for each in templates if "<!doctype html>" in each.read_text(encoding="utf-8")]
     assert len(pages) >= 4
     assert [each for each in pages if "policy(" not in each.read_text(encoding="utf-8")] == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import floodway as package
-from floodway.tables import flows
+from floodway.builders.tables import flows
 from scenarios import SMALL
 
 if TYPE_CHECKING:

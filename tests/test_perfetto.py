@@ -11,15 +11,15 @@ import pytest
 from protobuf_reader import fields, one
 
 from command import Command
-from floodway.analysis import read
 from floodway.results.causes import ends_of, pause_causes
 from floodway.results.feedback import pause_spans
 from floodway.results.grid import grid_of
 from floodway.results.perfetto import trace
+from floodway.simulation.analysis import read
 
 if TYPE_CHECKING:
     from command import Done
-    from floodway.analysis import Result
+    from floodway.simulation.analysis import Result
 
 ROOT = Path(__file__).parent.parent
 TREE = "scenarios/concepts/congestion-tree.toml"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from floodway.errors import PlanError, UnknownNameError
+from floodway.common.errors import PlanError, UnknownNameError
 from floodway.planning import question as question_module
 from floodway.planning.answer import asked, distance
 from floodway.planning.arriving import headroom_terms, largest_held, pfc_headroom

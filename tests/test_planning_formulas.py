@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from floodway.errors import PlanError, UnknownNameError
+from floodway.common.errors import PlanError, UnknownNameError
 from floodway.planning.asics import asic, asics
 from floodway.planning.formulas import (
     dnx_xoff,

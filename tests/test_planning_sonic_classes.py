@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 from floodway.planning.asics import asic
 from floodway.planning.formulas import nvidia_profile
 from floodway.planning.sonic import lint

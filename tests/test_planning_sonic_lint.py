@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floodway import _floodway
-from floodway.errors import PlanError, UnknownNameError
+from floodway.common.errors import PlanError, UnknownNameError
 from floodway.planning.arriving import largest_held, occupied
 from floodway.planning.asics import asic
 from floodway.planning.formulas import dnx_xoff, nvidia_profile, small_frames_xoff

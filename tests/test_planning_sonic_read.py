@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 from floodway.planning.sonic.config_db import FIELDS, READ
 from floodway.planning.sonic.files import read
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import yang_models
-from floodway.errors import OutputError, PlanError
+from floodway.common.errors import OutputError, PlanError
 from floodway.planning.sonic import Configuration, LosslessPort, lint, snippets, write
 from floodway.planning.sonic.files import read
 from floodway.planning.sonic.writing import FILES, lookup_text, tables

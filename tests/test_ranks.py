@@ -16,8 +16,8 @@ import pytest
 import floodway
 from floodway import _floodway
 from floodway.cli.exits import DONE, TERMINATED, USAGE
-from floodway.errors import RanksError
-from floodway.ranks import processes, refusal, require_alike
+from floodway.common.errors import RanksError
+from floodway.simulation.ranks import processes, refusal, require_alike
 
 ROOT = Path(__file__).parent.parent
 DEMO = ROOT / "scenarios" / "demo.toml"

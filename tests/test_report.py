@@ -17,22 +17,22 @@ import pytest
 
 import floodway as package
 from command import Command
-from floodway.critical_path import find_path
-from floodway.report import MOST_RUNS, report
-from floodway.report.columns import TYPES, packed
-from floodway.report.network import network_of
-from floodway.report.timeline import LEAST_BYTES, Steps, frames_of
 from floodway.results.feedback import pause_spans
 from floodway.results.grid import grid_of
 from floodway.results.report_records import with_report_records
-from floodway.why import Why, chosen, take_each_apart
+from floodway.simulation.critical_path import find_path
+from floodway.simulation.report import MOST_RUNS, report
+from floodway.simulation.report.columns import TYPES, packed
+from floodway.simulation.report.network import network_of
+from floodway.simulation.report.timeline import LEAST_BYTES, Steps, frames_of
+from floodway.simulation.why import Why, chosen, take_each_apart
 from scenarios import RAILS, SMALL, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.critical_path import CriticalPath
     from floodway.results import Result
+    from floodway.simulation.critical_path import CriticalPath
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "page"

@@ -15,15 +15,15 @@ import polars as pl
 import pytest
 
 import floodway as package
-from floodway.report import report
 from floodway.results.feedback import pause_spans
 from floodway.results.report_records import with_report_records
+from floodway.simulation.report import report
 from scenarios import RAILS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from floodway.analysis import Result
+    from floodway.simulation.analysis import Result
 
 webdriver = pytest.importorskip(
     "selenium.webdriver", reason="selenium is not installed: requirements/dev.lock"

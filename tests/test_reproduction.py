@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from floodway import StudyError
-from floodway.reproduction.mutants import mutants_of, tried
-from floodway.reproduction.pages import Made, mutants_page, results_page
-from floodway.reproduction.paper import judge, take_in
 from floodway.study import conduct, load_study, papers, plan_of, report_of
+from floodway_lab.reproduction.mutants import mutants_of, tried
+from floodway_lab.reproduction.pages import Made, mutants_page, results_page
+from floodway_lab.reproduction.paper import judge, take_in
 from studies import BRIEF, study_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.reproduction.mutants import Found
     from floodway.study import Study
+    from floodway_lab.reproduction.mutants import Found
 
 #: Three seeds, and a claim that holds: the smaller pool is no worse, since nothing pauses at these loads.
 HOLDS = (

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 CRATES = Path(__file__).parent.parent / "crates"
 FABRIC = CRATES / "fabric" / "src"
 PYTHON = Path(__file__).parent.parent / "python" / "floodway"
+LAB = Path(__file__).parent.parent / "lab" / "floodway_lab"
+#: Packages and modules on the top floor of `python/floodway`, and how many import one another in a row.
+MOST_ROOMS, MOST_FLOORS = 10, 10
 #: Lines of a file. Tests that have a file of their own may be longer.
 LONGEST = 600
 #: Files that import each other, directly or over others.
@@ -233,22 +236,44 @@ def _python_imports(root: Path) -> nx.DiGraph:
 
 
 def _room(module: str) -> str:
-    """The package of a module: `study.report` of `floodway.study.report.table`, else the first folder."""
-    parts = module.split(".")[1:]
-    return ".".join(parts[: 2 if parts[:1] == ["study"] and len(parts) > 2 else 1])
+    """The package of a module on the top floor, and `.` for the top itself."""
+    return ".".join(module.split(".")[1:2]) or "."
 
 
-def test_rooms_of_python_import_each_other_in_no_circle() -> None:
-    modules = _python_imports(PYTHON)
-    assert modules.number_of_edges() > modules.number_of_nodes()
+def _rooms(modules: nx.DiGraph) -> nx.DiGraph:
     rooms = nx.DiGraph((_room(one), _room(other)) for one, other in modules.edges)
     rooms.remove_edges_from(list(nx.selfloop_edges(rooms)))
+    return rooms
+
+
+@pytest.mark.parametrize("package", [PYTHON, LAB], ids=lambda folder: folder.name)
+def test_rooms_of_python_import_each_other_in_no_circle(package: Path) -> None:
+    modules = _python_imports(package)
+    assert modules.number_of_edges() > modules.number_of_nodes()
+    rooms = _rooms(modules)
     circles = [sorted(circle) for circle in nx.strongly_connected_components(rooms) if len(circle) > 1]
     assert circles == []
+    assert nx.dag_longest_path_length(rooms) < MOST_FLOORS
+
+
+def test_the_top_floor_of_the_package_has_few_rooms() -> None:
+    rooms = {_room(module) for module in _python_files(PYTHON)} - {".", "__main__"}
+    assert len(rooms) <= MOST_ROOMS, sorted(rooms)
+
+
+def test_the_package_does_not_import_the_laboratory() -> None:
+    found = [
+        f"{file.relative_to(PYTHON)}:{node.lineno}"
+        for file in PYTHON.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.ImportFrom) and (node.module or "").startswith(LAB.name))
+        or (isinstance(node, ast.Import) and any(each.name.startswith(LAB.name) for each in node.names))
+    ]
+    assert found == []
 
 
 def test_results_import_nothing_that_draws_or_explains_them() -> None:
-    above = ("floodway.plot", "floodway.why", "floodway.analysis", "floodway.comparison", "floodway.study")
+    above = ("floodway.plot", "floodway.simulation", "floodway.comparison", "floodway.study")
     found = [
         (one, other)
         for one, other in _python_imports(PYTHON).edges

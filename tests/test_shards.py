@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 import floodway as package
 from command import environment, until
-from floodway.errors import ComparisonError, InputError, InUseError
+from floodway.common.errors import ComparisonError, InputError, InUseError
 from floodway.results.locks import Lock, SharedLock
 from floodway.results.verification import verified_all
-from floodway.shards import Shard
+from floodway.simulation.shards import Shard
 from floodway.study import conduct, load_study, plan_of, report_of
-from floodway.study.report.report import TIMES
+from floodway_lab.study.report.report import TIMES
 from scenarios import SMALL
 from studies import BRIEF, study_file
 

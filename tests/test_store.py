@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from command import limited_files
-from floodway.errors import OutputError
+from floodway.common.errors import OutputError
 from floodway.plot import save_all
 from floodway.results import Reservation, Result, read
 from made_up import made_up_result

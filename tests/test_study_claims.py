@@ -5,21 +5,22 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from floodway.errors import StudyError
+from floodway.common.errors import StudyError
 from floodway.study import load_study, plan_of
-from floodway.study.claims.numbers import Numbers, RunFacts
-from floodway.study.claims.outcome import Part
-from floodway.study.claims.verdicts import claim_verdicts
 from floodway.study.metrics.kinds import Value
-from floodway.study.report.claim_rows import claim_rows, expected, shown
+from floodway.study.numbers import Numbers, RunFacts
+from floodway.study.outcome import Part
+from floodway.study.running.status import expected
+from floodway_lab.study.claims.verdicts import claim_verdicts
+from floodway_lab.study.report.claim_rows import claim_rows, shown
 from studies import STUDY, study_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from floodway.study.claims.judgement import Judged, Verdict
     from floodway.study.format.model import Study
+    from floodway_lab.study.claims.judgement import Judged, Verdict
 
     Given: TypeAlias = Mapping[str, Sequence[float | Value | None]]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import floodway as package
-from floodway.errors import StudyError
+from floodway.common.errors import StudyError
 from floodway.study import load_study, plan_of
 from floodway.study.metrics.kinds import KINDS
 from floodway.study.running.runs import selected

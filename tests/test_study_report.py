@@ -19,8 +19,8 @@ from floodway.study import (
     plan_of,
     ready_studies,
 )
-from floodway.study.pictures import distributions, drawing, grid
 from floodway.study.running.storage import Runs
+from floodway_lab.study.pictures import distributions, drawing, grid
 from made_up import made_up_result
 from scenarios import TOLD
 from studies import BRIEF, STUDY, study_file

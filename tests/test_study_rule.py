@@ -12,20 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floodway.study import load_study
-from floodway.study.claims.judgement import VERDICTS
-from floodway.study.claims.numbers import Numbers
-from floodway.study.claims.rule import Interval, band_of, change_less
-from floodway.study.claims.verdicts import claim_verdicts
 from floodway.study.metrics.kinds import Value
+from floodway.study.numbers import Numbers
 from floodway.study.running.runs import Run
+from floodway_lab.study.claims.judgement import VERDICTS
+from floodway_lab.study.claims.rule import Interval, band_of, change_less
+from floodway_lab.study.claims.verdicts import claim_verdicts
 from studies import study_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from floodway.study.claims.judgement import Verdict
     from floodway.study.format.model import Study
+    from floodway_lab.study.claims.judgement import Verdict
 
 #: A mechanism, what it is compared with, and the mechanism without its deciding part.
 TEXT = """\

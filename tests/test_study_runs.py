@@ -15,15 +15,16 @@ import pytest
 
 import floodway as package
 from command import environment, limited_files, until
-from floodway import keys
 from floodway.cli import app as cli
 from floodway.cli import study as studying
 from floodway.cli.pictures import PictureOptions
 from floodway.results.digests import sealed
 from floodway.results.verification import verified_all
+from floodway.scenarios import keys
 from floodway.study import conduct, expected_minutes, load_study, plan_of, states_of
-from floodway.study.report.report import TIMES
 from floodway.study.running.storage import StudyFolder
+from floodway_lab.cli import reproduce as reproducing
+from floodway_lab.study.report.report import TIMES
 from scenarios import LONG, SMALL
 from studies import BRIEF, study_file
 
@@ -495,7 +496,8 @@ def test_bad_usage_is_reported_before_anything_runs(
 @pytest.mark.parametrize("verb", ["study", "reproduce"])
 def test_both_verbs_take_the_same_options(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     asked: list[studying.Request] = []
-    monkeypatch.setattr(studying, verb, lambda _, request: asked.append(request))
+    module = reproducing if verb == "reproduce" else studying
+    monkeypatch.setattr(module, verb, lambda _, request: asked.append(request))
     nothing = studying.Request(
         out=None, jobs=None, seeds=None, quick=False, status=False, force=False, quiet=False, json=False
     )

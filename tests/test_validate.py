@@ -13,8 +13,8 @@ import pytest
 
 import floodway as package
 from floodway.cli.app import app
-from floodway.errors import Fault, OutputError, ScenarioError, ValidationError
-from floodway.validation import (
+from floodway.common.errors import Fault, OutputError, ScenarioError, ValidationError
+from floodway_lab.validation import (
     Case,
     CaseResult,
     Reference,
@@ -25,16 +25,16 @@ from floodway.validation import (
     document,
     validate,
 )
-from floodway.validation import validation as validating
-from floodway.validation.report import BEGIN, END, draw_into, write_report
-from floodway.validation.running import refusal_of
+from floodway_lab.validation import validation as validating
+from floodway_lab.validation.report import BEGIN, END, draw_into, write_report
+from floodway_lab.validation.running import refusal_of
 from hpcc_cases import FLOWS_TEXT, case_in, case_of, flows_of, queues_of, side
 from scenarios import SMALL
 
 if TYPE_CHECKING:
     from command import Command
     from floodway.results import Result
-    from floodway.validation import Row
+    from floodway_lab.validation import Row
 
 ROOT = os.environ.get("FLOODWAY_REFERENCE")
 REFERENCE = Path(ROOT or ".", "reference", "ns3")

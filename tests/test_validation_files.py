@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from floodway.errors import ValidationError
-from floodway.validation import Reference, cases_of
-from floodway.validation.counts import Counts, counts_equal, read_counts, reference_counts, write_counts
-from floodway.validation.files import read_flows, read_pauses, read_queues
-from floodway.validation.queues import Port, samples_of
+from floodway.common.errors import ValidationError
+from floodway_lab.validation import Reference, cases_of
+from floodway_lab.validation.counts import Counts, counts_equal, read_counts, reference_counts, write_counts
+from floodway_lab.validation.files import read_flows, read_pauses, read_queues
+from floodway_lab.validation.queues import Port, samples_of
 from hpcc_cases import case_in
 
 if TYPE_CHECKING:

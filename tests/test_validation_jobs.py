@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from floodway.errors import ScenarioError, ValidationError
-from floodway.validation.jobs import is_of_jobs, validate_jobs
-from floodway.validation.jobs.goal import longest_chain
+from floodway.common.errors import ScenarioError, ValidationError
+from floodway_lab.validation.jobs import is_of_jobs, validate_jobs
+from floodway_lab.validation.jobs.goal import longest_chain
 
 if TYPE_CHECKING:
     from command import Command

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from floodway.validation import CaseResult, Reference, Side
-from floodway.validation.counts import Counts
-from floodway.validation.equality import decided, equal
-from floodway.validation.first import first_difference
-from floodway.validation.flows import differences, matched, nearest_rank, tied
-from floodway.validation.queues import busiest
-from floodway.validation.rules import RULES, Limit, spread
+from floodway_lab.validation import CaseResult, Reference, Side
+from floodway_lab.validation.counts import Counts
+from floodway_lab.validation.equality import decided, equal
+from floodway_lab.validation.first import first_difference
+from floodway_lab.validation.flows import differences, matched, nearest_rank, tied
+from floodway_lab.validation.queues import busiest
+from floodway_lab.validation.rules import RULES, Limit, spread
 from hpcc_cases import case_of, failing, flows_of, pauses_of, queues_of, rows_of, side
 
 if TYPE_CHECKING:
-    from floodway.validation.rules import Kind
+    from floodway_lab.validation.rules import Kind
 
 
 def test_a_side_equals_itself() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import floodway as package
-from floodway.errors import ScenarioError
-from floodway.validation import Case, validate
-from floodway.validation import validation as validating
-from floodway.validation.running import scenario_of
+from floodway.common.errors import ScenarioError
+from floodway_lab.validation import Case, validate
+from floodway_lab.validation import validation as validating
+from floodway_lab.validation.running import scenario_of
 from hpcc_cases import CONFIG
 
 ROOT = os.environ.get("FLOODWAY_REFERENCE")

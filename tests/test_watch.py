@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from command import Command
-    from floodway.scenarios import Extent
+    from floodway.scenarios.scenario import Extent
 
 
 #: Flows arrive for 2 ms.

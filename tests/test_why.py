@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import floodway as package
-from floodway.errors import InputError, RunError, UnknownNameError
-from floodway.why import CAUSES, Part, Sent, Why, chosen, short_name
+from floodway.common.errors import InputError, RunError, UnknownNameError
+from floodway.simulation.why import CAUSES, Part, Sent, Why, chosen, short_name
 from scenarios import LISTED, RING, SMALL, written
 
 if TYPE_CHECKING:

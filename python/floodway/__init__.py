@@ -15,14 +15,12 @@ Examples
 
 from typing import TYPE_CHECKING
 
-from floodway.extensions import native
-from floodway.on_demand import found_in
+from floodway.common.extensions import native
+from floodway.common.on_demand import found_in
 
 if TYPE_CHECKING:
     from floodway._floodway import Progress, __version__
-    from floodway.analysis import Result, read
-    from floodway.comparison import Comparison, Variant, compare, vary
-    from floodway.errors import (
+    from floodway.common.errors import (
         ComparisonError,
         ExtensionError,
         Fault,
@@ -45,11 +43,13 @@ if TYPE_CHECKING:
         UnverifiedWarning,
         ValidationError,
     )
-    from floodway.mechanisms import CongestionPoint, Duration, Rate, RateControl, Size
+    from floodway.comparison import Comparison, Variant, compare, vary
     from floodway.planning import Plan, plan
     from floodway.results import Summary
-    from floodway.scenarios import Scenario, load
-    from floodway.simulation import run
+    from floodway.scenarios.mechanisms import CongestionPoint, Duration, Rate, RateControl, Size
+    from floodway.scenarios.scenario import Scenario, load
+    from floodway.simulation.analysis import Result, read
+    from floodway.simulation.run import run
 
 __all__ = [
     "Comparison",
@@ -98,9 +98,9 @@ __all__ = [
 #: command line answers Ctrl-C before the tables' library is loaded.
 _NAMES = {
     "_floodway": ("Progress", "__version__"),
-    "analysis": ("Result", "read"),
+    "simulation.analysis": ("Result", "read"),
     "comparison": ("Comparison", "Variant", "compare", "vary"),
-    "errors": (
+    "common.errors": (
         "ComparisonError",
         "ExtensionError",
         "Fault",
@@ -123,11 +123,11 @@ _NAMES = {
         "UnverifiedWarning",
         "ValidationError",
     ),
-    "mechanisms": ("CongestionPoint", "Duration", "Rate", "RateControl", "Size"),
+    "scenarios.mechanisms": ("CongestionPoint", "Duration", "Rate", "RateControl", "Size"),
     "planning": ("Plan", "plan"),
     "results": ("Summary",),
-    "scenarios": ("Scenario", "load"),
-    "simulation": ("run",),
+    "scenarios.scenario": ("Scenario", "load"),
+    "simulation.run": ("run",),
 }
 
 

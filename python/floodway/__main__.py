@@ -12,7 +12,7 @@ import atexit
 import gc
 from typing import TYPE_CHECKING
 
-from floodway.loading import loading, refuse_little_memory
+from floodway.common.loading import loading, refuse_little_memory
 
 if TYPE_CHECKING:
     from typing import NoReturn

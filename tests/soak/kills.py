@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from command import environment
 from floodway.results.verification import verified
-from floodway.study.report.report import TIMES
+from floodway_lab.study.report.report import TIMES
 from scenarios import SMALL
 from studies import BRIEF, study_file
 

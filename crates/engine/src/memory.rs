@@ -6,7 +6,8 @@
 //!
 //! These data are columns, packets, chunks of events, rows, buckets and tables. `Exhausted` is caught where
 //! panics are caught. Linux may grant memory that it does not have: so the code that supervises a run
-//! (`python/floodway/watching.py`) checks what is left, and stops the run before the system ends the process.
+//! (`python/floodway/simulation/watching.py`) checks what is left, and stops the run before the system ends
+//! the process.
 
 use std::collections::{BinaryHeap, TryReserveError};
 use std::fs;

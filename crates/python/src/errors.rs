@@ -1,4 +1,4 @@
-//! Rust's errors as the exceptions of `floodway.errors`, with the place of the fault as attributes.
+//! Rust's errors as the exceptions of `floodway.common.errors`, with the place of the fault as attributes.
 
 use floodway_fabric::BuildError;
 use floodway_fabric::memory::{Exhausted, left};
@@ -13,7 +13,7 @@ use crate::extension;
 use crate::guard::Stopped;
 use crate::own::Fault;
 
-const MODULE: &str = "floodway.errors";
+const MODULE: &str = "floodway.common.errors";
 
 /// A scenario with faults.
 pub fn faulty(py: Python<'_>, errors: &ScenarioErrors) -> PyErr {

@@ -18,16 +18,16 @@ from floodway.cli.output import echo
 from floodway.cli.run import failures
 from floodway.cli.show_comparison import show
 from floodway.cli.watch import WatchAll
+from floodway.common.errors import ComparisonError
+from floodway.common.ready import resolved
 from floodway.comparison import PAGE_FILE, document, files, folder_names, merged_warnings, split_values
-from floodway.errors import ComparisonError
-from floodway.ready import resolved
 from floodway.results.files import REPORT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from floodway.comparison import Comparison, Variant
-    from floodway.shards import Shard
+    from floodway.simulation.shards import Shard
 
 __all__ = ["Request", "compare"]
 

@@ -37,7 +37,7 @@ def planned_flow_controls(_: click.Context, __: click.Parameter, incomplete: str
 
 def papers(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the papers with studies whose names begin so."""
-    from floodway.errors import UnknownNameError  # noqa: PLC0415
+    from floodway.common.errors import UnknownNameError  # noqa: PLC0415
     from floodway.study.format.papers import papers as found  # noqa: PLC0415
 
     try:
@@ -48,7 +48,7 @@ def papers(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 
 def named(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return what `floodway explain` knows that begins so."""
-    from floodway.catalog import known_names  # noqa: PLC0415
+    from floodway.cli.catalog import known_names  # noqa: PLC0415
 
     return _beginning(incomplete, known_names())
 

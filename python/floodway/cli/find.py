@@ -9,24 +9,16 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from floodway import _floodway
-from floodway.catalog import (
-    chips,
-    entries,
-    find,
-    left_out,
-    page_of,
-    paper_entries,
-    ready_scenarios,
-)
+from floodway.cli.catalog import chips, entries, find, left_out, page_of, paper_entries, ready_scenarios
 from floodway.cli.output import echo
 from floodway.cli.terminal import Terminal
-from floodway.ready import shown
+from floodway.common.ready import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from floodway.catalog import Entry
+    from floodway.cli.catalog import Entry
 
 __all__ = ["KINDS", "explain", "list_", "schema"]
 

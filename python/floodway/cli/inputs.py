@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 import floodway
-from floodway.errors import InputError, ScenarioError
-from floodway.files import parse_toml
-from floodway.ready import resolved
+from floodway.common.errors import InputError, ScenarioError
+from floodway.common.files import parse_toml
+from floodway.common.ready import resolved
 from floodway.results.quantities import counted
-from floodway.shards import Shard
+from floodway.simulation.shards import Shard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from floodway.errors import OutputError
+    from floodway.common.errors import OutputError
     from floodway.planning.sonic import Lint
 
 __all__ = ["Wanted", "run"]

@@ -16,9 +16,9 @@ from floodway.cli.app import app
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED, READER_GONE, TERMINATED, USAGE
 from floodway.cli.output import echo
 from floodway.cli.streams import standard_streams
-from floodway.errors import FloodwayError, LostResultsError, MechanismError, RunError
-from floodway.names import nearest
-from floodway.ranks import is_first, processes, refusal
+from floodway.common.errors import FloodwayError, LostResultsError, MechanismError, RunError
+from floodway.common.names import nearest
+from floodway.simulation.ranks import is_first, processes, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

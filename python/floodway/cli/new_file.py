@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import IO, TYPE_CHECKING, Any
 
-from floodway.errors import OutputError, unwritable
+from floodway.common.errors import OutputError, unwritable
 from floodway.results.files import new_folder
 
 if TYPE_CHECKING:

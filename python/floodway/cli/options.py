@@ -41,7 +41,7 @@ __all__ = [
 def _load_files(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
     """Run the files of `--python`, so that scenarios know the classes in them."""
     if files:
-        from floodway.mechanisms import load_file
+        from floodway.scenarios.mechanisms import load_file
 
         for file in files:
             load_file(file)

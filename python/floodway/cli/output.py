@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from floodway.names import printable
+from floodway.common.names import printable
 
 __all__ = ["echo", "printable"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
-from floodway.errors import PlotError
-from floodway.names import not_a_choice
+from floodway.common.errors import PlotError
+from floodway.common.names import not_a_choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.cli.exits import DONE, FAILED
 from floodway.cli.output import echo
-from floodway.errors import LostResultsError, OutputError, PlanError, unwritable
-from floodway.loading import loading
+from floodway.common.errors import LostResultsError, OutputError, PlanError, unwritable
+from floodway.common.loading import loading
+from floodway.common.ready import resolved
 from floodway.planning.asking import is_question, question_of, questions_of_scenario, read_keys
 from floodway.planning.question import check_flow_controls, check_oversubscribed
 from floodway.planning.written import PLAN_FILES, SWITCH_FILES
-from floodway.ready import resolved
 from floodway.results.files import new_folder
 from floodway.results.quantities import counted
 

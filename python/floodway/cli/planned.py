@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from floodway.cli.bar import bar
 from floodway.cli.output import echo
 from floodway.cli.show_plan import show
-from floodway.errors import OutputError
+from floodway.common.errors import OutputError
 from floodway.planning.document import document
 from floodway.planning.folder import write_plan
 from floodway.planning.planner import plan_of

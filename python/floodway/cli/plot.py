@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from floodway.cli.pictures import Format, Kind, PictureOptions
     from floodway.cli.sweep import Sizes
-    from floodway.critical_path import CriticalPath
     from floodway.plot import Drawing, Source
     from floodway.results.nccl_tests import Measured
+    from floodway.simulation.critical_path import CriticalPath
 
 __all__ = ["Request", "plot"]
 

@@ -12,15 +12,15 @@ from floodway.cli.output import echo
 from floodway.cli.watch import Watch
 from floodway.cli.watched_path import watched_path
 from floodway.results.files import REPORT_FILE
-from floodway.why import scenario_of, take_each_apart
+from floodway.simulation.why import scenario_of, take_each_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.critical_path import CriticalPath
     from floodway.plot import Source
     from floodway.results import Result
-    from floodway.why import Why
+    from floodway.simulation.critical_path import CriticalPath
+    from floodway.simulation.why import Why
 
 __all__ = ["Request", "report"]
 
@@ -40,7 +40,7 @@ class Request:
 def report(request: Request) -> int:
     """Write the page of runs and print its name; returns the exit code."""
     from floodway.plot import folder_labels, sources_of  # noqa: PLC0415 (drawing is loaded where it is needed)
-    from floodway.report.report import report as page_of  # noqa: PLC0415
+    from floodway.simulation.report.report import report as page_of  # noqa: PLC0415
 
     folders = request.folders
     sources = sources_of(folders)

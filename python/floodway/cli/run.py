@@ -16,21 +16,21 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_asked
 from floodway.cli.output import echo
 from floodway.cli.watch import Watch
-from floodway.errors import OutOfMemoryError, OutputError, RanksError, ScenarioError, unwritable
-from floodway.ranks import AnotherRankError, agreed, processes, require_alike
+from floodway.common.errors import OutOfMemoryError, OutputError, RanksError, ScenarioError, unwritable
 from floodway.results import Reservation
 from floodway.results.files import REPORT_FILE, replace_file
 from floodway.results.quantities import counted
 from floodway.results.report_records import with_report_records
 from floodway.results.rescue import rescued
-from floodway.simulation import run_part
+from floodway.simulation.ranks import AnotherRankError, agreed, processes, require_alike
+from floodway.simulation.run import run_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from floodway._floodway import Plan, Ranks
-    from floodway.critical_path import CriticalPath
     from floodway.results import Lossless, Outcome, Result
+    from floodway.simulation.critical_path import CriticalPath
 
     Exporting = Callable[[Result, Path], Iterable[str]]
 
@@ -201,8 +201,8 @@ def _finished(
 def _write_page(request: Request, scenario: floodway.Scenario, result: Result, folder: Path) -> None:
     """Write the page of a run into its folder; it repeats the run for the causes of some flows."""
     from floodway.cli.watched_path import watched_path  # noqa: PLC0415 (few runs have one)
-    from floodway.report import report  # noqa: PLC0415
-    from floodway.why import Why, take_each_apart  # noqa: PLC0415
+    from floodway.simulation.report import report  # noqa: PLC0415
+    from floodway.simulation.why import Why, take_each_apart  # noqa: PLC0415
 
     def why(of: Result, flows: Sequence[str]) -> Sequence[Why]:
         with Watch(scenario, quiet=request.quiet) as watch:

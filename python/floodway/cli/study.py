@@ -19,13 +19,13 @@ from floodway.cli.show import WIDTH, table_of
 from floodway.cli.slurm import slurm_script
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import WatchAll
+from floodway.common.errors import ScenarioError
+from floodway.common.files import read_json
+from floodway.common.laboratory import lacks
+from floodway.common.ready import resolved
 from floodway.comparison import cores, folder_names
-from floodway.errors import ScenarioError
-from floodway.files import read_json
-from floodway.ready import resolved
 from floodway.results.quantities import counted
 from floodway.study import (
-    asked_for,
     conduct,
     expected_minutes,
     load_study,
@@ -33,11 +33,9 @@ from floodway.study import (
     report_of,
     states_of,
 )
-from floodway.study.report.claim_rows import COLUMNS, claim_rows, expected
-from floodway.study.report.counts import verdict_counts
-from floodway.study.report.glance import COLUMNS as GLANCE
-from floodway.study.report.glance import at_a_glance
-from floodway.study.report.table import numbers_table
+from floodway.study.reports import reports
+from floodway.study.running.status import expected
+from floodway.study.table import numbers_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,12 +43,12 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-    from floodway.shards import Shard
+    from floodway.simulation.shards import Shard
     from floodway.study import Conducted, Part, Plan, Study
     from floodway.study.running.runs import Run
     from floodway.study.running.status import State
 
-__all__ = ["Request", "reproduce", "seeds_of", "study"]
+__all__ = ["Request", "run_all", "seeds_of", "study"]
 
 #: The error of a scenario whose files are in a folder of an environment variable that is not set.
 WAITS_FOR_FILES = "needs the environment variable"
@@ -58,8 +56,8 @@ WAITS_FOR_FILES = "needs the environment variable"
 TABLE_WIDTH = 160
 #: States of runs, in the order of their columns.
 STATES: tuple[State, ...] = ("done", "failed", "to do")
-#: Below the claims.
-RULE_IS_IN = "The report states the rule of a verdict; docs/studies.md explains it."
+#: What stands in place of a report where nothing makes one.
+LACKING = "no report: floodway-lab, which makes it, is not installed"
 #: Rows of numbers that are shown, and metrics side by side.
 MOST_ROWS, METRICS_BESIDE = 40, 4
 
@@ -89,22 +87,11 @@ def study(files: Sequence[Path], request: Request) -> int:
         raise click.BadParameter(f"is one folder, and {len(files)} studies are given", param_hint="--out")
     studies = [load_study(resolved(file)) for file in files]
     names = folder_names([each.name for each in studies])
-    return _all(
+    return run_all(
         (
             (own.title, (own,), request.out or Path("out", "study", name))
             for own, name in zip(studies, names, strict=True)
         ),
-        request,
-    )
-
-
-def reproduce(names: Sequence[str], request: Request) -> int:
-    """Run the figures of papers, all those of a paper in one folder; returns the exit code."""
-    found = asked_for(names)
-    if request.out is not None and len(found) > 1:
-        raise click.BadParameter(f"is one folder, and {len(found)} papers are given", param_hint="--out")
-    return _all(
-        ((_title(name, own), own, request.out or Path("out", "reproduce", name)) for name, own in found),
         request,
     )
 
@@ -147,9 +134,11 @@ def _refuse_crossed(request: Request) -> None:
         raise click.BadParameter(f"cannot go with {crossed[0]}", param_hint=given[0])
 
 
-def _all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request) -> int:
+def run_all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request) -> int:
     """Read everything before the first run, then run one folder after the other."""
     _refuse_crossed(request)
+    if (request.report or (request.json and not request.status)) and reports() is None:
+        raise lacks("--report" if request.report else "--json")
     plans = [(title, _plan(studies, request), out) for title, studies, out in asked]
     if request.status:
         return _status([(plan, out) for _, plan, out in plans], request)
@@ -175,7 +164,7 @@ def _executor(request: Request, plans: Sequence[tuple[Plan, Path]]) -> Iterator[
     if request.cluster is None or not (request.force or any(_lacks_runs(*each) for each in plans)):
         yield None
         return
-    from floodway.cluster import cluster  # noqa: PLC0415 (of `--cluster` alone)
+    from floodway.simulation.cluster import cluster  # noqa: PLC0415 (of `--cluster` alone)
 
     with cluster(request.cluster, jobs=request.jobs) as client:
         yield client
@@ -256,10 +245,11 @@ def _one(  # noqa: PLR0913, PLR0917 (what a folder needs)
             err=True,
         )
         return INTERRUPTED
-    if not conducted.files:
+    if not conducted.parts:
         return _left_to_others(conducted, request, out)
-    documents.append(read_json(out / "study.json"))
-    if not request.quiet and not request.json:
+    if request.json:
+        documents.append(read_json(out / "study.json"))
+    elif not request.quiet:
         _show(conducted, title, sys.stdout)
     return _verdict(conducted, plan.runs)
 
@@ -372,31 +362,29 @@ def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
     console = Terminal(stream)
     if not console.is_terminal:
         console.width = max(WIDTH, TABLE_WIDTH)
-    # Of several studies the published statements alone: the report has all claims and readings.
-    glance = list(at_a_glance(conducted)) if len(conducted.parts) > 1 else []
-    columns = GLANCE if glance else COLUMNS
-    rows = glance or [row.cells for part in conducted.parts for row in claim_rows(part)]
-    if rows:
-        table = table_of(title, columns, text_columns=columns)
-        for row in rows:
+    made = reports()
+    claims = None if made is None else made.table(conducted)
+    if claims is not None:
+        table = table_of(title, claims.heads, text_columns=claims.text_columns)
+        for row in claims.rows:
             table.add_row(*row)
-        table.caption = "\n".join([*verdict_counts(conducted), RULE_IS_IN])
+        table.caption = "\n".join(claims.notes)
         console.print(table)
     for part in conducted.parts:
         if not part.judged:
-            _show_numbers(part, console)
-    echo(f"report: {conducted.files[0]}")
+            _show_numbers(part, console, most=MOST_ROWS if conducted.files else None)
+    echo(f"report: {conducted.files[0]}" if conducted.files else f"{LACKING}; runs: {conducted.folder}/")
 
 
-def _show_numbers(part: Part, console: Terminal) -> None:
+def _show_numbers(part: Part, console: Terminal, *, most: int | None) -> None:
     """Print the means of a study without claims, a few metrics side by side."""
     metrics = part.numbers.metrics
     for begin in range(0, len(metrics), METRICS_BESIDE):
         found = numbers_table(part, metrics[begin : begin + METRICS_BESIDE])
         table = table_of(part.study.title, found.heads, text_columns=found.text_columns)
-        for row in found.rows[:MOST_ROWS]:
+        for row in found.rows[:most]:
             table.add_row(*row)
-        left_out = len(found.rows) - MOST_ROWS
+        left_out = 0 if most is None else len(found.rows) - most
         more = [f"{left_out} more rows are in the report's folder, in numbers.csv"] if left_out > 0 else []
         table.caption = "\n".join([*found.notes, *more])
         console.print(table)
@@ -408,8 +396,3 @@ def _verdict(conducted: Conducted, runs: Iterable[Run]) -> int:
     for run in failed:
         echo(f"error: {run.label}: {conducted.failures[run.key]}", err=True)
     return FAILED if failed else DONE
-
-
-def _title(name: str, studies: Sequence[Study]) -> str:
-    papers = list(dict.fromkeys(each.paper for each in studies if each.paper))
-    return papers[0] if len(papers) == 1 else name

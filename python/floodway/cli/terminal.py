@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from rich.console import Console
 
 from floodway.cli.output import printable
-from floodway.ranks import processes
+from floodway.simulation.ranks import processes
 
 if TYPE_CHECKING:
     from rich.text import Text

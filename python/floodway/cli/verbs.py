@@ -19,11 +19,12 @@ class Verbs(click.Group):
     Attributes
     ----------
     DEFINITIONS
-        Modules of `floodway.cli.commands` by the commands that they define. A module is imported when its
-        command is called: importing all of them takes longer than the rest of a small call.
+        Modules of `floodway.cli.commands` by the commands that they define; none for a command of the
+        laboratory. A module is imported when its command is called: importing all of them takes longer than
+        the rest of a small call.
     """
 
-    DEFINITIONS: ClassVar[Mapping[str, str]] = {}
+    DEFINITIONS: ClassVar[Mapping[str, str | None]] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (as click calls it)
         """Return the names of commands, in the order of help."""
@@ -32,8 +33,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
         if cmd_name in self.DEFINITIONS and cmd_name not in self.commands:
-            definition = import_module(f"floodway.cli.commands.{self.DEFINITIONS[cmd_name]}")
-            self.add_command(definition.command, cmd_name)
+            self.add_command(_definition(cmd_name, self.DEFINITIONS[cmd_name]), cmd_name)
         return super().get_command(ctx, cmd_name)
 
     def resolve_command(
@@ -45,3 +45,21 @@ class Verbs(click.Group):
             for name in self.DEFINITIONS:
                 self.get_command(ctx, name)
         return super().resolve_command(ctx, args)
+
+
+def _definition(name: str, module: str | None) -> click.Command:
+    """Import a command."""
+    if module is not None:
+        found: click.Command = import_module(f"floodway.cli.commands.{module}").command
+        return found
+    from floodway.common.laboratory import COMMANDS, laboratory, lacks  # noqa: PLC0415 (of few commands)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise lacks(f"floodway {name}")
+
+    return laboratory(COMMANDS, name) or click.Command(
+        name,
+        callback=refuse,
+        help="Needs the package floodway-lab, which is not installed.",
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.cli.exits import DONE, FAILED
 from floodway.cli.output import echo
-from floodway.errors import OutputError
+from floodway.common.errors import OutputError
 from floodway.results.folders import STUDY_FILE
 from floodway.results.quantities import counted
 from floodway.results.verification import not_covered, verified_all

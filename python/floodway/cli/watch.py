@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-    from floodway.scenarios import Extent, Scenario
+    from floodway.scenarios.scenario import Extent, Scenario
 
 __all__ = ["Watch", "WatchAll"]
 

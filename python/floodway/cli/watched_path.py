@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.cli.watch import Watch
-from floodway.critical_path import find_path, target_of
-from floodway.why import scenario_of
+from floodway.simulation.critical_path import find_path, target_of
+from floodway.simulation.why import scenario_of
 
 if TYPE_CHECKING:
-    from floodway.critical_path import CriticalPath
     from floodway.results import Result
-    from floodway.scenarios import Scenario
+    from floodway.scenarios.scenario import Scenario
+    from floodway.simulation.critical_path import CriticalPath
 
 __all__ = ["watched_path"]
 
@@ -24,7 +24,7 @@ def watched_path(result: Result, name: str, *, quiet: bool, scenario: Scenario |
     result
         The run.
     name
-        The collective or iteration, as `floodway.critical_path.target_of` takes it.
+        The collective or iteration, as `floodway.simulation.critical_path.target_of` takes it.
     quiet
         Whether progress is left out.
     scenario

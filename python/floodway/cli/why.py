@@ -19,7 +19,7 @@ from floodway.cli.why_path import print_path
 from floodway.cli.why_table import add_causes, us_text
 from floodway.results import read
 from floodway.results.folders import run_folder
-from floodway.why import Why, chosen, is_rank, scenario_of, take_apart
+from floodway.simulation.why import Why, chosen, is_rank, scenario_of, take_apart
 
 if TYPE_CHECKING:
     from pathlib import Path

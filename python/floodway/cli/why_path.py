@@ -10,15 +10,15 @@ from floodway.cli.output import echo
 from floodway.cli.show import table_of
 from floodway.cli.terminal import Terminal
 from floodway.cli.why_table import add_causes, us_text
-from floodway.why import short_name
+from floodway.simulation.why import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.table import Table
 
-    from floodway.critical_path import CriticalPath, Step
-    from floodway.path_phases import Phase
+    from floodway.simulation.critical_path import CriticalPath, Step
+    from floodway.simulation.path_phases import Phase
 
 __all__ = ["print_path"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.why import short_name
+from floodway.simulation.why import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.table import Table
 
-    from floodway.why import Part
+    from floodway.simulation.why import Part
 
 __all__ = ["add_causes", "us_text"]
 

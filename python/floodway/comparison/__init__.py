@@ -2,13 +2,13 @@
 
 from floodway.comparison.comparison import Comparison, compare
 from floodway.comparison.document import document
-from floodway.comparison.execution import Task, cores
 from floodway.comparison.folder import PAGE_FILE
 from floodway.comparison.groups import Group
 from floodway.comparison.metrics import Cell, Row
 from floodway.comparison.shown_link import ShownLink
 from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
 from floodway.comparison.variants import Variant, files, folder_names, split_values, vary
+from floodway.simulation.execution import Task, cores
 
 __all__ = [
     "PAGE_FILE",

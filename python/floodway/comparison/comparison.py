@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.comparison.execution import Resources, Task, cores, run_all
+from floodway.common.errors import ComparisonError
+from floodway.common.limits import LARGEST_SEED
 from floodway.comparison.extrapolation import Extrapolated, extrapolated
 from floodway.comparison.findings import findings
 from floodway.comparison.folder import ComparisonFolder, PlannedRun, SharedFolder
@@ -19,17 +20,16 @@ from floodway.comparison.metrics import Row, rows, verdict
 from floodway.comparison.shown_link import ShownLink, shown_link
 from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
 from floodway.comparison.variants import Variant, differing, files
-from floodway.errors import ComparisonError
-from floodway.keys import key_of
-from floodway.limits import LARGEST_SEED
 from floodway.results.report_records import with_report_records
-from floodway.scenarios import Scenario
+from floodway.scenarios.keys import key_of
+from floodway.scenarios.scenario import Scenario
+from floodway.simulation.execution import Resources, Task, cores, run_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from floodway.analysis import Result
-    from floodway.shards import Shard
+    from floodway.simulation.analysis import Result
+    from floodway.simulation.shards import Shard
 
 __all__ = ["Comparison", "compare"]
 

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from floodway.analysis import read
+from floodway.common.errors import InUseError, LostResultsError, OutputError, unwritable
+from floodway.common.files import read_json
 from floodway.comparison.document import document
 from floodway.comparison.variants import folder_names
-from floodway.errors import InUseError, LostResultsError, OutputError, unwritable
-from floodway.files import read_json
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import REPORT_FILE, missing_folders, remove_empty, replace_file
 from floodway.results.folders import COMPARISON_FILE
@@ -25,14 +24,15 @@ from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use, rep
 from floodway.results.rescue import rescued
 from floodway.results.store import FILES, Reservation, remove_left_behind
 from floodway.results.verification import verified
+from floodway.simulation.analysis import read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from types import TracebackType
 
-    from floodway.analysis import Result
     from floodway.comparison.comparison import Comparison
-    from floodway.shards import Shard
+    from floodway.simulation.analysis import Result
+    from floodway.simulation.shards import Shard
 
 __all__ = ["PAGE_FILE", "ComparisonFolder", "PlannedRun", "SharedFolder"]
 
@@ -172,7 +172,7 @@ class ComparisonFolder:
 
     def _over_time(self, folder: Path, comparison: Comparison) -> str:
         """Make the page of the first seed of the first variants over time."""
-        from floodway.report import MOST_RUNS, report  # noqa: PLC0415 (where it is asked for)
+        from floodway.simulation.report import MOST_RUNS, report  # noqa: PLC0415 (where it is asked for)
 
         own = zip(comparison.labels[:MOST_RUNS], comparison.results, strict=False)
         first: dict[str, Path] = {}

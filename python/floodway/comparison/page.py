@@ -5,8 +5,8 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
+from floodway.common.pages import environment
 from floodway.comparison.formatting import cell_text, notes
-from floodway.pages import environment
 from floodway.results.files import REPORT_FILE
 from floodway.results.simulated import Realised, common_facts, facts, realised
 

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
-from floodway.errors import ComparisonError, Fault, ScenarioError
-from floodway.files import parse_toml
-from floodway.scenarios import load
+from floodway.common.errors import ComparisonError, Fault, ScenarioError
+from floodway.common.files import parse_toml
+from floodway.scenarios.scenario import load
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from floodway.scenarios import Scenario
+    from floodway.scenarios.scenario import Scenario
 
 __all__ = ["Variant", "differing", "files", "folder_names", "split_values", "vary"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from floodway.errors import UnknownNameError
-from floodway.names import nearest
+from floodway.common.errors import UnknownNameError
+from floodway.common.names import nearest
 from floodway.planning.units import size_of
 
 __all__ = ["LANES", "Asic", "asic", "asics", "counts_headroom", "exponents", "pipeline_reserve"]

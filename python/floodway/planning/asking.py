@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from floodway.errors import PlanError, UnknownNameError
-from floodway.names import not_a_choice
+from floodway.common.errors import PlanError, UnknownNameError
+from floodway.common.names import not_a_choice
 from floodway.planning.question import Question
 from floodway.planning.toml_keys import Keys
 from floodway.planning.units import size_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from floodway.scenarios import Scenario
+    from floodway.scenarios.scenario import Scenario
 
 __all__ = ["KEYS", "is_question", "question_of", "questions_of_scenario", "read_keys"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from floodway.errors import unwritable
+from floodway.common.errors import unwritable
 from floodway.planning.document import document
 from floodway.planning.page import page
 from floodway.planning.pictures import pictures

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
 
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 
 if TYPE_CHECKING:
     from floodway.planning.asics import Asic

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from floodway import _floodway
-from floodway.errors import PlanError, ScenarioError
+from floodway.common.errors import PlanError, ScenarioError
 from floodway.planning.arriving import largest_held, occupied, pfc_headroom
 from floodway.planning.link import PREAMBLE_AND_GAP, Buffers, Course, link_scenario, stop_ps, until_obeyed
 from floodway.planning.question import SMALLEST
-from floodway.scenarios import Scenario
+from floodway.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

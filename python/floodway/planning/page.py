@@ -6,7 +6,7 @@ from base64 import b64encode
 from typing import TYPE_CHECKING
 
 import floodway
-from floodway.pages import environment
+from floodway.common.pages import environment
 from floodway.planning.answer import answers, asked, notes, warnings
 from floodway.planning.tables import WORDS, tables
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from floodway import _floodway
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 from floodway.planning.answer import distance
 from floodway.planning.arriving import occupied
 from floodway.planning.asics import asics

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from floodway.comparison.execution import cores
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 from floodway.planning.advice import Advice, advice
 from floodway.planning.answer import answers, warnings
 from floodway.planning.document import document, formulas_frame, frame
@@ -23,6 +22,7 @@ from floodway.planning.reach import links_for, reach_m
 from floodway.planning.runs import at_once
 from floodway.planning.side_by_side import Formula, formulas
 from floodway.planning.trials import Busy, Trial, busy_trial, carried_trial, flap_trial, trial
+from floodway.simulation.execution import cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from floodway import _floodway
-from floodway.errors import PlanError
-from floodway.names import not_a_choice
+from floodway.common.errors import PlanError
+from floodway.common.names import not_a_choice
 from floodway.planning.asics import asic as chip
 from floodway.planning.formulas import QUANTA, reaction_quanta
 from floodway.planning.units import PS_PER_METRE, metres_of, rate_of, size_of, span_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,16 +6,16 @@ import threading
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from floodway.errors import OutOfMemoryError, RunError
-from floodway.scenarios import Scenario
-from floodway.simulation import run
-from floodway.watching import POLL_S, stopped_by_interrupt
+from floodway.common.errors import OutOfMemoryError, RunError
+from floodway.scenarios.scenario import Scenario
+from floodway.simulation.run import run
+from floodway.simulation.watching import POLL_S, stopped_by_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from floodway._floodway import Progress
-    from floodway.analysis import Result
+    from floodway.simulation.analysis import Result
 
 __all__ = ["Simulate", "at_once", "simulated"]
 

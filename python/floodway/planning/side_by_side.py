@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 from floodway.planning.arriving import pfc_headroom
 from floodway.planning.asics import asic
 from floodway.planning.formulas import (

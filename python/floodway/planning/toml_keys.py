@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
-from floodway.errors import PlanError
-from floodway.files import TooDeepError, parse_toml, read_text
+from floodway.common.errors import PlanError
+from floodway.common.files import TooDeepError, parse_toml, read_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.errors import RunError
+from floodway.common.errors import RunError
 from floodway.planning.link import (
     PREAMBLE_AND_GAP,
     SHORT_PS,
@@ -20,8 +20,8 @@ from floodway.planning.question import SMALLEST
 from floodway.planning.runs import Simulate, simulated
 
 if TYPE_CHECKING:
-    from floodway.analysis import Result
     from floodway.planning.question import Question
+    from floodway.simulation.analysis import Result
 
 __all__ = ["Busy", "Trial", "busy_trial", "carried_trial", "flap_trial", "trial"]
 

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 from floodway import _floodway
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 
 __all__ = ["metres_of", "missing", "number_text", "rate_of", "size_of", "span_of"]
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from floodway.errors import FloodwayError
+from floodway.common.errors import FloodwayError
 from floodway.plot import save_all
 from floodway.results import read
 

@@ -10,8 +10,8 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from floodway.critical_path import CriticalPath
     from floodway.results import Result
+    from floodway.simulation.critical_path import CriticalPath
 
     Times = np.ndarray[tuple[int], np.dtype[np.float64]]
 

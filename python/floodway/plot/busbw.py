@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from floodway.errors import PlotError
+from floodway.common.errors import PlotError
 from floodway.plot.axes import axes_of, plain_style, shown
 from floodway.plot.curves import Drawing, colour_of, titled
 from floodway.plot.units import size_text

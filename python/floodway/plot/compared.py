@@ -10,7 +10,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from floodway.errors import PlotError
+from floodway.common.errors import PlotError
 from floodway.plot.axes import axes_of, plain_style, png_of, shown
 from floodway.plot.busbw import busbw
 from floodway.plot.curves import Source, colour_of

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from floodway.errors import PlotError
-from floodway.names import not_a_choice
+from floodway.common.errors import PlotError
+from floodway.common.names import not_a_choice
 from floodway.plot.axes import shown
 from floodway.plot.look import current
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from floodway.errors import OutputError, unwritable
+from floodway.common.errors import OutputError, unwritable
 from floodway.plot.axes import bytes_of
 from floodway.results.files import new_folder, replace_file
 

@@ -8,7 +8,7 @@ import matplotlib as mpl
 import polars as pl
 from matplotlib.colors import Normalize
 
-from floodway.errors import PlotError
+from floodway.common.errors import PlotError
 from floodway.plot.axes import SIZE, figure_for, plain_style, shown
 from floodway.plot.curves import Drawing, titled
 from floodway.plot.look import current, heading

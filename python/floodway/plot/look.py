@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
-from floodway.errors import PlotError
+from floodway.common.errors import PlotError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

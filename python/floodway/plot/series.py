@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.errors import PlotError
+from floodway.common.errors import PlotError
 from floodway.plot.axes import grid_of, plain_style, scale_axes, shown
 from floodway.plot.curves import Drawing, colour_of, titled
 from floodway.plot.units import time_unit, value_unit

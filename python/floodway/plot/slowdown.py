@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.errors import PlotError
+from floodway.common.errors import PlotError
 from floodway.plot.axes import axes_of, panels_of, plain_style, scale_axes
 from floodway.plot.curves import WIDER_BELOW, WIDTH, Drawing, add_legend, flow_curves, titled
 from floodway.results.percentiles import of_flows

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floodway.errors import OutputError
+from floodway.common.errors import OutputError
 from floodway.plot.curves import Source
 from floodway.results.folders import COMPARISON_FILE, refuse_others, runs_of
 from floodway.results.store import read

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from floodway.errors import PlotError
+from floodway.common.errors import PlotError
 from floodway.plot.activity import SHARES, chosen_ranks, messages_of, shares_of
 from floodway.plot.axes import plain_style, shown, stacked
 from floodway.plot.curves import Drawing, add_legend, colour_of
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-    from floodway.critical_path import CriticalPath
     from floodway.plot.curves import Source
     from floodway.results import Result
+    from floodway.simulation.critical_path import CriticalPath
 
 __all__ = ["timeline"]
 

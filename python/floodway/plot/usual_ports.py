@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.errors import PlotError
+from floodway.common.errors import PlotError
 from floodway.results.feedback import port_names
 from floodway.results.metrics import METRICS, natural
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from floodway.errors import PlotError
+from floodway.common.errors import PlotError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

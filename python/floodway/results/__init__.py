@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from floodway.on_demand import found_in
+from floodway.common.on_demand import found_in
 
 if TYPE_CHECKING:
     from floodway.results.hpcc import HpccExport

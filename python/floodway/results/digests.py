@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from floodway.errors import OutputError
-from floodway.files import read_json
+from floodway.common.errors import OutputError
+from floodway.common.files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

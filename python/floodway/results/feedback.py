@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.errors import PlotError
+from floodway.common.errors import PlotError
 from floodway.results.metrics import chosen_objects
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from floodway.errors import OutputError
-from floodway.files import read_json
-from floodway.names import nearest
+from floodway.common.errors import OutputError
+from floodway.common.files import read_json
+from floodway.common.names import nearest
 from floodway.results.digests import RUN_FILE
 
 __all__ = [

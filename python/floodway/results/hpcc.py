@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from floodway.errors import OutputError, unwritable
+from floodway.common.errors import OutputError, unwritable
 from floodway.results.files import EXPORTED, new_folder
 from floodway.results.quantities import counted, quantity_us
-from floodway.scenarios import Scenario
+from floodway.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
-from floodway.errors import InUseError
+from floodway.common.errors import InUseError
 from floodway.results.files import NEW_SUFFIX
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from floodway.errors import PlotError
-from floodway.names import not_a_choice
+from floodway.common.errors import PlotError
+from floodway.common.names import not_a_choice
 from floodway.results.settings import rates_gbps
 
 if TYPE_CHECKING:

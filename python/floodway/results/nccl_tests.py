@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.errors import PlotError
+from floodway.common.errors import PlotError
 
 if TYPE_CHECKING:
     import os

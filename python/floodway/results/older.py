@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.errors import OutputError
+from floodway.common.errors import OutputError
 
 if TYPE_CHECKING:
     from floodway.results.result import Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from floodway.scenarios import Scenario
+    from floodway.scenarios.scenario import Scenario
 
 __all__ = ["with_report_records"]
 

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floodway.errors import LostResultsError, OutputError
+from floodway.common.errors import LostResultsError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from floodway.errors import OutputError
+from floodway.common.errors import OutputError
 from floodway.results.outcome import Outcome
 from floodway.results.quantities import counted
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from floodway.results.hpcc import HpccExport
     from floodway.results.summary import Summary
-    from floodway.scenarios import Scenario
+    from floodway.scenarios.scenario import Scenario
 
 __all__ = ["AskedLoad", "Result", "RunInfo", "Timings"]
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import polars as pl
 
-from floodway.errors import LostResultsError, OutputError, UnverifiedWarning, unwritable
+from floodway.common.errors import LostResultsError, OutputError, UnverifiedWarning, unwritable
 from floodway.results.digests import (
     RUN_FILE,
     DigestedFile,

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from floodway.errors import OutputError
+from floodway.common.errors import OutputError
 from floodway.results.digests import RUN_FILE, document_of, faults_of
 from floodway.results.files import EXPORTED
 from floodway.results.folders import COMPARISON_FILE, STUDY_FILE, refuse_others, runs_of

@@ -1,18 +1,16 @@
 """Studies: runs, published numbers and their comparison; figures of papers are studies."""
 
-from floodway.study.claims.judgement import Judged
-from floodway.study.claims.outcome import Conducted, Part
 from floodway.study.execution import conduct, report_of
 from floodway.study.format.model import Study
 from floodway.study.format.papers import Paper, asked_for, papers, ready_studies
 from floodway.study.format.read import load_study
+from floodway.study.outcome import Conducted, Part
 from floodway.study.running.plan import Plan, plan_of
 from floodway.study.running.pool import Task
 from floodway.study.running.status import expected_minutes, states_of
 
 __all__ = [
     "Conducted",
-    "Judged",
     "Paper",
     "Part",
     "Plan",

@@ -11,29 +11,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floodway.comparison.execution import cores
-from floodway.errors import InUseError, LostResultsError, OutputError
+from floodway.common.errors import InUseError, LostResultsError, OutputError
 from floodway.results.locks import report_lock
 from floodway.results.store import finish_left_behind, remove_left_behind
-from floodway.study.claims.numbers import evaluated
-from floodway.study.claims.outcome import Conducted, Part, decided_together
-from floodway.study.claims.verdicts import alone
-from floodway.study.report.known import Known
+from floodway.simulation.execution import cores
+from floodway.study.numbers import evaluated
+from floodway.study.outcome import Conducted, Part
+from floodway.study.reports import reports
 from floodway.study.running.executors import run_on
 from floodway.study.running.pool import Task, run_tasks
 from floodway.study.running.storage import Runs, StudyFolder, output_errors
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Executor
 
     from distributed import Client
 
     from floodway.plot import Format
-    from floodway.results import Result
-    from floodway.shards import Shard
-    from floodway.study.format.model import Study
+    from floodway.simulation.shards import Shard
     from floodway.study.running.plan import Plan
     from floodway.study.running.runs import Run
 
@@ -286,18 +283,19 @@ def _reported(
     formats: Sequence[Format] | None,
     notify: Callable[[str], None],
 ) -> Conducted:
-    """Compute the verdicts and, if formats are given, write numbers, pictures and the report."""
-    plan, store = so_far.plan, study_folder.runs
-    parts = [_part(study, runs, store, so_far.done, so_far.failures, notify) for study, runs in plan.studies]
-    conducted = replace(so_far, parts=decided_together(parts))
+    """Compute the verdicts and, if formats are given, write numbers, pictures and the report.
+
+    Without a package that does so there are numbers alone.
+    """
+    made, store = reports(), study_folder.runs
+    if made is None:
+        return replace(so_far, parts=tuple(_numbers(so_far, store, notify)))
+    conducted = made.judged(so_far, store, on_message=notify)
     if formats is None:
         return conducted
-    # Drawing is loaded where it is needed: it takes as long as all the rest.
-    from floodway.study.report.report import write_report  # noqa: PLC0415
-
-    heading = title or plan.studies[0][0].title
+    heading = title or so_far.plan.studies[0][0].title
     try:
-        files = write_report(conducted, store, title=heading, formats=formats, on_message=notify)
+        files = made.written(conducted, store, title=heading, formats=formats, on_message=notify)
     except OutputError as error:
         raise LostResultsError(error.path, f"{error.reason}{GOES_ON}") from error
     except OSError as error:
@@ -306,21 +304,7 @@ def _reported(
     return replace(conducted, files=files)
 
 
-def _part(  # noqa: PLR0913, PLR0917 (as `conduct`)
-    study: Study,
-    runs: Sequence[Run],
-    store: Runs,
-    done: frozenset[str],
-    failures: Mapping[str, str],
-    notify: Callable[[str], None],
-) -> Part:
-    own = [run.key for run in runs if run.key in done]
-    known: dict[str, Known] = {}
-
-    def remember(key: str, result: Result) -> None:
-        known[key] = Known.of(result)
-
-    numbers = evaluated(
-        study, runs, store, done=own, failures=failures, on_message=notify, on_result=remember
-    )
-    return Part(study=study, numbers=numbers, judged=alone(study, numbers), known=known)
+def _numbers(so_far: Conducted, store: Runs, notify: Callable[[str], None]) -> Iterator[Part]:
+    for study, runs in so_far.plan.studies:
+        numbers = evaluated(study, runs, store, done=so_far.done, failures=so_far.failures, on_message=notify)
+        yield Part(study=study, numbers=numbers)

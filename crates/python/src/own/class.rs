@@ -172,7 +172,8 @@ impl Class {
 
     /// The line of the class, `FILE:LINE`, for an error without a traceback, if it can be found.
     fn line_of(&self, py: Python<'_>, method: &str, error: &PyErr) -> Option<String> {
-        let find = py.import("floodway.mechanisms").and_then(|module| module.getattr("line_of")).ok()?;
+        let find =
+            py.import("floodway.scenarios.mechanisms").and_then(|module| module.getattr("line_of")).ok()?;
         find.call1((&self.object, method, error.value(py).to_string())).ok()?.extract().ok()?
     }
 

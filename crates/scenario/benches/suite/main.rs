@@ -1,7 +1,7 @@
 //! One run of one scenario, measured: a JSON object of one line.
 //!
 //! `suite SCENARIO [--set PATH=VALUE]... [--threads N] [--build-only]`. A run has a process of its own, so
-//! that the peak of its memory is its own. `python -m floodway.bench` runs the set; see `benchmarks/`.
+//! that the peak of its memory is its own. `python -m floodway_lab.bench` runs the set; see `benchmarks/`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark's output")]
 
 mod measure;

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from floodway.cli import options
-from floodway.loading import loading
+from floodway.common.loading import loading
 
 if TYPE_CHECKING:
     from pathlib import Path

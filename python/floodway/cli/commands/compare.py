@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from floodway.cli import options
-from floodway.limits import MOST_THREADS
-from floodway.loading import loading
+from floodway.common.limits import MOST_THREADS
+from floodway.common.loading import loading
 
 __all__ = ["command"]
 

@@ -8,7 +8,7 @@ import click
 
 from floodway.cli import options
 from floodway.cli.completions import named
-from floodway.loading import loading
+from floodway.common.loading import loading
 
 if TYPE_CHECKING:
     from pathlib import Path

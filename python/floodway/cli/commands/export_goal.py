@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from floodway.cli import options
-from floodway.loading import loading
+from floodway.common.loading import loading
 
 __all__ = ["command"]
 

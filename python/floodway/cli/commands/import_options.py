@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 
 from floodway.cli import options
-from floodway.loading import loading
+from floodway.common.loading import loading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

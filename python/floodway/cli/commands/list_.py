@@ -8,7 +8,7 @@ from typing import Literal
 import click
 
 from floodway.cli import options
-from floodway.loading import loading
+from floodway.common.loading import loading
 
 __all__ = ["command"]
 

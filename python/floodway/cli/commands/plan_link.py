@@ -8,7 +8,7 @@ import click
 
 from floodway.cli import options
 from floodway.cli.completions import chips, mixes, planned_flow_controls
-from floodway.loading import loading
+from floodway.common.loading import loading
 
 __all__ = ["command"]
 

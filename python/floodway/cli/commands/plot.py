@@ -9,7 +9,7 @@ import click
 
 from floodway.cli import options
 from floodway.cli.pictures import Kind, picture_options
-from floodway.loading import loading
+from floodway.common.loading import loading
 
 __all__ = ["command"]
 

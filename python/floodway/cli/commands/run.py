@@ -8,8 +8,8 @@ from typing import Literal
 import click
 
 from floodway.cli import options
-from floodway.limits import LARGEST_SEED, MOST_THREADS
-from floodway.loading import loading
+from floodway.common.limits import LARGEST_SEED, MOST_THREADS
+from floodway.common.loading import loading
 
 __all__ = ["command"]
 

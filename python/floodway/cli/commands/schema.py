@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from floodway.loading import loading
+from floodway.common.loading import loading
 
 __all__ = ["command"]
 

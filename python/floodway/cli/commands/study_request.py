@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.loading import loading
+from floodway.common.loading import loading
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Self
 
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 from floodway.planning.sonic.computed import computing_of
 from floodway.planning.sonic.config_checks import watchdog
 from floodway.planning.sonic.fields import fault

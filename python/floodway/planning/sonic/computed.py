@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 from floodway.planning.asics import asics
 from floodway.planning.formulas import nvidia_profile
 from floodway.planning.sonic.fields import fault, number_of

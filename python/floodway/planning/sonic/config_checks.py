@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from floodway.names import nearest
+from floodway.common.names import nearest
 from floodway.planning.sonic.fields import fault, number_of, size_of_field
 from floodway.planning.sonic.links import lengths_of
 from floodway.planning.sonic.maps import ALL_PORTS

@@ -12,8 +12,8 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Any
 
-from floodway.errors import PlanError
-from floodway.names import nearest
+from floodway.common.errors import PlanError
+from floodway.common.names import nearest
 from floodway.planning.asics import asics
 from floodway.planning.sonic.classes import Config, groups_of, rows_of
 from floodway.planning.sonic.config_checks import disagreements, over_subscribed

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from floodway.errors import PlanError
-from floodway.names import not_a_choice
+from floodway.common.errors import PlanError
+from floodway.common.names import not_a_choice
 from floodway.planning.sonic.config_checks import DETECTION_MS, RESTORATION_MS
 from floodway.planning.sonic.fields import LARGEST, LONGEST_M
 from floodway.planning.sonic.lookup import SPEEDS

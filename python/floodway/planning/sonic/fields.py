@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 
 __all__ = ["LARGEST", "fault", "length_of", "number_of", "size_of_field"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.errors import PlanError
-from floodway.files import read_text
+from floodway.common.errors import PlanError
+from floodway.common.files import read_text
 from floodway.planning.sonic.config_db import read_config_db
 from floodway.planning.sonic.json_tables import read_json
 from floodway.planning.sonic.lookup import read_lookup, read_table

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 from floodway.planning.asics import asics, pipeline_reserve
 from floodway.planning.formulas import TILED, dnx_xoff, nvidia_profile
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from floodway.errors import PlanError, unwritable
+from floodway.common.errors import PlanError, unwritable
 from floodway.planning.answer import distance
 from floodway.planning.arriving import largest_held
 from floodway.planning.asics import LANES, counts_headroom

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from floodway.errors import PlanError
+from floodway.common.errors import PlanError
 
 __all__ = ["Table", "read_json", "tables_of"]
 

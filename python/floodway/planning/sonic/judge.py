@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from floodway.comparison.execution import cores
 from floodway.planning.asics import asic as chip
 from floodway.planning.question import Question
 from floodway.planning.runs import at_once
@@ -20,6 +19,7 @@ from floodway.planning.sonic.physics import Assumptions, bounds, question_of_row
 from floodway.planning.sonic.verdict import Level, verdict
 from floodway.planning.units import span_of
 from floodway.results.quantities import counted
+from floodway.simulation.execution import cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable

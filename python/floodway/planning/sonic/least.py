@@ -7,21 +7,21 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from floodway.errors import RunError, unwritable
-from floodway.files import read_text
-from floodway.keys import engine
+from floodway.common.errors import RunError, unwritable
+from floodway.common.files import read_text
 from floodway.planning.link import Buffers, worst_payloads
 from floodway.planning.needs import flow_control
 from floodway.planning.question import HEADERS
 from floodway.planning.runs import simulated
 from floodway.planning.trials import trial
 from floodway.results.files import new_folder, replace_file
+from floodway.scenarios.keys import engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from floodway.errors import OutputError
+    from floodway.common.errors import OutputError
     from floodway.planning.question import Question
     from floodway.planning.runs import Simulate
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from floodway.errors import PlanError
-from floodway.names import nearest
+from floodway.common.errors import PlanError
+from floodway.common.names import nearest
 from floodway.planning.sonic.fields import fault, length_of, number_of
 from floodway.planning.sonic.lookup import SPEEDS
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.errors import PlanError
-from floodway.names import nearest
+from floodway.common.errors import PlanError
+from floodway.common.names import nearest
 from floodway.planning.sonic.fields import fault, length_of, number_of, size_of_field
 from floodway.planning.sonic.row import MEGA, Row, Sheet
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from floodway.errors import unwritable
+from floodway.common.errors import unwritable
 from floodway.planning.sonic.configuration import CNP_CLASS, CNP_DSCP
 from floodway.planning.written import SONIC_FILES as FILES
 from floodway.results.files import new_folder, replace_file

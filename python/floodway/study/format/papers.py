@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floodway.errors import StudyError, UnknownNameError
-from floodway.names import not_a_choice
-from floodway.ready import FOLDER
+from floodway.common.errors import StudyError, UnknownNameError
+from floodway.common.names import not_a_choice
+from floodway.common.ready import FOLDER
 from floodway.results.metrics import natural
 from floodway.study.format.read import load_study
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
-from floodway.errors import ScenarioError, StudyError
-from floodway.files import read_text
+from floodway.common.errors import ScenarioError, StudyError
+from floodway.common.files import read_text
 from floodway.study.format.model import (
     Axis,
     AxisPoint,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway import _floodway
-from floodway.errors import PlotError
-from floodway.names import not_a_choice
+from floodway.common.errors import PlotError
+from floodway.common.names import not_a_choice
 from floodway.results.feedback import allowed_spans, port_names, state_spans
 from floodway.study.metrics.buckets import queue_buckets
 from floodway.study.metrics.selection import chosen_link, of_ports

@@ -20,7 +20,7 @@ from floodway.results.hpcc import Standalone
 from floodway.results.quantities import quantity_gbps
 from floodway.results.settings import direction_settings, rates_gbps
 from floodway.results.summary import last_finish_us, percentile
-from floodway.scenarios import Scenario
+from floodway.scenarios.scenario import Scenario
 from floodway.study.metrics.buckets import link_buckets
 from floodway.study.metrics.feedback import allowed, first_in_state, longest_queue, mean_wait, time_in_state
 from floodway.study.metrics.jobs import (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.errors import PlotError
-from floodway.names import nearest
+from floodway.common.errors import PlotError
+from floodway.common.names import nearest
 from floodway.results.metrics import chosen_objects
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from floodway.errors import ClusterError, OutputError
-from floodway.keys import engine
+from floodway.common.errors import ClusterError, OutputError
 from floodway.results.store import Reservation
+from floodway.scenarios.keys import engine
+from floodway.simulation.watching import POLL_S, stopped_by_interrupt
 from floodway.study.running.pool import TaskProgress
 from floodway.study.running.work import answer_to_far, far_task_of, topic_of, with_contents
-from floodway.watching import POLL_S, stopped_by_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -10,7 +10,7 @@ from floodway.study.running.runs import Run, runs_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.shards import Shard
+    from floodway.simulation.shards import Shard
     from floodway.study.format.model import Study
 
 __all__ = ["Plan", "plan_of"]

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from floodway.mechanisms import loaded_files
+from floodway.scenarios.mechanisms import loaded_files
+from floodway.simulation.watching import POLL_S, stopped_by_interrupt
 from floodway.study.running.work import task_of
-from floodway.watching import POLL_S, stopped_by_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from floodway.scenarios import Extent
+    from floodway.scenarios.scenario import Extent
     from floodway.study.running.runs import Run
 
 __all__ = ["Task", "TaskProgress", "run_tasks"]

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodway import _floodway
-from floodway.errors import ScenarioError, StudyError
-from floodway.keys import key_of, written_key_of
-from floodway.limits import LARGEST_SEED
-from floodway.scenarios import inline, load
+from floodway.common.errors import ScenarioError, StudyError
+from floodway.common.limits import LARGEST_SEED
+from floodway.scenarios.keys import key_of, written_key_of
+from floodway.scenarios.scenario import inline, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from floodway.errors import Fault
-    from floodway.scenarios import Extent, Scenario
+    from floodway.common.errors import Fault
+    from floodway.scenarios.scenario import Extent, Scenario
     from floodway.study.format.model import Base, Coordinates, Sets, Study, Variant
 
 __all__ = ["Recipe", "Run", "runs_of", "selected"]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from floodway.study.running.plan import Plan
 
-__all__ = ["State", "expected_minutes", "states_of"]
+__all__ = ["State", "expected", "expected_minutes", "states_of"]
 
 State = Literal["done", "failed", "to do"]
 #: Cores that `minutes` of a study counts on.
@@ -47,6 +47,17 @@ def expected_minutes(plan: Plan, folder: Path, *, states: Mapping[str, State], j
         elif missing:
             return None
     return total
+
+
+def expected(minutes: float | None, *, jobs: int) -> str:
+    """Say how long something will take."""
+    if minutes is None:
+        return "how long that takes is not known yet"
+    if minutes < 1:
+        return "less than a minute"
+    whole = round(minutes)
+    span = f"{whole // 60} h {whole % 60} min" if whole >= 60 else f"{whole} min"  # noqa: PLR2004 (minutes of an hour)
+    return f"about {span} in {jobs} process{'es' if jobs > 1 else ''}"
 
 
 def _state(runs: Runs, key: str) -> State:

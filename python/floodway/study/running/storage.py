@@ -14,15 +14,15 @@ import shutil
 import uuid
 from typing import TYPE_CHECKING, Self
 
-from floodway.errors import OutputError, unwritable
-from floodway.files import read_json
-from floodway.keys import engine
+from floodway.common.errors import OutputError, unwritable
+from floodway.common.files import read_json
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import NEW_SUFFIX, missing_folders, remove_empty, replace_file
 from floodway.results.folders import STUDY_FILE
 from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use
 from floodway.results.store import finish_left_behind, read, remove_left_behind
 from floodway.results.verification import verified
+from floodway.scenarios.keys import engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -19,12 +19,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from floodway.errors import FloodwayError, InUseError, OutOfMemoryError, OutputError, RunError
-from floodway.keys import engine, files_of
-from floodway.mechanisms import load_file, loaded_files
+from floodway.common.errors import FloodwayError, InUseError, OutOfMemoryError, OutputError, RunError
 from floodway.results.store import Reservation
-from floodway.scenarios import inline
-from floodway.simulation import run
+from floodway.scenarios.keys import engine, files_of
+from floodway.scenarios.mechanisms import load_file, loaded_files
+from floodway.scenarios.scenario import inline
+from floodway.simulation.run import run
 from floodway.study.running.runs import Recipe
 from floodway.study.running.storage import Runs
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Progress
     from floodway.results import Result
-    from floodway.scenarios import Scenario
+    from floodway.scenarios.scenario import Scenario
     from floodway.study.running.runs import Run
 
 __all__ = [

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from floodway.mechanisms import load_file
+from floodway.scenarios.mechanisms import load_file
 from floodway.study.running.work import answer_to, plain_progress
 
 if TYPE_CHECKING:

@@ -1,0 +1,132 @@
+"""Time of the command line itself, in calls that simulate next to nothing."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from floodway.common.errors import FloodwayError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+__all__ = ["HEAD", "Timed", "measure", "rows"]
+
+HEAD = ("case", "wall s", "processor s")
+#: A run of a flow of ten packets, and a study of nothing else.
+SCENARIO = """
+limit = "1ms"
+topology.single-switch = { hosts = 2, rate = "100G", delay = "1us" }
+[[workload]]
+name = "one"
+burst = { from = "h1", to = "h2", size = "10KB" }
+"""
+STUDY = """
+title = "Small runs"
+shows = "What a run costs beside its packets."
+source = "no paper"
+[[variant]]
+name = "one"
+scenario = "small.toml"
+"""
+#: 8,192 hosts, whose flows follow.
+FAT_TREE = """
+topology.fat-tree = { k = 32, rate = "100G", delay = "1us" }
+[defaults]
+flow-control.pfc = { xoff = { alpha = 0.125 } }
+buffer.shared = { pool = "10MB" }
+congestion-point = "red"
+rate-control = "dcqcn"
+[[workload]]
+name = "flows"
+"""
+FILES = {
+    "small.toml": SCENARIO,
+    "study.toml": STUDY,
+    "permutation.toml": f'{FAT_TREE}permutation = {{ size = "2MB" }}\n',
+    "websearch.toml": f'{FAT_TREE}poisson = {{ sizes = "websearch", load = 0.3 }}\nuntil = "5ms"\n',
+}
+#: What is called, by what it is.
+CALLS = {
+    "--help": ("--help",),
+    "check of two hosts": ("check", "small.toml"),
+    "run of a flow": ("run", "small.toml"),
+    "check of a fat tree, k = 32, a permutation": ("check", "permutation.toml"),
+    "check of a fat tree, k = 32, WebSearch": ("check", "websearch.toml"),
+}
+#: Verbs that do several runs, one at a time: how they are called for so many.
+SEVERAL: dict[str, Callable[[int], Sequence[str]]] = {
+    "each further run of compare": lambda seeds: (
+        *("compare", "small.toml", "--vary", "mtu=1KB,2KB", "--jobs", "1", "--seeds", str(seeds)),
+    ),
+    "each further run of a study": lambda seeds: (
+        "study",
+        "study.toml",
+        "--jobs",
+        "1",
+        "--seeds",
+        str(seeds),
+    ),
+}
+#: With so many seeds, and so many more; compare runs each with two variants.
+FEW, MORE = 2, 20
+RUNS = {"each further run of compare": 2 * MORE, "each further run of a study": MORE}
+
+
+@dataclass(frozen=True)
+class Timed:
+    """What a call took, in seconds: by the clock, and of processors."""
+
+    wall_s: float
+    processor_s: float
+
+
+def measure(*, runs: int, on_message: Callable[[str], None]) -> dict[str, Timed]:
+    """Time each call so many times, by turns, and return medians."""
+    found: dict[str, list[Timed]] = {}
+    for turn in range(runs):
+        for name, call in CALLS.items():
+            on_message(f"run {turn + 1} of {runs}: {name}")
+            found.setdefault(name, []).append(_timed(call))
+        for name, call_with in SEVERAL.items():
+            on_message(f"run {turn + 1} of {runs}: {name}")
+            few, many = _timed(call_with(FEW)), _timed(call_with(FEW + MORE))
+            each = [(last - first) / RUNS[name] for first, last in _beside(few, many)]
+            found.setdefault(name, []).append(Timed(*each))
+    return {name: Timed(*(median(each) for each in _beside(*timed))) for name, timed in found.items()}
+
+
+def rows(timed: dict[str, Timed]) -> Iterable[Sequence[str]]:
+    """Return a row a call."""
+    for name, took in timed.items():
+        yield name, f"{took.wall_s:.3f}", f"{took.processor_s:.3f}"
+
+
+def _beside(*timed: Timed) -> Iterable[tuple[float, ...]]:
+    return zip(*((each.wall_s, each.processor_s) for each in timed), strict=True)
+
+
+def _timed(call: Sequence[str]) -> Timed:
+    """Call the command line in a folder with the files, which holds no results yet."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in FILES.items():
+            Path(folder, name).write_text(text, encoding="utf-8")
+        before, began = _processor_s(), time.perf_counter()
+        line = [sys.executable, "-m", "floodway", *call]
+        done = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
+        timed = Timed(time.perf_counter() - began, _processor_s() - before)
+    if done.returncode:
+        raise FloodwayError(f"floodway {' '.join(call)}: {done.stderr.strip()}")
+    return timed
+
+
+def _processor_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

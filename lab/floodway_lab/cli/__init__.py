@@ -1,0 +1,1 @@
+"""The commands `floodway reproduce` and `floodway validate`."""

@@ -1,0 +1,1 @@
+"""Definitions of these commands: arguments, options and help."""

@@ -1,0 +1,35 @@
+"""`floodway reproduce`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from floodway.cli.study import run_all
+from floodway.study import asked_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway.cli.study import Request
+    from floodway.study import Study
+
+__all__ = ["reproduce"]
+
+
+def reproduce(names: Sequence[str], request: Request) -> int:
+    """Run the figures of papers, all those of a paper in one folder; returns the exit code."""
+    found = asked_for(names)
+    if request.out is not None and len(found) > 1:
+        raise click.BadParameter(f"is one folder, and {len(found)} papers are given", param_hint="--out")
+    return run_all(
+        ((_title(name, own), own, request.out or Path("out", "reproduce", name)) for name, own in found),
+        request,
+    )
+
+
+def _title(name: str, studies: Sequence[Study]) -> str:
+    papers = list(dict.fromkeys(each.paper for each in studies if each.paper))
+    return papers[0] if len(papers) == 1 else name

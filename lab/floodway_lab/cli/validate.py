@@ -1,0 +1,110 @@
+"""`floodway validate`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from floodway.cli.exits import DONE, FAILED, INTERRUPTED
+from floodway.cli.output import echo
+from floodway.cli.watch import WatchAll
+from floodway_lab.cli import validate_jobs
+from floodway_lab.cli.show_validation import show
+from floodway_lab.validation import document, validate
+from floodway_lab.validation.jobs import is_of_jobs
+from floodway_lab.validation.page import page_text
+from floodway_lab.validation.report import BLOCK, draw_into, write_report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from floodway_lab.validation import Validation
+
+__all__ = ["Request", "run"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The arguments of a call."""
+
+    folder: Path
+    seeds: int
+    jobs: int | None
+    quick: bool
+    other_build: bool
+    only: Sequence[str]
+    out: Path
+    plot: bool
+    report: Path | None
+    force: bool
+    verbose: bool
+    quiet: bool
+    json: bool
+
+
+def run(request: Request) -> int:
+    """Run the cases, compare, print, draw; returns the exit code."""
+    if is_of_jobs(request.folder):
+        return validate_jobs.run(request)
+    if request.report is not None:
+        # An error before the first run if it cannot be written.
+        page_text(request.report, BLOCK)
+    try:
+        with WatchAll(quiet=request.quiet) as watch:
+            validation = validate(
+                request.folder,
+                seeds=request.seeds,
+                jobs=request.jobs,
+                quick=request.quick,
+                other_build=request.other_build,
+                only=request.only,
+                out=request.out,
+                force=request.force,
+                on_progress=watch.update,
+            )
+    except KeyboardInterrupt:
+        # Before the runs or after them; during them, Ctrl-C ends them and raises nothing.
+        echo("interrupted", err=True)
+        return INTERRUPTED
+    if not validation.complete:
+        echo(f"interrupted; completed runs are kept in {request.out}/", err=True)
+        return INTERRUPTED
+    _print(request, validation)
+    _draw(request, validation)
+    return _verdict(validation)
+
+
+def _print(request: Request, validation: Validation) -> None:
+    if request.json:
+        whole = {"results": str(request.out), **document(validation)}
+        echo(json.dumps(whole, indent=2, ensure_ascii=False))
+    elif not request.quiet:
+        show(validation, sys.stdout, verbose=request.verbose)
+        echo(f"runs and numbers: {request.out}/")
+
+
+def _draw(request: Request, validation: Validation) -> None:
+    drawn = draw_into(validation.cases, request.out) if request.plot else []
+    if request.report is not None:
+        drawn += write_report(validation, request.report)
+    if not (request.quiet or request.json):
+        for file in drawn:
+            echo(str(file))
+
+
+def _verdict(validation: Validation) -> int:
+    """Say on stderr what failed, and return the exit code."""
+    for failure in validation.failures:
+        echo(f"error: {failure}", err=True)
+    for result in validation.cases:
+        if result.verdict == "fail":
+            failed = [row.label for row in result.rows if row.verdict == "fail"]
+            echo(f"error: {result.case.label}: {'; '.join(failed)}", err=True)
+    if any(result.verdict == "fail" and result.kind == "equal" for result in validation.cases):
+        echo("note: --other-build holds a reference of another build of that simulator to bounds", err=True)
+    if validation.cases and all(result.not_run for result in validation.cases):
+        echo("warning: no case has run, so nothing was compared", err=True)
+    return FAILED if validation.verdict == "fail" else DONE

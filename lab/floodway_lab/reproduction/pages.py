@@ -1,0 +1,223 @@
+"""Pages of the documentation with a paper's results at full size, and the tables of mutants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from floodway.common.markdown import Markdown, code, formatted, plain, table, target
+from floodway.results.quantities import counted
+from floodway_lab.study.claims.judgement import VERDICTS
+from floodway_lab.study.report.claim_rows import COLUMNS, RULE, readings_list
+from floodway_lab.study.report.glance import COLUMNS as GLANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from floodway_lab.reproduction.mutants import Found
+
+__all__ = [
+    "PAPERS",
+    "Made",
+    "mutants_page",
+    "overview_page",
+    "results_page",
+    "statements_of",
+]
+
+#: The papers of the overview, in its order.
+PAPERS = ("swing", "bifrost", "rcm", "mercury", "casl")
+
+#: Above the tables of all papers.
+ABOVE_OVERVIEW = (
+    "This page is generated: `make reproduced` judges a paper and writes its rows. Each row is a published "
+    "statement about the mechanism, by the best of its readings; "
+    "[the rule](../studies.md#the-rule-of-a-verdict) says what a verdict means, and "
+    "[what we could not reproduce, and why](not-reproduced.md) the causes. "
+    "[Other sentences](not-judged.md) of the papers have no row."
+)
+
+#: Above the tables of mutants.
+MUTANTS = (
+    "A reproduction is worth as much as its power to fail. Each mutant is a mechanism with something "
+    "wrong: a part of it off, a parameter halved or doubled. It must make at least one verdict of its "
+    "paper's quick studies worse; otherwise the studies would not notice such a mistake. Where statements of "
+    "ours alone become worse, the published statements of the studies that were tried do not show that part: "
+    "that they agree is no evidence for it. The mutants are in `tests/mutants/`."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """How a page was made: by which command, when, and by which revision of the sources."""
+
+    command: str
+    date: str
+    revision: str
+
+
+def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | None, made: Made) -> str:
+    """Return the page of a paper: its claims figure by figure beside the published numbers, and pictures.
+
+    Parameters
+    ----------
+    name
+        Of the paper, as `floodway reproduce` takes it.
+    full, quick
+        What `judge` returned of both forms; without a quick form the page does not compare.
+    made
+        How the page was made.
+    """
+    paper = next((study["paper"] for study in full["studies"] if study["paper"]), name)
+    head = map(plain, [*full["lacks"], *full["counts"]])
+    parts = [f"# {plain(paper)}: results at full size", _made(full, made), *head, *_overview(name, full)]
+    parts += ["## Figure by figure", RULE]
+    for study in full["studies"]:
+        parts += _study(name, study)
+    if quick is not None:
+        parts += _compared(full, quick)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def statements_of(full: Mapping[str, Any], made: Made) -> dict[str, Any]:
+    """Return what the overview has of a paper, as `docs/reproduced/PAPER/statements.json` keeps it."""
+    return {
+        "paper": next((study["paper"] for study in full["studies"] if study["paper"]), ""),
+        "date": made.date,
+        "counts": [*full["lacks"], *full["counts"]],
+        "glance": full["glance"],
+    }
+
+
+def overview_page(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the page of all papers: the published statements about each mechanism, a row each.
+
+    Parameters
+    ----------
+    found
+        By paper, what `statements_of` returned. A paper without it has a line that says so.
+    """
+    parts = ["# The five papers, statement by statement", ABOVE_OVERVIEW]
+    for name in PAPERS:
+        page = f"{name}.md"
+        if name not in found:
+            text = f"Its page is of an earlier rule and earlier words of verdicts: [{name}]({page})."
+            parts += [f"## {name}", text]
+            continue
+        own = found[name]
+        parts += [
+            f"## {plain(own['paper'] or name)}",
+            f"Judged on {own['date']}; [figure by figure]({page}).",
+        ]
+        parts += map(plain, own["counts"])
+        if own["glance"]:
+            parts.append(table(GLANCE, ([row[column] for column in GLANCE] for row in own["glance"])))
+    return "\n\n".join(parts) + "\n"
+
+
+def _made(full: Mapping[str, Any], made: Made) -> str:
+    return (
+        f"This page is generated: {code(made.command)}, {made.date}, revision {made.revision}, judges "
+        f"{counted(full['run_count'], 'run')} that took {full['core_minutes']:,.0f} minutes of one core; "
+        "each study says when its numbers were kept, and the revision whose engine simulated them. [What we "
+        "could not reproduce, and why](not-reproduced.md) sums up where the numbers differ."
+    )
+
+
+def _overview(paper: str, full: Mapping[str, Any]) -> Iterator[str]:
+    """Show all published statements about the mechanism, in one table and one picture."""
+    rows = full["glance"]
+    if rows:
+        yield table(GLANCE, ([row[column] for column in GLANCE] for row in rows))
+    picture = full["overview"]
+    if picture:
+        yield f"![{plain(picture['title'])}]({target(paper + '/' + picture['file'])})"
+        yield plain(picture["caption"])
+
+
+def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
+    yield f"### {plain(study['title'])}"
+    yield plain(study["shows"])
+    yield _cost(paper, study)
+    yield formatted(study["notes"])
+    yield readings_list((each["name"], each["says"]) for each in study["readings"])
+    if study["rows"]:
+        # Readings, and what is said of baselines, are for those who open them.
+        yield f'<details markdown="1"><summary>{counted(len(study["rows"]), "claim")} and readings</summary>'
+        yield table(COLUMNS, ([row[column] for column in COLUMNS] for row in study["rows"]))
+        yield "</details>"
+    for picture in study["pictures"]:
+        yield f"![{plain(picture['title'])}]({target(paper + '/' + picture['file'])})"
+        yield plain(picture["caption"])
+
+
+def _cost(paper: str, study: Mapping[str, Any]) -> str:
+    """Say what a study took, from which follows what more seeds would, and which engine simulated it."""
+    command = code(f"floodway reproduce {paper} {study['name']}")
+    if not study["kept"]:
+        return f"{command}: no numbers are kept"
+    runs, seeds = counted(study["run_count"], "run"), counted(study["seed_count"], "seed")
+    minutes = counted(round(study["core_minutes"]), "minute")
+    file = target(f"{paper}/numbers/{study['name']}.parquet")
+    return (
+        f"{command}: {runs} with {seeds}, {minutes} of one core; [numbers]({file}) of {study['kept']}, "
+        f"revision {plain(study['revision'])}"
+    )
+
+
+def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str]:
+    """Say where the quick form has another verdict than the full one."""
+    verdicts = {
+        (study["name"], claim["name"]): claim["verdict"]
+        for study in quick["studies"]
+        for claim in study["claims"]
+    }
+    yield "## The quick form beside the full one"
+    rows = []
+    compared = 0
+    for study in full["studies"]:
+        for claim in study["claims"]:
+            own = verdicts.get((study["name"], claim["name"]), "not run")
+            compared += own != "not run"
+            if own not in {"not run", claim["verdict"]}:
+                rows.append((claim["figure"] or study["name"], claim["says"], claim["verdict"], own))
+    kinder = sum(VERDICTS.index(row[3]) < VERDICTS.index(row[2]) for row in rows)
+    yield (
+        f"`--quick` judges {compared} of these claims; {compared - len(rows)} have the same verdict, and in "
+        f"{kinder} the quick form is kinder."
+    )
+    if rows:
+        yield table(("figure", "claim", "full", "quick"), rows)
+
+
+def mutants_page(found: Mapping[str, Sequence[Found]], made: Made) -> str:
+    """Return the page of all mutants: by paper, each with the verdicts that it makes worse."""
+    generated = f"{code(made.command)}, {made.date}, revision {made.revision}"
+    parts = ["# Mutants of the mechanisms", MUTANTS, f"This page is generated: {generated}."]
+    for paper, own in found.items():
+        noticed, published = sum(bool(each.worse) for each in own), sum(bool(each.published) for each in own)
+        by = f"{noticed} of {len(own)} mutants are noticed, {published} of them by published statements."
+        parts += [f"## {plain(paper)}", by]
+        parts.append(
+            table(
+                ("mutant", "what is wrong", "published statements worse", "others", "such as"),
+                map(_mutant, own),
+            )
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _mutant(found: Found) -> tuple[str, ...]:
+    mutant = found.mutant
+    sets = ", ".join(code(f"{key} = {value}") for key, value in mutant.sets)
+    what = Markdown(f"{plain(mutant.what)} ({sets})")
+    if not found.worse:
+        return (mutant.name, what, "none", "none", "not noticed")
+    first = (*found.published, *found.worse)[0]
+    return (
+        mutant.name,
+        what,
+        str(len(found.published) or "none"),
+        str(len(found.worse) - len(found.published)),
+        f"{first.study}: {first.says}: {first.before} → {first.after}",
+    )

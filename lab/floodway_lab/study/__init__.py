@@ -1,0 +1,1 @@
+"""Reports of studies: claims and their verdicts, pictures, tables and pages."""

@@ -1,0 +1,210 @@
+"""The numbers of a picture of bars or lines, with their positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from floodway.common.errors import PlotError
+from floodway.results.interval import ratio_half_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from floodway.study.format.model import Coordinates, Metric, Plot, Study
+    from floodway.study.numbers import Cell, Numbers
+
+__all__ = ["VARIANT", "Bar", "NothingRanError", "bars_of", "frame_of"]
+
+#: What `x` and `group` call the variants.
+VARIANT = "variant"
+
+
+class NothingRanError(PlotError):
+    """A picture without any run: left out of the quick version, or failed, which is reported anyway."""
+
+    def __init__(self) -> None:
+        super().__init__("none of its runs is there")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """A number in a picture: where it stands, what group it is of, itself.
+
+    Attributes
+    ----------
+    metric, at, group
+        Where it stands.
+    mean
+        Mean over the seeds; None where there is none.
+    low, high
+        Its smallest and its largest value.
+    reach
+        How far its 95 % confidence interval reaches to either side; none for too few seeds.
+    seeds, exact
+        How many it is of, and whether all of them gave the same results in every table.
+    unfinished
+        Flows that did not finish among those that it is of.
+    few
+        Of a percentile of flows: which one, times 10, and of how many flows it is at least and at most.
+    published
+        The published number.
+    """
+
+    metric: str
+    at: str
+    group: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    reach: float | None
+    seeds: int
+    exact: bool
+    unfinished: int
+    few: tuple[int, int, int] | None
+    published: float | None
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The ends of its confidence interval."""
+        if self.mean is None or self.reach is None:
+            return None, None
+        return self.mean - self.reach, self.mean + self.reach
+
+
+def bars_of(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
+    """Return what a picture shows, metric after metric.
+
+    Raises
+    ------
+    PlotError
+        If none of its runs is there.
+    """
+    made = [
+        _bar(
+            study,
+            plot,
+            metric,
+            at,
+            group,
+            numbers.cell(metric, variant, coordinates),
+            _base(plot, metric, numbers, coordinates),
+        )
+        for metric in plot.metrics
+        for at, group, variant, coordinates in _cells(study, plot)
+    ]
+    if not any(bar.mean is not None for bar in made):
+        raise NothingRanError
+    # What is not to be run takes no room where nothing else stands, and has no bar.
+    planned = {(run.variant, run.at) for run in numbers.runs}
+    cells = {
+        (at, group)
+        for at, group, variant, coordinates in _cells(study, plot)
+        if (variant, coordinates) in planned
+    }
+    return [bar for bar in made if (bar.at, bar.group) in cells]
+
+
+def _base(plot: Plot, metric: Metric, numbers: Numbers, coordinates: Coordinates) -> Cell | None:
+    return numbers.cell(metric, plot.relative_to, coordinates) if plot.relative_to else None
+
+
+def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
+    study: Study, plot: Plot, metric: Metric, at: str, group: str, cell: Cell, base: Cell | None
+) -> Bar:
+    known: Sequence[float] = cell.known
+    mean, reach = cell.mean, cell.reach
+    if base is not None:
+        below = base.mean
+        mean = mean / below if mean is not None and below else None
+        pairs = _pairs(cell, base)
+        known = [value / other for value, other in pairs if other]
+        reach = ratio_half_width(*zip(*pairs, strict=True)) if pairs else None
+    return Bar(
+        metric=metric.name,
+        at=at,
+        group=group,
+        mean=mean,
+        low=min(known, default=None),
+        high=max(known, default=None),
+        reach=reach,
+        seeds=len(cell.values),
+        exact=cell.exact and (base is None or base.exact),
+        unfinished=cell.unfinished,
+        few=cell.few(metric.kind.thousandths),
+        published=_published(study, plot, metric, at, group),
+    )
+
+
+def _pairs(cell: Cell, base: Cell) -> list[tuple[float, float]]:
+    """Return the numbers of the seeds that both have."""
+    return [
+        (value.value, other.value)
+        for seed, value in cell.values.items()
+        if value.value is not None
+        and (other := base.values.get(seed)) is not None
+        and other.value is not None
+    ]
+
+
+def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) -> float | None:
+    """Return a published number: one of the picture's own, else that of a claim over the same runs."""
+    for mark in plot.marks:
+        if mark.at == at and mark.group == group and mark.metric in ("", metric.name):
+            return mark.value
+    wanted = next(
+        (
+            (variant, coordinates)
+            for here, own, variant, coordinates in _cells(study, plot)
+            if (here, own) == (at, group)
+        ),
+        None,
+    )
+    for claim in study.claims:
+        same = claim.metric.name == metric.name and (claim.variant, claim.at) == wanted
+        if not same or claim.several or claim.less_points or claim.value is None or claim.bound != "about":
+            continue
+        # A number of our own is not published.
+        if claim.origin == "ours":
+            continue
+        if claim.against == plot.relative_to and claim.against_at == claim.at:
+            return 1 + claim.value / 100 if claim.relative else claim.value
+    return None
+
+
+def frame_of(bars: Sequence[Bar]) -> pl.DataFrame:
+    """Return what a picture shows as a table."""
+    columns: dict[str, Any] = {
+        "metric": [bar.metric for bar in bars],
+        "group": [bar.group for bar in bars],
+        "x": [bar.at for bar in bars],
+        "mean": [bar.mean for bar in bars],
+        "low": [bar.low for bar in bars],
+        "high": [bar.high for bar in bars],
+        "ci95_low": [bar.ends[0] for bar in bars],
+        "ci95_high": [bar.ends[1] for bar in bars],
+        "seeds": [bar.seeds for bar in bars],
+        "unfinished": [bar.unfinished for bar in bars],
+        "published": [bar.published for bar in bars],
+    }
+    floats = ("mean", "low", "high", "ci95_low", "ci95_high", "published")
+    numbers = dict.fromkeys(floats, pl.Float64)
+    return pl.DataFrame(columns, schema_overrides=numbers)
+
+
+def _cells(study: Study, plot: Plot) -> Iterator[tuple[str, str, str, Coordinates]]:
+    """Return what stands where: the place across, the group, and the variant and place of the runs."""
+    across = _points(study, plot, plot.along)
+    groups = _points(study, plot, plot.group) if plot.group else [""]
+    for group in groups:
+        for at in across:
+            variant = at if plot.along == VARIANT else group if plot.group == VARIANT else plot.variants[0]
+            values = {**dict(plot.at), plot.along: at, plot.group: group}
+            coordinates = tuple((axis.name, values[axis.name]) for axis in study.axes)
+            yield at, group, variant, coordinates
+
+
+def _points(study: Study, plot: Plot, name: str) -> Sequence[str]:
+    return plot.variants if name == VARIANT else study.axis(name).names

@@ -1,0 +1,83 @@
+"""Counts of verdicts: of published statements, and apart from them of formulas, logs and our own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway_lab.study.claims.judgement import VERDICTS, best_reading
+from floodway_lab.study.claims.outcome import statement_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from floodway.study.format.model import Origin
+    from floodway.study.outcome import Conducted
+    from floodway_lab.study.claims.judgement import Judged
+
+__all__ = ["is_of_mechanism", "statements_of_all", "verdict_counts"]
+
+#: What statements are by their origin: one, and several.
+ORIGINS: Mapping[Origin, tuple[str, str]] = {
+    "printed": ("published statement", "published statements"),
+    "formula": ("number by a paper's formula", "numbers by a paper's formula"),
+    "log": ("number from authors' logs or lists", "numbers from authors' logs or lists"),
+    "ours": ("statement of our own", "statements of our own"),
+}
+#: Behind published statements: those that a mechanism decides, and those about baselines, traffic or costs.
+TESTED = " about the mechanism, with an ablation"
+UNTESTED = " about a baseline, traffic or a cost, or without an ablation"
+
+
+def verdict_counts(conducted: Conducted) -> Iterator[str]:
+    """Count the verdicts of the statements of each origin, each by its best reading.
+
+    Published statements about baselines, and those without an ablation, are counted apart: agreement on them
+    says nothing about the mechanism. Where a paper leaves a setting open, those that the mechanism decides
+    are counted once more for each setting, the same one in all figures.
+    """
+    groups = statements_of_all(conducted)
+    best = [best_reading(readings) for readings in groups]
+    for origin, names in ORIGINS.items():
+        found = [judged for judged in best if judged.claim.origin == origin]
+        tested = [judged for judged in found if is_of_mechanism(judged)]
+        if origin == "printed" and 0 < len(tested) < len(found):
+            yield _counted(tested, names, TESTED)
+            yield from _by_setting(groups)
+            yield _counted([judged for judged in found if not is_of_mechanism(judged)], names, UNTESTED)
+        elif found:
+            yield _counted(found, names)
+
+
+def statements_of_all(conducted: Conducted) -> tuple[tuple[Judged, ...], ...]:
+    """Return claims by the published statement that they are readings or parts of, which may span studies."""
+    found: dict[tuple[str, str, str], list[Judged]] = {}
+    for part in conducted.parts:
+        for judged in part.judged:
+            found.setdefault(statement_of(part, judged), []).append(judged)
+    return tuple(map(tuple, found.values()))
+
+
+def _by_setting(groups: Sequence[Sequence[Judged]]) -> Iterator[str]:
+    """Count the published statements about the mechanism for each setting, the same one in all figures."""
+    published = [
+        [judged for judged in group if judged.claim.origin == "printed" and is_of_mechanism(judged)]
+        for group in groups
+    ]
+    for setting in dict.fromkeys(judged.claim.setting for group in published for judged in group):
+        own = [[judged for judged in group if judged.claim.setting in ("", setting)] for group in published]
+        best = [best_reading(group) for group in own if group]
+        if setting:
+            yield _counted(best, ORIGINS["printed"], f" of these with one setting in all figures, {setting}")
+
+
+def is_of_mechanism(judged: Judged) -> bool:
+    """Whether a claim is about the mechanism of its study, and has an ablation that can refute that."""
+    return judged.claim.about == "mechanism" and bool(judged.claim.ablations)
+
+
+def _counted(found: Sequence[Judged], names: tuple[str, str], which: str = "") -> str:
+    verdicts = [judged.verdict for judged in found]
+    by_verdict = ", ".join(
+        f"{verdict} {verdicts.count(verdict)}" for verdict in VERDICTS if verdict in verdicts
+    )
+    return f"{len(found)} {names[len(found) != 1]}{which}: {by_verdict}."

@@ -1,0 +1,64 @@
+"""Remarks on a study's runs: lossless verdicts, faults and warnings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.comparison.variant_warnings import merged_warnings
+from floodway.results.lossless import brief, sentence
+from floodway.results.quantities import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from floodway.results import Lossless, Result
+    from floodway.study.outcome import Part
+    from floodway.study.running.runs import Run
+
+__all__ = ["lossless_of", "run_faults", "warnings_of"]
+
+
+def lossless_of(part: Part, losses: Mapping[str, Lossless]) -> Iterator[str]:
+    """Say of how many runs that ended each verdict on lossless classes is, and of which variants.
+
+    `losses` has the lossless verdicts, by the runs' keys.
+    """
+    found: dict[str, list[tuple[Run, Lossless]]] = {}
+    for run in {run.key: run for run in part.numbers.runs if run.key in losses}.values():
+        lossless = losses[run.key]
+        found.setdefault(lossless.verdict, []).append((run, lossless))
+    if set(found) - {"not-asked"}:
+        texts = "; ".join(_verdict(part, own) for own in found.values())
+        yield f"Lossless classes: {texts}."
+
+
+def run_faults(result: Result) -> Iterator[str]:
+    """Say what a reader of a run's numbers must know."""
+    outcome = result.outcome
+    if outcome.lossless.loss is not None or outcome.lossless.failed is not None:
+        yield f"lossless: {sentence(outcome.lossless)}"
+    if outcome.deadlocks:
+        yield f"a deadlock at {outcome.deadlocks[0].time_us:,.1f} us"
+    if outcome.blocked:
+        first = outcome.blocked[0]
+        yield (
+            f"flow control {first.flow_control!r} blocked {first.port} for {first.blocked_us:,.1f} us until "
+            "the end, although the other end held none of its packets"
+        )
+    unfinished = len(result.flows.filter(result.flows["measured"] & ~result.flows["finished"]))
+    if unfinished:
+        flows = counted(unfinished, "measured flow")
+        yield f"{flows} did not finish within {outcome.simulated_us / 1000:,.2f} ms"
+
+
+def warnings_of(part: Part) -> tuple[str, ...]:
+    """Return what `check` warns of in the runs, each once, with the variants that it concerns."""
+    labels: Mapping[str, str] = {variant.name: variant.label for variant in part.study.variants}
+    found = [(labels[run.variant], run.warnings) for run in part.numbers.runs]
+    return tuple(each.whole for each in merged_warnings(found, by_number=False))
+
+
+def _verdict(part: Part, found: Sequence[tuple[Run, Lossless]]) -> str:
+    labels = dict.fromkeys(part.study.variant(run.variant).label for run, _ in found)
+    runs = counted(len(found), "run")
+    return f"{brief([lossless for _, lossless in found])} in {runs} ({', '.join(labels)})"

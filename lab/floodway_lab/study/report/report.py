@@ -1,0 +1,278 @@
+"""The report of studies: tables, pictures and notes, as Markdown and as a self-contained page."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from base64 import b64encode
+from html import unescape
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from markdown_it import MarkdownIt
+
+from floodway.common.errors import unwritable
+from floodway.common.markdown import Markdown, code, formatted, plain, table, target
+from floodway.common.pages import environment
+from floodway.results.files import REPORT_FILE as RUN_PAGE
+from floodway.results.files import replace_file
+from floodway.results.folders import STUDY_FILE
+from floodway.results.quantities import counted
+from floodway.results.simulated import realised, seeds_text
+from floodway.scenarios.keys import engine
+from floodway.simulation.run import versions
+from floodway.study.format.model import NUMBERS
+from floodway.study.table import numbers_table, tidy
+from floodway_lab.study.report.claim_rows import COLUMNS, RULE, claim_rows, readings_list
+from floodway_lab.study.report.counts import verdict_counts
+from floodway_lab.study.report.document import document
+from floodway_lab.study.report.gallery import Gallery, file_name, overview
+from floodway_lab.study.report.glance import COLUMNS as GLANCE
+from floodway_lab.study.report.remarks import lossless_of, warnings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from floodway.plot.axes import Format
+    from floodway.results.simulated import Fact
+    from floodway.study.outcome import Conducted, Part
+    from floodway.study.running.runs import Run
+    from floodway.study.running.storage import Runs
+    from floodway_lab.study.report.known import Known
+
+__all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
+
+REPORT_FILE = "report.md"
+PAGE_FILE = "index.html"
+QUICK = "This is the quick version, with fewer points, seeds or flows. Its numbers are for a first look."
+#: Rows of means that the report has.
+MOST_ROWS = 60
+#: With more labels than this, what differs by them is counted.
+MOST_LABELS = 12
+#: The heading of the only part that is not the same every time.
+TIMES = "## Run times"
+
+
+def write_report(
+    conducted: Conducted,
+    store: Runs,
+    *,
+    title: str,
+    formats: Sequence[Format],
+    on_message: Callable[[str], None],
+) -> tuple[Path, ...]:
+    """Write numbers, pictures and the report into the folder of the studies, and return the files.
+
+    Pictures are PNG, and of these formats as well. `on_message` is called for each that cannot be drawn
+    although some of its runs are there.
+
+    Raises
+    ------
+    OutputError
+        If they cannot be written.
+    """
+    folder = conducted.folder
+    written: list[Path] = []
+    sections = []
+    pictures = []
+    shown = overview(conducted, written)
+    own_formats: list[Format] = ["png", *(each for each in formats if each != "png")]
+    several = len(conducted.parts) > 1
+    for part in conducted.parts:
+        gallery = Gallery(part, folder, store, own_formats, several=several)
+        texts = [gallery.picture(plot, on_message) for plot in part.study.plots]
+        numbers = _numbers(part, conducted, written)
+        written += gallery.files
+        sections.append(_section(part, conducted, [*texts, numbers]))
+        pictures.append([*gallery.shown.values()])
+    found = document(conducted, pictures, shown)
+    head = [*_head(conducted, title), *_glance(conducted, found)]
+    text = "\n\n".join([*head, *sections, *_foot(conducted, store)]) + "\n"
+    contents = {
+        REPORT_FILE: text,
+        PAGE_FILE: _page(title, text, folder),
+        STUDY_FILE: json.dumps(found, indent=2, ensure_ascii=False) + "\n",
+    }
+    for name, content in contents.items():
+        _write(folder / name, content)
+    return (folder / PAGE_FILE, folder / REPORT_FILE, folder / STUDY_FILE, *written)
+
+
+def _head(conducted: Conducted, title: str) -> Iterator[str]:
+    yield f"# {plain(title)}"
+    if conducted.plan.quick:
+        yield QUICK
+    yield from map(plain, verdict_counts(conducted))
+
+
+def _glance(conducted: Conducted, found: Mapping[str, Any]) -> Iterator[str]:
+    """Return all published statements of a paper as one table and one picture, of what `document` has."""
+    rows, picture = found["glance"], found["overview"]
+    if rows and len(conducted.parts) > 1:
+        yield table(GLANCE, ([*row.values()] for row in rows))
+    if picture is not None:
+        yield f"![{plain(picture['title'])}]({target(picture['file'])})\n\n{plain(picture['caption'])}"
+
+
+def _section(part: Part, conducted: Conducted, pictures: Sequence[str]) -> str:
+    study = part.study
+    # A report on one study has its title already.
+    title = f"## {plain(study.title)}" if len(conducted.parts) > 1 else ""
+    known = part.known
+    blocks = [title, plain(study.shows), _simulated(part, known), formatted(study.notes)]
+    blocks += [readings_list((each.name, each.says) for each in study.readings)]
+    blocks += [_table(part)] if part.judged else []
+    blocks += pictures
+    blocks += [f"Numbers: {plain(study.source)}"] if study.source else []
+    blocks += [_runs(part, conducted, known), _warnings(part)]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _table(part: Part) -> str:
+    return f"{table(COLUMNS, [row.cells for row in claim_rows(part)])}\n\n{RULE}"
+
+
+def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
+    """Write all numbers as a tidy table; return their means as the report shows them."""
+    name = file_name(part.study, NUMBERS, several=len(conducted.parts) > 1)
+    frame = tidy(part)
+    columns = io.BytesIO()
+    frame.write_parquet(columns)
+    for ending, content in (("csv", frame.write_csv().encode()), ("parquet", columns.getvalue())):
+        written.append(conducted.folder / f"{name}.{ending}")
+        _write_bytes(written[-1], content)
+    means = numbers_table(part, part.numbers.metrics)
+    csv, parquet = (target(f"{name}.{ending}") for ending in ("csv", "parquet"))
+    links = f"Every number, a row a seed: [CSV]({csv}), [Parquet]({parquet})"
+    left_out = len(means.rows) - MOST_ROWS
+    more = f"; {left_out} more rows are there only" if left_out > 0 else ""
+    shown_rows = table(means.heads, means.rows[:MOST_ROWS])
+    notes = "".join(f"{plain(note)}. " for note in means.notes)
+    return f"### Numbers\n\n{shown_rows}\n\n{notes}{links}{more}."
+
+
+def _simulated(part: Part, known: Mapping[str, Known]) -> str:
+    """Say what was simulated: what holds of all runs, and of what differs, by what."""
+    runs = [run for run in part.numbers.runs if run.key in known]
+    if not runs:
+        return ""
+    rows = []
+    for name in dict.fromkeys(fact.name for run in runs for fact in known[run.key].facts):
+        lines = {run.key: _lines_of(known[run.key].facts, name) for run in runs}
+        rows.append((name, "; ".join(_by_what(part, runs, lines))))
+    rows += [
+        (fact.name, "; ".join(fact.lines)) for fact in realised([known[run.key].realised for run in runs])
+    ]
+    return "### Simulated\n\n" + table(("", ""), rows)
+
+
+def _lines_of(own: Sequence[Fact], name: str) -> str:
+    return "; ".join(next((fact.lines for fact in own if fact.name == name), ("-",)))
+
+
+def _by_what(part: Part, runs: Sequence[Run], lines: Mapping[str, str]) -> Iterator[str]:
+    """Return what holds of all runs, or of each variant, or of each point of the axis that decides it."""
+    values = list(dict.fromkeys(lines[run.key] for run in runs))
+    if len(values) == 1:
+        yield values[0]
+        return
+    study = part.study
+    labels_of: list[Callable[[Run], str]] = [lambda run: study.variant(run.variant).label]
+    labels_of += [
+        lambda run, axis=axis: f"{axis.label} {dict(run.at)[axis.name]}"  # type: ignore[misc]
+        for axis in study.axes
+    ]
+    for label_of in labels_of:
+        by_label: dict[str, set[str]] = {}
+        for run in runs:
+            by_label.setdefault(label_of(run), set()).add(lines[run.key])
+        if all(len(own) == 1 for own in by_label.values()) and len(by_label) <= MOST_LABELS:
+            for value in values:
+                labels = [label for label, own in by_label.items() if value in own]
+                yield f"{', '.join(labels)}: {value}"
+            return
+    yield f"{len(values)} kinds, by variant and point; each run's own is in runs/KEY/run.json"
+
+
+def _runs(part: Part, conducted: Conducted, known: Mapping[str, Known]) -> str:
+    """Say how many runs there were, and what is to be known of them."""
+    runs = part.numbers.runs
+    seeds = seeds_text(run.seed for run in runs)
+    losses = {key: own.lossless for key, own in known.items()}
+    head = [f"{counted(len({run.key for run in runs}), 'run')}, seeds {seeds}.", *lossless_of(part, losses)]
+    lines = [plain(" ".join(head))]
+    for run in runs:
+        if run.key in conducted.failures:
+            lines.append(f"- {plain(run.label)}: failed: {plain(conducted.failures[run.key])}")
+        elif run.key in known:
+            lines += [f"- {plain(run.label)}: {plain(fault)}" for fault in known[run.key].run_faults]
+    return "\n".join(lines[:1] + [""] * (len(lines) > 1) + lines[1:])
+
+
+def _warnings(part: Part) -> str:
+    """List what `check` warns of; nothing where it does not."""
+    lines_ = [f"- {plain(warning)}" for warning in warnings_of(part)]
+    return "\n".join(["`floodway check` warns:", "", *lines_]) if lines_ else ""
+
+
+def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:
+    own = versions()
+    yield "## Versions"
+    yield f"floodway {plain(engine())}, polars {own['polars']}, Python {own['python']}."
+    rows = [
+        [run.label, f"{store.wall_s(run.key):.1f}", _run_link(store.folder_of(run.key), conducted.folder)]
+        for run in conducted.plan.runs
+        if run.key in conducted.done
+    ]
+    if rows:
+        total = sum(float(row[1]) for row in rows)
+        yield TIMES
+        yield f"{total:,.0f} s of one core in all."
+        yield table(("run", "seconds", "key"), rows)
+        first = next(run.key for run in conducted.plan.runs if run.key in conducted.done)
+        command = code(f"floodway report {quote(store.folder_of(first).as_posix())}")
+        yield (
+            "A key leads to the page of the run over time where it is there, else to the run's folder. "
+            f"{command} writes the page of the first run; "
+            "the same command with `--report` then writes this page again, with a link to it."
+        )
+
+
+def _run_link(run: Path, folder: Path) -> Markdown:
+    """Return a link to the page of a run over time, or to its folder, from the page of studies."""
+    page = run / RUN_PAGE
+    where = os.path.relpath(page if page.is_file() else run, folder).replace(os.sep, "/")
+    return Markdown(f"[{plain(run.name[:12])}]({target(where)})")
+
+
+def _page(title: str, text: str, folder: Path) -> str:
+    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
+
+    def inside(found: re.Match[str]) -> str:
+        picture = folder / unquote(unescape(found[1]))
+        # What is not there, or no file, stays a link.
+        if not picture.is_file():
+            return found[0]
+        return f'src="data:image/png;base64,{b64encode(picture.read_bytes()).decode()}"'
+
+    body = re.sub(r'src="([^"/]+\.png)"', inside, body)
+    return (
+        environment("floodway_lab.study.report")
+        .get_template("page.html.jinja")
+        .render(title=title, body=body)
+    )
+
+
+def _write(file: Path, text: str) -> None:
+    _write_bytes(file, text.encode())
+
+
+def _write_bytes(file: Path, content: bytes) -> None:
+    try:
+        replace_file(file, content)
+    except OSError as error:
+        raise unwritable(file, error) from error

@@ -1,0 +1,97 @@
+"""Verdicts and reports of studies, for `floodway study`, `floodway reproduce` and `conduct`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from floodway.study.numbers import evaluated
+from floodway.study.outcome import Part
+from floodway.study.table import NumbersTable
+from floodway_lab.study.claims.outcome import decided_together
+from floodway_lab.study.claims.verdicts import alone
+from floodway_lab.study.report.claim_rows import COLUMNS, claim_rows
+from floodway_lab.study.report.counts import verdict_counts
+from floodway_lab.study.report.glance import COLUMNS as GLANCE
+from floodway_lab.study.report.glance import at_a_glance
+from floodway_lab.study.report.known import Known
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from floodway.plot import Format
+    from floodway.results import Result
+    from floodway.study.format.model import Study
+    from floodway.study.outcome import Conducted
+    from floodway.study.running.runs import Run
+    from floodway.study.running.storage import Runs
+
+__all__ = ["judged", "table", "written"]
+
+#: Below the claims.
+RULE_IS_IN = "The report states the rule of a verdict; docs/studies.md explains it."
+
+
+def judged(ran: Conducted, store: Runs, *, on_message: Callable[[str], None]) -> Conducted:
+    """Return studies that were run with the verdicts of their claims.
+
+    Raises
+    ------
+    StudyError
+        If a metric cannot be computed.
+    """
+    parts = [_part(study, runs, ran, store, on_message) for study, runs in ran.plan.studies]
+    return replace(ran, parts=decided_together(parts))
+
+
+def written(
+    conducted: Conducted,
+    store: Runs,
+    *,
+    title: str,
+    formats: Sequence[Format],
+    on_message: Callable[[str], None],
+) -> tuple[Path, ...]:
+    """Write numbers, pictures and the report beside the runs, and return the files.
+
+    Raises
+    ------
+    OutputError
+        If a file cannot be written.
+    """
+    # Drawing is loaded where it is needed: it takes as long as all the rest.
+    from floodway_lab.study.report.report import write_report  # noqa: PLC0415
+
+    return write_report(conducted, store, title=title, formats=formats, on_message=on_message)
+
+
+def table(conducted: Conducted) -> NumbersTable | None:
+    """Return a row for each claim, of several studies for each published statement; none without claims."""
+    glance = list(at_a_glance(conducted)) if len(conducted.parts) > 1 else []
+    columns = GLANCE if glance else COLUMNS
+    rows = glance or [row.cells for part in conducted.parts for row in claim_rows(part)]
+    if not rows:
+        return None
+    notes = (*verdict_counts(conducted), RULE_IS_IN)
+    return NumbersTable(heads=columns, rows=tuple(rows), notes=notes, text_columns=columns)
+
+
+def _part(
+    study: Study, runs: Sequence[Run], ran: Conducted, store: Runs, on_message: Callable[[str], None]
+) -> Part:
+    known: dict[str, Known] = {}
+
+    def remember(key: str, result: Result) -> None:
+        known[key] = Known.of(result)
+
+    numbers = evaluated(
+        study,
+        runs,
+        store,
+        done=ran.done,
+        failures=ran.failures,
+        on_message=on_message,
+        on_result=remember,
+    )
+    return Part(study=study, numbers=numbers, judged=alone(study, numbers), known=known)

@@ -1,0 +1,72 @@
+"""A validation of jobs as a table: a row for each set, for terminals and pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.common.markdown import plain, table
+from floodway_lab.validation.page import write_block
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from floodway_lab.validation.jobs.rows import Row
+    from floodway_lab.validation.jobs.validation import JobsValidation, Set
+
+__all__ = ["BLOCK", "COLUMNS", "cells_of_set", "failure", "summary", "write_report"]
+
+#: The name of the block of a page.
+BLOCK = "jobs"
+COLUMNS = ("set", "rows", "met", "not met", "not to be met", "greatest difference", "allowed there")
+NOTHING = "-"
+
+
+def cells_of_set(each: Set) -> tuple[str, ...]:
+    """Return the cells of `COLUMNS`; differences are of our time from the reference's, in parts of that."""
+    greatest = each.greatest
+    return (
+        each.name,
+        f"{len(each.rows):,}",
+        f"{len(each.judged) - len(each.failed):,}",
+        f"{len(each.failed):,}",
+        f"{sum(each.reasons.values()):,}",
+        NOTHING if greatest is None else f"{greatest.difference:+.2%}",
+        NOTHING if greatest is None else f"{greatest.allowed:+.2%}",
+    )
+
+
+def failure(row: Row) -> str:
+    """Say of a row that is not met what it is and what it had to be."""
+    if row.expected is None or row.ours_ns is None:
+        return row.label
+    bounds = f"{row.expected.least_ns:,.0f} to {row.expected.most_ns:,.0f} ns"
+    return (
+        f"{row.label}: {row.ours_ns:,.0f} ns, allowed {bounds} (reference {row.expected.reference_ns:,.0f})"
+    )
+
+
+def summary(validation: JobsValidation) -> str:
+    """Say how many rows are met."""
+    judged = sum(len(each.judged) for each in validation.sets)
+    met = judged - len(validation.failed)
+    return f"{met:,} of {judged:,} rows that a packet simulator can meet are met; runs: {validation.runs:,}"
+
+
+def write_report(validation: JobsValidation, page: Path) -> None:
+    """Write the table, and why rows are not to be met, into a page.
+
+    Raises
+    ------
+    OutputError
+        If the page cannot be read or written, or has no marks.
+    """
+    sets = table(COLUMNS, map(cells_of_set, validation.sets))
+    failed = [f"- not met: {plain(failure(row))}" for row in validation.failed]
+    reasons = [
+        (each.name, reason, f"{count:,}")
+        for each in validation.sets
+        for reason, count in each.reasons.items()
+    ]
+    parts = [sets, f"{summary(validation)}.", "\n".join(failed)]
+    parts.append(table(("set", "not to be met", "rows"), reasons) if reasons else "")
+    write_block(page, BLOCK, "\n\n".join(part for part in parts if part))

@@ -1,0 +1,78 @@
+"""A configuration as one row of a table, for terminals and pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway_lab.validation.formatting import KINDS, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from floodway_lab.validation.case_results import CaseResult
+    from floodway_lab.validation.rows import Row
+
+__all__ = ["COLUMNS", "overview_row", "summary"]
+
+#: Of an overview. Differences are of completion times; frames are pauses and resumes received, ours and the
+#: reference's; queue samples are those in the same bins.
+COLUMNS = (
+    "case/configuration",
+    "flows",
+    "equal to the ns",
+    "largest difference",
+    "p99",
+    "PFC frames (reference)",
+    "queue samples equal",
+    "run",
+    "verdict",
+)
+NOTHING = "-"
+
+
+def overview_row(result: CaseResult) -> tuple[str, ...]:
+    """Return the cells of `COLUMNS`, of the run with the configuration's own seed."""
+    label, flows = result.case.label, f"{len(result.reference.side.flows):,}"
+    if result.not_run:
+        return (label, flows, *[NOTHING] * (len(COLUMNS) - 3), "not run")
+    known = {row.key: row for row in result.rows}
+    return (
+        label,
+        flows,
+        _share(known.get("fct.equal")),
+        percent(known["fct.largest"].ours[0]),
+        _change(known.get("fct.p99.all-sizes")),
+        _frames(result),
+        _share(known.get("queue.equal")),
+        f"{result.wall_s[0]:.2f} s" if result.wall_s else NOTHING,
+        verdict_of(result),
+    )
+
+
+def verdict_of(result: CaseResult) -> str:
+    """Say whether a configuration passes, and where it is not equal, why bounds decide."""
+    if result.verdict != "pass" or result.equal:
+        return result.verdict
+    return f"pass, within bounds: {KINDS[result.kind]}"
+
+
+def summary(cases: Sequence[CaseResult]) -> str:
+    """Say how many configurations equal the reference, and how many runs of ours that took."""
+    equal = sum(result.equal for result in cases)
+    runs = [wall for result in cases for wall in result.wall_s]
+    return f"{equal} equal to the nanosecond; {len(runs)} runs of {sum(runs):.1f} s in all"
+
+
+def _share(row: Row | None) -> str:
+    return NOTHING if row is None else "all" if row.ours[0] == 1 else percent(row.ours[0])
+
+
+def _change(row: Row | None) -> str:
+    if row is None or not row.reference:
+        return NOTHING
+    return percent(row.ours[0] / row.reference - 1, signed=True)
+
+
+def _frames(result: CaseResult) -> str:
+    expected, own = result.reference.side.pauses, result.sides[0].pauses
+    return NOTHING if expected is None or own is None else f"{len(own):,} ({len(expected):,})"

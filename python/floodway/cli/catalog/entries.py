@@ -1,0 +1,225 @@
+"""Entries of the catalog: everything that a scenario can name."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from floodway import _floodway
+from floodway.cli.catalog.model import Entry, Section
+from floodway.cli.catalog.others import chips, paper_entries, paper_names
+from floodway.cli.catalog.parameters import parameters_of
+from floodway.common.errors import UnknownNameError
+from floodway.common.glossary import terms
+from floodway.common.names import nearest
+from floodway.results.quantities import counted
+from floodway.scenarios.grammar import Grammar, is_table, reference, tagged
+from floodway.scenarios.own_code import meanings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from floodway.common.glossary import Term
+
+__all__ = ["entries", "find", "known_names", "left_out"]
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Return everything that a scenario can name, mechanisms first, slot by slot."""
+    grammar, catalog = Grammar.current(), _catalog()
+    return (
+        *(_mechanism(grammar, entry) for entry in catalog["mechanisms"]),
+        *_topologies(grammar, catalog["topologies"]),
+        *(_preset(preset) for preset in catalog["presets"]),
+        *(_workload(grammar, kind) for kind in catalog["workloads"]),
+        *(_sizes(sizes) for sizes in catalog["sizes"]),
+        *(_model(model) for model in catalog["models"]),
+    )
+
+
+def left_out() -> tuple[tuple[str, str], ...]:
+    """Return the published networks that are no presets, with the reason of each."""
+    return tuple((network["name"], network["description"]) for network in _catalog()["left_out"])
+
+
+def find(name: str) -> tuple[Entry, ...]:
+    """Return the entries of a name; several where slots share it, all of a slot for the slot's name.
+
+    A chip or a paper is returned where nothing that a scenario can name has that name, and a term of
+    the glossary where none of these has.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none; the error has the nearest name.
+    """
+    folded = name.casefold()
+    found = tuple(entry for entry in entries() if folded in (entry.name, entry.full_name, entry.slot))
+    found = found or tuple(entry for entry in chips() if folded in _spellings(entry))
+    if not found and folded in (spelled for paper in paper_names() for spelled in (paper, f"paper.{paper}")):
+        found = tuple(entry for entry in paper_entries() if folded in _spellings(entry))
+    found = found or tuple(_term(term) for term in terms() if folded in map(str.casefold, term.names))
+    if found:
+        return found
+    near = nearest(name, known_names())
+    hint = f"; did you mean {near!r}?" if near else ""
+    text = f"{name!r} is not a mechanism, topology, workload, model, chip, paper or term{hint}"
+    raise UnknownNameError(text, given=name, nearest=near)
+
+
+def known_names() -> tuple[str, ...]:
+    """Return every name that `find` knows."""
+    known = (*entries(), *chips())
+    named = [name for entry in known for name in (entry.name, entry.full_name, *entry.other_names)]
+    papers = [f"paper.{paper}" for paper in paper_names()]
+    return (*named, *papers, *(spelling for term in terms() for spelling in term.names))
+
+
+def _spellings(entry: Entry) -> tuple[str, ...]:
+    return tuple(name.casefold() for name in (entry.name, entry.full_name, *entry.other_names))
+
+
+@cache
+def _catalog() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(_floodway.catalog_json())
+    return found
+
+
+def _mechanism(grammar: Grammar, entry: Mapping[str, str]) -> Entry:
+    summary, sections = _head(entry["head"])
+    known = Entry(
+        kind="mechanism",
+        name=entry["name"],
+        slot=entry["slot"],
+        summary=summary,
+        sections=sections,
+        **parameters_of(grammar, entry["definition"]),
+    )
+    meanings = meanings_of(known.full_name)
+    meant = (replace(each, text=meanings.get(each.key, each.text)) for each in known.parameters)
+    return replace(known, parameters=tuple(meant)) if meanings else known
+
+
+def _topologies(grammar: Grammar, heads: Mapping[str, str]) -> Iterator[Entry]:
+    for form in grammar.definitions["Topology"]["oneOf"]:
+        tag = tagged(form)
+        target = reference(form["properties"][tag]) if tag else None
+        if tag and target and is_table(grammar.definitions[target]):
+            # The first paragraph of what the file says is the summary at more length.
+            summary, _, more = _flowing(heads[tag]).partition("\n\n")
+            yield Entry(
+                kind="topology",
+                name=tag,
+                slot="topology",
+                summary=summary,
+                sections=(Section(title="", text=more),) if more else (),
+                **parameters_of(grammar, target),
+            )
+
+
+def _flowing(text: str) -> str:
+    """Return paragraphs whose lines are joined."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def _workload(grammar: Grammar, kind: str) -> Entry:
+    form = grammar.definitions["Workload"]["properties"][kind]
+    target = reference(form) or reference(form.get("items", {}))
+    about = grammar.definitions[target].get("description", "") if target else ""
+    return Entry(
+        kind="workload",
+        name=kind,
+        slot="workload",
+        summary=form.get("description", ""),
+        sections=(Section(title="What it does", text=about),) if about else (),
+        **(parameters_of(grammar, target) if target else {}),
+    )
+
+
+def _preset(preset: Mapping[str, Any]) -> Entry:
+    size = _size(preset["size"])
+    sections = [Section(title="Source", text=preset["source"]), Section(title="Size", text=f"{size}.")]
+    if preset.get("notes"):
+        sections.append(Section(title="Notes", text=preset["notes"]))
+    return Entry(
+        kind="preset",
+        name=preset["name"],
+        slot="topology.preset",
+        summary=preset["description"],
+        sections=tuple(sections),
+        size=size,
+        source=preset["source"],
+        has_parts=preset["size"]["parts"],
+    )
+
+
+def _size(size: Mapping[str, Any]) -> str:
+    """Return the size of a network in words."""
+    hosts, switches = counted(size["hosts"], "host"), counted(size["switches"], "switch")
+    return f"{hosts}, {switches}, {', '.join(size['rates'])}"
+
+
+def _sizes(sizes: Mapping[str, Any]) -> Entry:
+    return Entry(
+        kind="sizes",
+        name=sizes["name"],
+        slot="sizes",
+        summary=f"{sizes['what']}; {sizes['mean_bytes']:,.0f} bytes on average.",
+        sections=(Section(title="Source", text=sizes["source"]),),
+    )
+
+
+def _model(model: Mapping[str, Any]) -> Entry:
+    numbers = model["numbers"]
+    summary = (
+        f"{numbers['layers']} layers of {numbers['hidden']}, {_billions(numbers['parameters'])} parameters"
+    )
+    if "active-parameters" in numbers:
+        active = _billions(numbers["active-parameters"])
+        experts = f"{numbers['experts-per-token']} of {numbers['experts']}"
+        summary += f" of which a token passes {active}, {experts} experts for each token"
+    table = ", ".join(f"{key} = {number}" for key, number in numbers.items())
+    sections = [
+        Section(title="Source", text=f"{model['source']}."),
+        Section(title="Numbers", text=f"As a table, to change one: `training.model = {{ {table} }}`."),
+    ]
+    if model["notes"]:
+        sections.append(Section(title="Notes", text=model["notes"]))
+    return Entry(
+        kind="model",
+        name=model["name"],
+        slot="training.model",
+        summary=f"{summary}, sequences of {numbers['sequence']:,} tokens.",
+        sections=tuple(sections),
+        source=model["source"],
+    )
+
+
+def _billions(number: int) -> str:
+    return f"{number / 1e9:,g} billion"
+
+
+def _term(term: Term) -> Entry:
+    sections = [Section(title="Source", text=term.source)] if term.source else []
+    if term.see:
+        sections.append(Section(title="See also", text=", ".join(term.see)))
+    return Entry(
+        kind="term",
+        name=term.name,
+        slot="glossary",
+        summary=term.meaning_in_full,
+        sections=tuple(sections),
+    )
+
+
+def _head(text: str) -> tuple[str, tuple[Section, ...]]:
+    """Split what a file says of itself into its summary and its sections, the first of which has no title."""
+    before, *parts = re.split(r"^# (.+)$", text, flags=re.MULTILINE)
+    summary, _, rest = before.strip().partition("\n\n")
+    titles, texts = ["", *parts[::2]], [rest, *parts[1::2]]
+    sections = (Section(title=title, text=body.strip()) for title, body in zip(titles, texts, strict=True))
+    return " ".join(summary.split()), tuple(section for section in sections if section.text)

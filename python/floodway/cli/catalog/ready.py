@@ -1,0 +1,54 @@
+"""Ready scenarios of the repository."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from floodway.common.errors import UnknownNameError
+from floodway.common.files import parse_toml, read_text
+from floodway.common.ready import FOLDER
+
+__all__ = ["ReadyScenario", "ready_scenarios"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadyScenario:
+    """A scenario's file that is there to be run.
+
+    Attributes
+    ----------
+    file
+        Its path.
+    description
+        What it shows.
+    """
+
+    file: Path
+    description: str
+
+
+def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
+    """Return the scenarios of a folder and of those below it.
+
+    The default is `scenarios/` here, else the package's own.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such folder.
+    """
+    candidates = [folder] if folder is not None else [Path("scenarios"), FOLDER / "scenarios"]
+    for candidate in candidates:
+        if candidate.is_dir():
+            return tuple(_ready(file) for file in sorted(candidate.rglob("*.toml")))
+    shown = " or ".join(str(candidate) for candidate in candidates)
+    raise UnknownNameError(f"{shown!r} is not a folder of scenarios", given=shown)
+
+
+def _ready(file: Path) -> ReadyScenario:
+    try:
+        description = parse_toml(read_text(file)).get("description", "")
+    except (OSError, ValueError) as error:
+        description = f"cannot be read: {error}"
+    return ReadyScenario(file=file, description=" ".join(str(description).split()))

@@ -1,0 +1,1 @@
+"""Errors, files, names and texts, which every part uses."""

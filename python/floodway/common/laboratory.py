@@ -1,0 +1,28 @@
+"""What the package `floodway_lab` adds to floodway where it is installed, by its entry points."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from typing import Any
+
+from floodway.common.errors import InputError
+
+__all__ = ["COMMANDS", "REPORTS", "laboratory", "lacks"]
+
+#: Groups of entry points: commands of `floodway`, and what makes the reports of studies.
+COMMANDS, REPORTS = "floodway.commands", "floodway.reports"
+
+
+def laboratory(group: str, name: str) -> Any:  # noqa: ANN401 (what the package has there)
+    """Return what an entry point of the laboratory names; none where it is not installed."""
+    found = next(iter(entry_points(group=group, name=name)), None)
+    return None if found is None else found.load()
+
+
+def lacks(what: str) -> InputError:
+    """Return the error of something that needs the laboratory."""
+    return InputError(
+        f"{what} needs the package floodway-lab, which is not installed: pip install ./lab in a clone of "
+        "floodway",
+        given=what,
+    )

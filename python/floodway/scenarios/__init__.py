@@ -1,0 +1,1 @@
+"""Scenarios, their keys and tables, and mechanisms of users' own."""

@@ -1,0 +1,561 @@
+"""Mechanisms of your own, written in Python: rate controls and congestion points.
+
+A class makes a mechanism: its name in kebab-case is what scenarios call it, its annotated attributes are its
+parameters, its docstring is its page. An object of it stands at each sender, or at each egress port.
+
+Examples
+--------
+>>> import floodway
+>>> from floodway.builders import Burst, SingleSwitch, Workload
+>>> class OneWindow(floodway.RateControl):
+...     '''Keep a bandwidth-delay product in flight, and halve it for good when anything is marked.'''
+...
+...     share: float = 1.0
+...
+...     def start(self, flow):
+...         self.window_bytes = self.share * flow.bdp_bytes
+...
+...     def on_ack(self, ack):
+...         if ack.marked:
+...             self.window_bytes = max(self.window_bytes / 2, 1000)
+>>> scenario = floodway.Scenario(
+...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+...     defaults={"rate-control": {"one-window": {"share": 0.5}}},
+... )
+>>> floodway.run(scenario).flows["finished"].to_list()
+[True, True]
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import marshal
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
+
+from floodway import _floodway
+from floodway.common.errors import InputError, MechanismError
+from floodway.common.names import nearest
+from floodway.scenarios.own_classes import fault_of, line_of, own_frames, refuse_callbacks, refuse_keywords
+from floodway.scenarios.own_documents import documented
+from floodway.scenarios.own_files import execute, neighbours_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import CodeType
+
+    from floodway._floodway import Ack, Cnp, Flow, Loss, Packet, Port, Queue, Sent
+
+__all__ = [
+    "CongestionPoint",
+    "Duration",
+    "Rate",
+    "RateControl",
+    "Size",
+    "code_of",
+    "digests",
+    "digests_of",
+    "line_of",
+    "load_file",
+    "loaded_files",
+    "meanings_of",
+    "name_of",
+    "no_values",
+]
+
+#: Types of parameters, by name: with deferred annotations a class knows no more of them.
+TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "str": str}
+
+
+class _Unit(int):
+    """A whole number that is written with a unit."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """Read it.
+
+        Raises
+        ------
+        ValueError
+            If it is invalid, such as without a unit.
+        """
+        value = super().__new__(cls, _floodway.parse_unit(cls.__name__, text))
+        value.text = text
+        return value
+
+
+class Duration(_Unit):
+    """A time as a parameter: `Duration("10us")` is 10,000,000 picoseconds."""
+
+
+class Size(_Unit):
+    """A size as a parameter: `Size("100KB")` is 100,000 bytes."""
+
+
+class Rate(_Unit):
+    """A rate as a parameter: `Rate("25G")` is 25,000,000,000 bit/s."""
+
+
+TYPES |= {kind.__name__: kind for kind in (Duration, Size, Rate)}
+#: What classes can be.
+SLOTS = ("rate-control", "congestion-point")
+#: What a rate control can ask for.
+NEEDS = ("acks", "int", "marks", "timestamps")
+#: Ways in which a congestion point can notify senders.
+TELLS = ("marks", "cnps")
+
+#: Digests of the code of each registered class, by name.
+_DIGESTS: dict[str, str] = {}
+#: The class itself, by slot and name.
+_CLASSES: dict[str, type] = {}
+#: What the parameters of each mean, by their keys, as far as its class says so.
+_MEANINGS: dict[str, dict[str, str]] = {}
+#: Files that were loaded, in order, with what users called them.
+_FILES: dict[Path, str] = {}
+#: Those that are being loaded, the innermost last.
+_LOADING: list[Path] = []
+#: Of classes of loaded files, by slot and name: the file.
+_LOADED_BY: dict[str, Path] = {}
+
+
+class RateControl:
+    """A rate control of your own: one object for each sending queue pair.
+
+    What an object has set holds until it sets something else: the attributes below are read after each call.
+    Numbers may be whole or not; what is behind the point is cut off. Two runs of one scenario do the same as
+    long as the code does: what it draws at random must come from a generator with a seed of its own.
+
+    A run with such a class is on one thread.
+
+    Parameters
+    ----------
+    name
+        What scenarios call it; by default the class's name in kebab-case.
+    needs
+        What it cannot work without: any of `acks`, `marks` (of congestion points), `timestamps` (which take
+        some bytes of each packet) and `int` (telemetry of each hop, `Ack.hops`).
+
+    Attributes
+    ----------
+    rate_bps
+        Rate at which packets leave, in bit/s on the wire; None is no limit but the NIC's.
+    window_bytes
+        Payload that may be in flight, in bytes; None is no limit.
+    timer_ps
+        When to call `on_timer`, in picoseconds of simulated time; None for never.
+
+    Raises
+    ------
+    TypeError
+        If a class has an attribute that cannot be a parameter, or a method that is never called.
+    """
+
+    rate_bps: float | None = None
+    window_bytes: float | None = None
+    timer_ps: float | None = None
+
+    def __init_subclass__(
+        cls,
+        *,
+        name: str | None = None,
+        needs: Sequence[str] = ("acks",),
+        **rest: Any,  # noqa: ANN401 (of other bases)
+    ) -> None:
+        """Make the class known to scenarios."""
+        why = "`tells` is for congestion points; a rate control takes `needs`"
+        refuse_keywords(cls, RateControl, rest, {"name": "", "needs": "", "tells": why})
+        super().__init_subclass__(**rest)
+        methods = ("start", "on_ack", "on_cnp", "on_loss", "on_sent", "on_timer")
+        described = _described(cls, RateControl, methods, ("window_bytes", "rate_bps", "timer_ps"))
+        described["needs"] = _choices(cls, "needs", needs, NEEDS)
+        described["tells"] = []
+        _register(cls, name, "rate-control", described, _floodway.register_rate_control)
+
+    def __init__(self, *values: object, **named: object) -> None:
+        if (values or named) and _is_last(type(self), RateControl):
+            raise TypeError(no_values(type(self), named))
+        super().__init__(*values, **named)
+
+    def start(self, flow: Flow) -> None:
+        """A queue pair begins.
+
+        It is called before a run, too, with an example, so that errors are reported before anything is
+        simulated.
+        """
+
+    def on_ack(self, ack: Ack) -> None:
+        """An acknowledgement has arrived."""
+
+    def on_cnp(self, cnp: Cnp) -> None:
+        """A CNP has arrived. Receivers send them to a class that has this method."""
+
+    def on_loss(self, loss: Loss) -> None:
+        """Something was lost."""
+
+    def on_sent(self, sent: Sent) -> None:
+        """A data packet starts on the wire."""
+
+    def on_timer(self, now_ps: int) -> None:
+        """The time that `timer_ps` named has come; it is None now."""
+
+
+class CongestionPoint:
+    """A congestion point of your own: one object for each egress port that it is chosen for.
+
+    A run with such a class is on one thread.
+
+    Parameters
+    ----------
+    name
+        What scenarios call it; by default the class's name in kebab-case.
+    tells
+        How it notifies senders: `marks`, `cnps` or both.
+
+    Attributes
+    ----------
+    timer_ps
+        When to call `on_timer`, in picoseconds of simulated time; None for never.
+
+    Raises
+    ------
+    TypeError
+        If a class has an attribute that cannot be a parameter, or a method that is never called.
+    """
+
+    timer_ps: float | None = None
+    _cnps: list[tuple[int, int | None, int | None, float]]
+
+    def __init_subclass__(
+        cls,
+        *,
+        name: str | None = None,
+        tells: Sequence[str] = ("marks",),
+        **rest: Any,  # noqa: ANN401 (of other bases)
+    ) -> None:
+        """Make the class known to scenarios."""
+        why = "`needs` is for rate controls; a congestion point takes `tells`"
+        refuse_keywords(cls, CongestionPoint, rest, {"name": "", "tells": "", "needs": why})
+        super().__init_subclass__(**rest)
+        methods = (
+            *("start", "admit", "on_enqueue", "on_dequeue", "on_paused", "on_resumed", "on_removed"),
+            "on_timer",
+        )
+        described = _described(cls, CongestionPoint, methods, ("timer_ps",))
+        described["needs"] = []
+        described["tells"] = _choices(cls, "tells", tells, TELLS)
+        _register(cls, name, "congestion-point", described, _floodway.register_congestion_point)
+
+    def __init__(self, *values: object, **named: object) -> None:
+        if (values or named) and _is_last(type(self), CongestionPoint):
+            raise TypeError(no_values(type(self), named))
+        super().__init__(*values, **named)
+
+    def start(self, port: Port) -> None:
+        """A port begins; called before a run, too, as that of a rate control is."""
+
+    def admit(self, packet: Packet, queue: Queue) -> bool:  # noqa: ARG002 (for others)
+        """Whether to take a packet in, rather than drop it, before it joins its queue.
+
+        With it, no other mechanism of the port may decide how packets queue, such as ``casl``.
+        """
+        return True
+
+    def on_enqueue(self, packet: Packet, queue: Queue) -> bool | None:
+        """A packet has joined its queue, which includes it; True marks it CE, if it may be marked."""
+
+    def on_dequeue(self, packet: Packet, queue: Queue) -> bool | None:
+        """A packet starts on the wire, and its queue no longer includes it; True marks it CE."""
+
+    def on_paused(self, queue: Queue) -> None:
+        """The downstream has paused the class of this queue."""
+
+    def on_resumed(self, queue: Queue) -> None:
+        """That pause has ended, by a frame or by itself."""
+
+    def on_removed(self, packet: Packet) -> None:
+        """A packet has left its queue and will not be sent."""
+
+    def on_timer(self, now_ps: int) -> None:
+        """The time that `timer_ps` named has come; it is None now."""
+
+    def send_cnp(
+        self,
+        flow: int,
+        *,
+        rate_bps: float | None = None,
+        window_bytes: float | None = None,
+        degree: float = 0.0,
+    ) -> None:
+        """Send a CNP from here to the source of a flow.
+
+        Parameters
+        ----------
+        flow
+            `Packet.flow` of the current packet, in `on_enqueue`, `on_dequeue` or `on_removed`: elsewhere the
+            number may be another flow's, and is refused.
+        rate_bps, window_bytes
+            What the sender is to use, if anything.
+        degree
+            A weight, as some rate controls read it.
+
+        Raises
+        ------
+        ValueError
+            If a value is no rate, window or weight.
+        """
+        for what, given in (("rate_bps", rate_bps), ("window_bytes", window_bytes)):
+            if given is not None and not 1 <= given < 2**64:
+                raise ValueError(f"send_cnp: {what} = {given!r}; allowed: 1 or more, or None")
+        if not math.isfinite(degree):
+            raise ValueError(f"send_cnp: degree = {degree!r}; allowed: a finite number")
+        rate = None if rate_bps is None else int(rate_bps)
+        window = None if window_bytes is None else int(window_bytes)
+        self._cnps.append((flow, rate, window, degree))
+
+
+def _is_last(cls: type, base: type) -> bool:
+    """Whether no class behind one of floodway's takes what an object is made with."""
+    return cls.__mro__[cls.__mro__.index(base) + 1] is object
+
+
+def name_of(cls: type) -> str | None:
+    """Return what scenarios call a class; none where it is no mechanism."""
+    return next((full.partition(".")[2] for full, known in _CLASSES.items() if known is cls), None)
+
+
+def no_values(cls: type, named: Mapping[str, object]) -> str:
+    """Say how a scenario chooses a class, where an object of it was made or given."""
+    name = name_of(cls) or _kebab(cls.__name__)
+    keys = {key.replace("_", "-"): getattr(value, "text", value) for key, value in named.items()}
+    choice = {name: keys} if keys else name
+    return (
+        f"{cls.__name__} is chosen by its name, with values in a table: {choice!r}; floodway makes its "
+        "objects, one for each sender or port"
+    )
+
+
+def _described(cls: type, base: type, methods: Sequence[str], outputs: Sequence[str]) -> dict[str, Any]:
+    own = [each for each in cls.__mro__ if issubclass(each, base) and each is not base]
+    for each in own:
+        for attribute, value in vars(each).items():
+            if attribute.startswith("on_") and callable(value) and attribute not in methods:
+                near = nearest(attribute, methods)
+                hint = f"; did you mean {near}?" if near else ""
+                raise TypeError(
+                    f"{each.__name__}.{attribute} is never called; allowed: {', '.join(methods)}{hint}"
+                )
+    refuse_callbacks(cls, methods)
+    return {
+        "fault": fault_of(cls, base, methods, outputs),
+        "parameters": list(_parameters(cls, own, base)),
+        "overrides": [method for method in methods if getattr(cls, method) is not getattr(base, method)],
+    }
+
+
+def _parameters(cls: type, own: list[type], base: type) -> Iterator[tuple[str, str, str, str | None]]:
+    annotations: dict[str, Any] = {}
+    for each in reversed(own):
+        annotations |= inspect.get_annotations(each)
+    for attribute, annotation in annotations.items():
+        if attribute.startswith("_") or hasattr(base, attribute):
+            continue
+        kind = _kind(f"{cls.__name__}.{attribute}", annotation)
+        if kind is None:
+            continue
+        default = getattr(cls, attribute, None)
+        fits = isinstance(default, kind) or (kind is float and isinstance(default, int))
+        if default is not None and (not fits or (isinstance(default, bool) and kind is not bool)):
+            raise TypeError(f"{cls.__name__}.{attribute} = {default!r} is not of type {kind.__name__}")
+        written = None if default is None else json.dumps(getattr(default, "text", default))
+        yield attribute.replace("_", "-"), attribute, kind.__name__, written
+
+
+def _kind(of: str, annotation: object) -> type | None:
+    """Return the type of a parameter; none where it is a variable of the class."""
+    spelled = annotation if isinstance(annotation, str) else None
+    if get_origin(annotation) is ClassVar or (spelled or "").partition("[")[0].endswith("ClassVar"):
+        return None
+    kind = TYPES.get(spelled.rpartition(".")[2]) if spelled is not None else annotation
+    for each in TYPES.values():
+        if kind is each:
+            return each
+    given = spelled or getattr(annotation, "__name__", str(annotation))
+    raise TypeError(
+        f"{of}: {given} is not a type of a parameter; allowed: {', '.join(TYPES)}. ClassVar[...] and names "
+        "that begin with _ are not parameters"
+    )
+
+
+def _choices(cls: type, what: str, given: Sequence[str], allowed: Sequence[str]) -> list[str]:
+    choices = [given] if isinstance(given, str) else list(given)
+    for choice in choices:
+        if choice not in allowed:
+            raise TypeError(
+                f"{cls.__name__}: {what}={choice!r} is not allowed; allowed: {', '.join(allowed)}"
+            )
+    return choices
+
+
+def _register(cls: type, name: str | None, slot: str, described: dict[str, Any], register: Any) -> None:  # noqa: ANN401 (either of two)
+    called = _kebab(cls.__name__) if name is None else name
+    full, by = f"{slot}.{called}", _LOADING[-1] if _LOADING else None
+    other = _LOADED_BY.get(full)
+    if by is not None and other is not None:
+        raise TypeError(
+            f"{cls.__name__}: {other.name} has a {slot} {called!r} already; give it a name of its own,"
+            f' such as class {cls.__name__}(..., name="{called}-2")'
+        )
+    base = RateControl if issubclass(cls, RateControl) else CongestionPoint
+    own = [each for each in cls.__mro__ if issubclass(each, base) and each is not base]
+    document, meanings = documented(cls, own)
+    head = document or f"`{cls.__name__}`, written in Python."
+    register(called, head, cls, described)
+    _DIGESTS[full], _CLASSES[full] = _digest_of(cls), cls
+    _MEANINGS[full] = {attribute.replace("_", "-"): text for attribute, text in meanings.items()}
+    if by is not None:
+        _LOADED_BY[full] = by
+
+
+def _kebab(name: str) -> str:
+    """Spell a class's name as scenarios do.
+
+    >>> _kebab("MyControl"), _kebab("HPCCLike"), _kebab("Aimd2")
+    ('my-control', 'hpcc-like', 'aimd2')
+    """
+    parts = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+[0-9]*", name)
+    return "-".join(part.lower() for part in parts)
+
+
+def _digest_of(cls: type) -> str:
+    """Hash the code of a class: its whole file where it has one, else what the class itself does."""
+    try:
+        file = inspect.getsourcefile(cls)
+        code = Path(file).read_bytes() if file and Path(file).is_file() else inspect.getsource(cls).encode()
+    except (OSError, TypeError):
+        members = sorted(vars(cls).items())
+        codes = [_plain(value.__code__) for _, value in members if inspect.isfunction(value)]
+        values = repr([(name, value) for name, value in members if isinstance(value, (int, float, str))])
+        code = b"".join([*codes, values.encode()])
+    return hashlib.sha256(code).hexdigest()
+
+
+def _plain(code: CodeType) -> bytes:
+    return marshal.dumps(code.replace(co_filename="", co_firstlineno=1))
+
+
+def digests() -> dict[str, str]:
+    """Return digests of the code of each registered class, by slot and name."""
+    return dict(_DIGESTS)
+
+
+def digests_of(resolved: object) -> dict[str, str]:
+    """Return digests of the code of each class that a scenario chooses, by slot and name.
+
+    Parameters
+    ----------
+    resolved
+        The scenario after defaults.
+    """
+    chosen = set(_chosen(resolved)) if _DIGESTS else set()
+    return {full: digest for full, digest in sorted(_DIGESTS.items()) if full in chosen}
+
+
+def load_file(path: Path, *, given: str | None = None) -> None:
+    """Run a file of Python, whose classes become mechanisms; once for a process.
+
+    It can import what lies beside it, where nothing of Python or of its packages has that name.
+
+    Parameters
+    ----------
+    path
+        The file.
+    given
+        What its user calls it; by default the path.
+
+    Raises
+    ------
+    InputError
+        If there is no such file.
+    MechanismError
+        If it raises something, which is the cause of this.
+    """
+    given = given or str(path)
+    path = path.resolve()
+    if path in _FILES:
+        return
+    if not path.is_file():
+        raise InputError(f"{given}: there is no such file")
+    if path.suffix != ".py":
+        raise InputError(f"{given}: a file of Python ends with .py")
+    _LOADING.append(path)
+    try:
+        execute(path)
+    except Exception as error:
+        for full in [full for full, by in _LOADED_BY.items() if by == path]:
+            del _LOADED_BY[full]
+        # Frames of floodway and of imports do not help the user.
+        error.__traceback__ = own_frames(error.__traceback__)
+        raise MechanismError(given) from error
+    finally:
+        _LOADING.pop()
+    neighbours = neighbours_digest(path)
+    for full, by in _LOADED_BY.items():
+        if by == path:
+            _DIGESTS[full] += f"+{neighbours}"
+    _FILES[path] = given
+
+
+def meanings_of(full: str) -> Mapping[str, str]:
+    """Return what the parameters of a mechanism in Python mean, by key: none for others."""
+    return _MEANINGS.get(full, {})
+
+
+def loaded_files() -> dict[Path, str]:
+    """Return the files that were loaded, in order, with what their user called them."""
+    return dict(_FILES)
+
+
+def code_of(resolved: object) -> list[dict[str, str]]:
+    """Return, of each mechanism in Python that a scenario chooses, its code as `run.json` records it.
+
+    Parameters
+    ----------
+    resolved
+        The scenario after defaults.
+
+    Returns
+    -------
+    list
+        Slot and name (`mechanism`), the class, its file as it was named with `--python`, else the module that
+        defines it, and the digest of that file, else of the class's code.
+    """
+    return [_code(full) for full in digests_of(resolved)]
+
+
+def _code(full: str) -> dict[str, str]:
+    cls, file = _CLASSES[full], _LOADED_BY.get(full)
+    named = {"module": cls.__module__} if file is None else {"file": _FILES.get(file, file.name)}
+    # What a file imports from its folder is behind the sign.
+    digest = _DIGESTS[full].partition("+")[0]
+    return {"mechanism": full, "class": cls.__qualname__, **named, "sha256": digest}
+
+
+def _chosen(value: object, slot: str | None = None) -> Iterator[str]:
+    """Find what may choose a mechanism: every key below that of a slot, as `SLOT.KEY`."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _chosen(each, slot)
+    if isinstance(value, dict):
+        # A setting is `{"key": SLOT, "value": CHOICE, "origin": PLACE}`.
+        setting = value.get("key")
+        below = setting if isinstance(setting, str) and setting in SLOTS else slot
+        for key, each in value.items():
+            if slot is not None:
+                yield f"{slot}.{key}"
+            yield from _chosen(each, below)

@@ -1,0 +1,163 @@
+"""Code that is not floodway's: the code that a run used, and checks that it is unchanged.
+
+Nearly every run has none, so that nothing is imported for it here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sys
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from floodway.common.extensions import FOLDER, native
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["changed", "chosen_digests", "code_of", "known_digests", "meanings_of", "missing", "warn_of_older"]
+
+#: The module that knows the classes; it is imported when one is defined.
+MECHANISMS = "floodway.scenarios.mechanisms"
+
+
+def known_digests() -> dict[str, str]:
+    """Return digests of the code of each class in Python that is known now, by slot and name."""
+    module = sys.modules.get(MECHANISMS)
+    return {} if module is None else module.digests()
+
+
+def chosen_digests(resolved: object) -> dict[str, str]:
+    """Return digests of the code of each class in Python that a scenario chooses, by slot and name."""
+    module = sys.modules.get(MECHANISMS)
+    return {} if module is None else module.digests_of(resolved)
+
+
+def meanings_of(full: str) -> Mapping[str, str]:
+    """Return what the parameters of a class in Python mean, by key; none for what is no such class."""
+    module = sys.modules.get(MECHANISMS)
+    return {} if module is None else module.meanings_of(full)
+
+
+def warn_of_older(digests: Mapping[str, str], resolved: object, *, name: str) -> None:
+    """Warn of a scenario that has a class that was redefined since.
+
+    Parameters
+    ----------
+    digests
+        What `known_digests` returned when the scenario was read.
+    resolved
+        The scenario after defaults.
+    name
+        What it is called.
+    """
+    now = known_digests()
+    older = {full for full, digest in digests.items() if now.get(full, digest) != digest}
+    if not older:
+        return
+    for code in _python(resolved):
+        if code["mechanism"] in older:
+            warnings.warn(
+                f"{name}: class {code['class']} was redefined after this scenario was loaded, and the "
+                "scenario still runs the old class: load the scenario again to run the new one",
+                stacklevel=3,
+            )
+
+
+def code_of(resolved: object, *, digests: Mapping[str, str]) -> dict[str, Any]:
+    """Return what `run.json` records of code that is not floodway's: `python`, `extension`, or neither.
+
+    Parameters
+    ----------
+    resolved
+        The scenario after defaults.
+    digests
+        What `known_digests` returned when the scenario was read.
+    """
+    python, extension = _python(resolved), _extension()
+    for code in python:
+        # That of the class which runs, even if it was redefined since.
+        code["sha256"] = digests.get(code["mechanism"], code["sha256"]).partition("+")[0]
+    return {
+        **({"python": python} if python else {}),
+        **({"extension": extension} if extension else {}),
+    }
+
+
+def missing(code: Mapping[str, Any]) -> str | None:
+    """Return which code of a run is missing, and how to get it; None if all is there.
+
+    Parameters
+    ----------
+    code
+        As `code_of` returned it.
+    """
+    recorded: Sequence[Mapping[str, str]] = code.get("python", ())
+    digests = known_digests()
+    lacks = [each for each in recorded if each["mechanism"] not in digests]
+    if lacks:
+        files = list(dict.fromkeys(each["file"] for each in lacks if "file" in each))
+        helps = [f"--python {file}" for file in files]
+        helps += [_import_of(each) for each in lacks if "file" not in each]
+        return f"the run used {', '.join(map(_called, lacks))}: add {' and '.join(helps)}"
+    had = code.get("extension")
+    if had is not None and _extension().get("name") != had["name"]:
+        with_version = f"{had['name']} {had['version']}" if "version" in had else had["name"]
+        return f"the run used the extension {with_version}: install it"
+    return None
+
+
+def changed(code: Mapping[str, Any]) -> str | None:
+    """Name the code of a run that has changed; None if all is unchanged.
+
+    Parameters
+    ----------
+    code
+        As `code_of` returned it.
+    """
+    digests = known_digests()
+    for each in code.get("python", ()):
+        if digests.get(each["mechanism"], "").partition("+")[0] != each["sha256"]:
+            return f"{_called(each)} has changed"
+    had, has = code.get("extension"), _extension()
+    if had is not None and had.get("sha256") != has.get("sha256"):
+        return f"the extension {had['name']} is a different build"
+    return None
+
+
+def _called(code: Mapping[str, str]) -> str:
+    slot, _, name = code["mechanism"].partition(".")
+    of = f" of {code['file']}" if "file" in code else f", class {code['class']}"
+    return f"{slot} {name!r}{of}"
+
+
+def _import_of(code: Mapping[str, str]) -> str:
+    # A class typed at a prompt is in no module that can be imported; earlier results name no module.
+    if code.get("module", "__main__") == "__main__":
+        return f"the definition of {code['class']}"
+    return f"an import of {code['module']}"
+
+
+def _python(resolved: object) -> list[dict[str, str]]:
+    module = sys.modules.get(MECHANISMS)
+    return [] if module is None else module.code_of(resolved)
+
+
+def _extension() -> dict[str, str]:
+    module = native()
+    package, _, name = module.__name__.rpartition(".")
+    return dict(_record_of(name, module.__file__ or "")) if package == FOLDER else {}
+
+
+@cache
+def _record_of(name: str, file: str) -> tuple[tuple[str, str], ...]:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 (rarely needed)
+
+    parts = [("name", name)]
+    with contextlib.suppress(PackageNotFoundError):
+        parts.append(("version", version(name)))
+    parts.append(("sha256", hashlib.sha256(Path(file).read_bytes()).hexdigest()))
+    return tuple(parts)

@@ -1,0 +1,79 @@
+"""Files of Python that users name: run as modules that take the place of no other one."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+__all__ = ["execute", "neighbours_digest"]
+
+#: Packages whose files are no part of a user's code.
+OWN = ("floodway", "floodway_lab")
+
+
+def execute(path: Path) -> None:
+    """Run a file as a module; what lies beside it can be imported.
+
+    Its folder is the last that is searched: a file called `random.py` or `numpy.py` replaces neither Python's
+    own module nor that of a package. Such a file itself is a module under a name that nothing imports.
+
+    Parameters
+    ----------
+    path
+        The file, resolved; it ends with .py.
+
+    Raises
+    ------
+    Exception
+        What it raises.
+    """
+    folder, name = str(path.parent), _module_name(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None  # noqa: PT018, S101 (by its ending)
+    module = importlib.util.module_from_spec(spec)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+
+
+def _module_name(path: Path) -> str:
+    """Return the name of a file's module: its stem, unless that is the name of another module.
+
+    >>> _module_name(Path("/nowhere/my_control.py"))
+    'my_control'
+    >>> _module_name(Path("/nowhere/random.py")).startswith("random_")
+    True
+    """
+    stem = path.stem
+    is_other = stem in sys.modules or stem in sys.stdlib_module_names or _is_found_elsewhere(stem, path)
+    return f"{stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}" if is_other else stem
+
+
+def _is_found_elsewhere(stem: str, path: Path) -> bool:
+    # Not all folders have a loader, and not every stem is a name.
+    found = PathFinder.find_spec(stem) if stem.isidentifier() else None
+    return found is not None and (found.origin is None or Path(found.origin).resolve() != path)
+
+
+def neighbours_digest(path: Path) -> str:
+    """Hash a file and what it has imported from its folder, but for environments and floodway's own."""
+    folder = path.parent
+    files = {
+        Path(file)
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] not in OWN and (file := getattr(module, "__file__", None))
+    }
+    own = sorted(file for file in files if file.is_relative_to(folder) and "site-packages" not in file.parts)
+    code = hashlib.sha256()
+    for file in own:
+        if file.is_file():
+            code.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
+    return code.hexdigest()

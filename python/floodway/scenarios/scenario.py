@@ -1,0 +1,382 @@
+"""Scenarios: from files, from text, from dictionaries, from builders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from floodway import _floodway
+from floodway.common.errors import Fault, InputError, ScenarioError
+from floodway.common.files import is_pipe, read_pipe
+from floodway.common.limits import LARGEST_SEED
+from floodway.scenarios.builder import plain
+from floodway.scenarios.own_code import known_digests
+from floodway.scenarios.scenario_keys import Keys
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+__all__ = ["Extent", "Scenario", "inline", "load", "recorded"]
+
+#: What messages call a scenario that has neither a file nor a name.
+NAMELESS = "scenario"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """How far a run goes, by which its progress is estimated.
+
+    Attributes
+    ----------
+    arrivals_end_us
+        When the last measured flow may start, in microseconds.
+    may_end_sooner
+        Whether that is the limit of a run that ends once its flows have finished.
+    """
+
+    arrivals_end_us: float
+    may_end_sooner: bool
+
+
+class Scenario(Keys):
+    """A scenario, read once and valid from then on; immutable.
+
+    Two scenarios are equal if they say the same under the same name; what stands in files that they name
+    is not compared.
+
+    It is made from builders here, from a file by `load`, from text by `from_toml`, from dictionaries by
+    `from_dict`. The arguments are the keys of a scenario's top level.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not a valid scenario; the error has the place of each fault.
+
+    Examples
+    --------
+    >>> from floodway.builders import Burst, Dumbbell, Workload
+    >>> scenario = Scenario(
+    ...     name="incast",
+    ...     topology=Dumbbell(left=2, right=1, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="burst", burst=Burst(from_="h*", to="h3", size="1MB"))],
+    ... )
+    >>> scenario
+    Scenario('incast', seed 1)
+    >>> print(scenario.to_toml().splitlines()[0])
+    name = "incast"
+    """
+
+    _native: _floodway.Scenario
+    _digests: Mapping[str, str]
+
+    @classmethod
+    def from_toml(cls, text: str, *, name: str = NAMELESS, sets: Sequence[tuple[str, str]] = ()) -> Self:
+        """Read a scenario from its text; files that it names lie relative to the working folder.
+
+        Parameters
+        ----------
+        text
+            What a scenario's file holds.
+        name
+            What messages call it, and its results where it says no name of its own.
+        sets
+            As in `load`.
+
+        Raises
+        ------
+        ScenarioError
+            As in `load`.
+        """
+        pairs = _pairs(sets)
+        _refuse_halves(name, text, *(word for pair in pairs for word in pair))
+        return cls._of(_floodway.parse_text(name, text, sets=pairs, tables=_as_csv))
+
+    @classmethod
+    def from_dict(cls, keys: Mapping[str, object], *, name: str = NAMELESS) -> Self:
+        """Read a scenario from dictionaries and lists of the same form as its file.
+
+        Parameters
+        ----------
+        keys
+            The keys of the top level, spelled as in a file; values may be builders.
+        name
+            As in `from_toml`.
+
+        Raises
+        ------
+        ScenarioError
+            As in `load`; its faults have keys and no lines.
+        InputError
+            If a scenario cannot have a value, such as an object.
+        """
+        return cls._of(_parsed(name, keys))
+
+    @classmethod
+    def _of(cls, native: _floodway.Scenario) -> Self:
+        scenario = cls.__new__(cls)
+        scenario._native = native  # noqa: SLF001 (its own)
+        scenario._digests = known_digests()  # noqa: SLF001 (its own)
+        return scenario
+
+    def _begin(self, keys: Mapping[str, object]) -> None:
+        self._native = _parsed(NAMELESS, keys)
+        self._digests = known_digests()
+
+    def _replaced(self, keys: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
+        given = _json({key: value for key, value in keys.items() if value is not None})
+        return self._of(self._native.replaced(given, sets=list(sets), tables=_as_csv))
+
+    @property
+    def native(self) -> _floodway.Scenario:
+        """What the simulator's native module holds."""
+        return self._native
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """Digests of the code of each class in Python that was known when it was read, by its name."""
+        return self._digests
+
+    @property
+    def name(self) -> str:
+        """What results are filed under: its own name, else that of its file."""
+        return self._native.name
+
+    @property
+    def seed(self) -> int:
+        """What seeds every random stream and tie."""
+        return self._native.seed
+
+    @property
+    def limit_us(self) -> float:
+        """The run never simulates more, in microseconds."""
+        return self._native.limit_us
+
+    @property
+    def arrivals_end_us(self) -> float:
+        """When the last measured flow may start, in microseconds; the limit where the run continues to it."""
+        return self._native.arrivals_end_us
+
+    @property
+    def extent(self) -> Extent:
+        """How far a run of it goes; reading it takes a fifth of a second where the scenario is large."""
+        # Where no last arrival is known, it is the limit, and the run may be done long before.
+        to_the_limit = self.arrivals_end_us >= self.limit_us
+        return Extent(
+            arrivals_end_us=self.arrivals_end_us,
+            may_end_sooner=to_the_limit and self.resolved()["stop"] != "limit",
+        )
+
+    @property
+    def origin_ns(self) -> int:
+        """Time 0 on the clock of the simulator whose files it reads, in nanoseconds."""
+        return self._native.origin_ns
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Settings that are allowed but rarely intended, one per line."""
+        return tuple(self._native.warnings)
+
+    def with_seed(self, seed: int) -> Self:
+        """Return the same scenario with another seed, as `replace(seed=...)`, without reading it again.
+
+        Parameters
+        ----------
+        seed
+            From 0 to 2^64 - 1.
+
+        Raises
+        ------
+        ScenarioError
+            If it is something else.
+        """
+        if 0 <= seed <= LARGEST_SEED:
+            same = self._of(self._native.with_seed(seed))
+            same._digests = self._digests  # noqa: SLF001 (its own)
+            return same
+        return self.replace(seed=seed)
+
+    def check(self) -> dict[str, object]:
+        """Build it without running it, and return what `floodway check --json` prints.
+
+        Raises
+        ------
+        ScenarioError
+            If the network cannot be built.
+        """
+        report: dict[str, object] = json.loads(_floodway.check(self._native).json)
+        return report
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as it was written, as dictionaries and lists."""
+        written: dict[str, object] = json.loads(self._native.written_json)
+        return written
+
+    def to_toml(self) -> str:
+        """Return it as it was written, as the text of a file, without comments.
+
+        Files that it names stay as they were given: relative paths are those of the first text.
+
+        Raises
+        ------
+        ScenarioError
+            If it has a number that TOML cannot hold.
+        """
+        return self._native.written_toml()
+
+    def resolved(self) -> dict[str, object]:
+        """Return the whole scenario after defaults, as `run.json` keeps it."""
+        document: dict[str, object] = json.loads(self._native.resolved_json)
+        return document
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r}, seed {self.seed})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[str, str, int, str]:
+        """What two equal scenarios have in common: the order of keys does not matter."""
+        keys = {key: value for key, value in self.to_dict().items() if key != "seed"}
+        return self._native.file, self.name, self.seed, json.dumps(keys, sort_keys=True)
+
+
+def _as_csv(path: Path) -> str:
+    """Return a list of flows that is not text as CSV."""
+    # Few scenarios name one: the others do without the tables' library.
+    from floodway.scenarios.tables import as_csv  # noqa: PLC0415
+
+    return as_csv(path)
+
+
+def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) -> Scenario:
+    """Read a scenario's TOML file; files that it names lie relative to its folder.
+
+    A configuration of the HPCC simulator, `KEY value` a line, is read as the scenario that it means; what is
+    not as it was is among the scenario's warnings. The file may be a pipe, such as a shell's `<(...)` or
+    `/dev/stdin`: then files that it names lie relative to the working folder. Files that a scenario names are
+    regular files.
+
+    Parameters
+    ----------
+    path
+        The file.
+    sets
+        Key paths with values that replace those of the file, in order, such as
+        `("long-haul.buffer.static.size", "20MB")`.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be read, or is not a valid scenario; the error has the place of each fault.
+    """
+    if is_pipe(Path(path)):
+        return _piped(Path(path), sets)
+    return Scenario._of(_floodway.parse_file(path, sets=_pairs(sets), tables=_as_csv))  # noqa: SLF001 (its own module)
+
+
+def inline(
+    name: str, keys: str, *, folder: str | os.PathLike[str], sets: Sequence[tuple[str, str]] = ()
+) -> Scenario:
+    """Read a scenario from JSON; files that it names lie relative to a folder.
+
+    Parameters
+    ----------
+    name
+        What messages call it.
+    keys
+        Its keys, as JSON.
+    folder
+        Where relative paths begin.
+    sets
+        As in `load`.
+
+    Raises
+    ------
+    ScenarioError
+        As in `load`.
+    """
+    native = _floodway.parse_json(name, keys, sets=_pairs(sets), tables=_as_csv, folder=folder)
+    return Scenario._of(native)  # noqa: SLF001 (its own module)
+
+
+def _pairs(sets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return key paths with their values; anything else is an error that shows the right form."""
+    pairs = list(sets)
+    is_pair = (isinstance(pair, tuple) and len(pair) == len(("key", "value")) for pair in pairs)
+    if not all(is_pair) or not all(isinstance(word, str) for pair in pairs for word in pair):
+        raise TypeError('sets: expected pairs of strings, such as [("mtu", "1KB")]')
+    return pairs
+
+
+def _piped(path: Path, sets: Sequence[tuple[str, str]]) -> Scenario:
+    """Read a scenario from a pipe: Python waits for it, since the native module does not receive Ctrl-C."""
+    try:
+        text = read_pipe(path)
+    except UnicodeDecodeError:
+        why = "it is not text in UTF-8"
+    except OSError as error:
+        why = error.strerror or str(error)
+    else:
+        # What a shell calls a pipe, /dev/fd/63, is no name for results.
+        name = NAMELESS if path.is_relative_to("/dev") or path.is_relative_to("/proc") else str(path)
+        return Scenario.from_toml(text, name=name, sets=sets)
+    fault = Fault(text=f"{path}: cannot read it: {why}", file=str(path))
+    raise ScenarioError((fault,))
+
+
+def recorded(document: Mapping[str, Any]) -> Scenario:
+    """Read a scenario again from what `resolved` returned, as `run.json` keeps it.
+
+    Files that it names by relative paths lie relative to the folder of its own, as that was given.
+
+    Parameters
+    ----------
+    document
+        That record.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be read, as where such a file is gone.
+    KeyError
+        If it is no such record.
+    """
+    keys, file = document["scenario"], str(document["file"])
+    folder = Path(file).parent
+    return Scenario._of(  # noqa: SLF001 (its own module)
+        _floodway.parse_json(file, _json(keys), sets=[], tables=_as_csv, folder=folder)
+    )
+
+
+def _parsed(name: str, keys: Mapping[str, object]) -> _floodway.Scenario:
+    if not isinstance(keys, Mapping):
+        raise InputError(f"expected keys with their values, got a {type(keys).__name__}")
+    given = {key: value for key, value in keys.items() if value is not None}
+    _refuse_halves(name)
+    return _floodway.parse_json(name, _json(given), sets=[], tables=_as_csv)
+
+
+def _json(keys: Mapping[str, object]) -> str:
+    """Return keys as JSON."""
+    try:
+        text = json.dumps(plain(keys), ensure_ascii=False)
+    except RecursionError:
+        raise InputError("the scenario: tables or lists are nested too deeply") from None
+    _refuse_halves(text)
+    return text
+
+
+def _refuse_halves(*texts: str) -> None:
+    """Refuse texts with half a character, which no file can hold: Python alone has them."""
+    for text in texts:
+        half = next((c for c in text if "\ud800" <= c <= "\udfff"), None)
+        if half is not None:
+            raise InputError(f"the scenario: a string has U+{ord(half):04X}, which is half of a character")

@@ -1,0 +1,471 @@
+"""The critical path of a collective or of a training iteration, to the picosecond.
+
+As for the causes of a flow's completion time, nothing has to be written down beforehand: the scenario runs
+again until the collective is complete, while ranks log from which event what followed, and once more while
+the messages of the path are followed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway import _floodway
+from floodway.common.errors import InputError, RunError, UnknownNameError
+from floodway.common.names import nearest
+from floodway.results.frames import frame
+from floodway.results.iterations import iterations_of
+from floodway.results.quantities import counted
+from floodway.simulation.path_phases import phases_of
+from floodway.simulation.why import CAUSES, Part, differs, run_again, scenario_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from floodway._floodway import Progress
+    from floodway.results import Result
+    from floodway.results.outcome import JobTotals
+    from floodway.scenarios.scenario import Scenario
+    from floodway.simulation.path_phases import Phase
+
+__all__ = ["PATH_CAUSES", "CriticalPath", "Step", "Target", "find_path", "target_of", "targets_of"]
+
+#: What time of a path may go to: causes of a flow's time, and what ranks do.
+PATH_CAUSES = {
+    "computation": "computing",
+    "reduction": "reducing what had arrived",
+    **CAUSES,
+    "acknowledgement": "the acknowledgement on its way back",
+}
+#: Causes that are no message's.
+_OF_RANKS = ("computation", "reduction")
+#: Longer numbers are of no collective.
+MOST_DIGITS = 9
+#: Operations that a job waited for, of which errors name so many.
+NAMED_WAITS = 3
+#: An iteration of a workload.
+_ITERATION = re.compile(r"(.+):iteration-(\d{1,6})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A collective of a group of ranks, or an iteration of all ranks of a job.
+
+    Attributes
+    ----------
+    name
+        `WORKLOAD:NUMBER`, by which `floodway why` takes it, or `WORKLOAD:iteration-NUMBER`.
+    title
+        What it is, in words.
+    workload, iteration
+        Of which workload, and in which iteration of the ranks' programs.
+    call
+        Of a collective: the group, and its number there.
+    start_us, end_us
+        The start at its first rank and the end at its last one.
+    """
+
+    name: str
+    title: str
+    workload: str
+    iteration: int
+    call: tuple[int, int] | None
+    start_us: float
+    end_us: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A step of a critical path.
+
+    Attributes
+    ----------
+    from_ps, to_ps
+        When it began and ended; the first step begins at the start of the path.
+    rank
+        The rank at which it ended.
+    began_at
+        The rank at which it began: the sender of a message.
+    peer
+        Of a message that was on its way, its sender; of one that the rank waited to be complete or to leave,
+        its receiver; else none.
+    kind
+        `message`, from its posting until it is there; `completion`, from its posting until it is complete for
+        its sender; `turn`, from its posting until it has left and the next one's turn comes; `computation`;
+        `reduction`.
+    iteration, operation
+        The operation that it is a part of, at the rank where it began.
+    name
+        That operation in words.
+    of_target
+        Whether that operation is the collective, or in the iteration: if not, a rank had not begun its part.
+    parts
+        What the time went to; they add up to the step.
+    """
+
+    from_ps: int
+    to_ps: int
+    rank: int
+    began_at: int
+    peer: int | None
+    kind: str
+    iteration: int
+    operation: int
+    name: str
+    of_target: bool
+    parts: tuple[Part, ...]
+
+    @property
+    def time_ps(self) -> int:
+        """How long it took, in picoseconds."""
+        return self.to_ps - self.from_ps
+
+    @property
+    def waited_for(self) -> str:
+        """What the rank waited for, in words."""
+        return {
+            "message": f"message of rank {self.peer}",
+            "completion": f"its message to rank {self.peer} to be complete",
+            "turn": f"its message to rank {self.peer} to leave",
+            "computation": "its computation",
+            "reduction": "its reduction",
+        }[self.kind]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CriticalPath:
+    """The critical path of a collective or an iteration.
+
+    Attributes
+    ----------
+    target
+        What it is of.
+    start_ps, end_ps
+        The start at the first rank and the end at the last one, in picoseconds.
+    steps
+        From start to end; each follows from the one before, so that they add up to the time between.
+    """
+
+    target: Target
+    start_ps: int
+    end_ps: int
+    steps: tuple[Step, ...]
+
+    @property
+    def time_ps(self) -> int:
+        """From start to end, in picoseconds."""
+        return self.end_ps - self.start_ps
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What the time went to, over all steps: one part for each cause, port and origin of pauses."""
+        sums: dict[tuple[str, str | None, str | None], int] = {}
+        for part in (part for step in self.steps for part in step.parts):
+            key = (part.cause, part.port, part.origin)
+            sums[key] = sums.get(key, 0) + part.time_ps
+        ordered = sorted(sums.items(), key=lambda item: (*_place(item[0]), -item[1]))
+        return tuple(
+            Part(cause=cause, port=port, origin=origin, time_ps=time)
+            for (cause, port, origin), time in ordered
+        )
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """Steps that belong together: of one operation, within nodes, between nodes or between sites."""
+        return phases_of(self.steps)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row a step: its times in microseconds, ranks, kind, operation, and its share of the path."""
+        columns = ("rank", "began_at", "peer", "kind", "iteration", "operation", "name", "of_target")
+        return pl.DataFrame(
+            [
+                {
+                    "from_us": step.from_ps / 1e6,
+                    "to_us": step.to_ps / 1e6,
+                    "time_us": step.time_ps / 1e6,
+                    **{name: getattr(step, name) for name in columns},
+                    "share": step.time_ps / max(self.time_ps, 1),
+                }
+                for step in self.steps
+            ],
+            schema={
+                "from_us": pl.Float64, "to_us": pl.Float64, "time_us": pl.Float64, "rank": pl.Int64,
+                "began_at": pl.Int64, "peer": pl.Int64, "kind": pl.String, "iteration": pl.Int64,
+                "operation": pl.Int64, "name": pl.String, "of_target": pl.Boolean, "share": pl.Float64,
+            },
+        )  # fmt: skip
+
+    def by_cause(self) -> dict[str, tuple[Part, ...]]:
+        """Return the parts of each cause that has some, in the order of `PATH_CAUSES`."""
+        own = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in PATH_CAUSES}
+        return {cause: parts for cause, parts in own.items() if parts}
+
+    def summary(self) -> str:
+        """Say how much of the path was computation and how much network, and what ranks came late."""
+        sums = {cause: sum(part.time_ps for part in parts) for cause, parts in self.by_cause().items()}
+        computing = sum(time for cause, time in sums.items() if cause in _OF_RANKS)
+        network = {cause: time for cause, time in sums.items() if cause not in _OF_RANKS}
+        text = f"computation {self._percent(computing)}, network {self._percent(sum(network.values()))}"
+        if network:
+            text += f" ({', '.join(f'{cause} {self._percent(time)}' for cause, time in network.items())})"
+        late = [step for step in self.steps if not step.of_target]
+        if late:
+            ranks = list(dict.fromkeys(step.began_at for step in late))
+            which = f"rank {ranks[0]}" if len(ranks) == 1 else f"{len(ranks)} ranks"
+            before = self._percent(sum(step.time_ps for step in late))
+            text += f"; {before} of it before {which} had begun its part"
+        return text
+
+    def _percent(self, time_ps: int) -> str:
+        return f"{time_ps * 100 / max(self.time_ps, 1):.1f} %"
+
+
+def _place(key: tuple[str, str | None, str | None]) -> tuple[int, str]:
+    return list(PATH_CAUSES).index(key[0]), key[0]
+
+
+def targets_of(result: Result) -> tuple[Target, ...]:
+    """Return the collectives and iterations of a run that are complete, each workload's in their order."""
+    if result.operations is None or result.collectives is None:
+        return ()
+    return (*_collectives(result.collectives), *_iterations(result))
+
+
+def _collectives(collectives: pl.DataFrame) -> tuple[Target, ...]:
+    counts: dict[str, int] = {}
+    found = []
+    for row in collectives.iter_rows(named=True):
+        workload = str(row["workload"])
+        number = counts[workload] = counts.get(workload, -1) + 1
+        if row["time_us"] is None:
+            continue
+        found.append(
+            Target(
+                name=f"{workload}:{number}",
+                title=f"{row['name'] or row['kind']} of {counted(row['ranks'], 'rank')}",
+                workload=workload,
+                iteration=row["iteration"],
+                call=(row["group"], row["sequence"]),
+                start_us=row["start_us"],
+                end_us=row["end_us"],
+            )
+        )
+    return tuple(found)
+
+
+def _iterations(result: Result) -> tuple[Target, ...]:
+    operations = result.operations
+    # Where rows are left out, the end of an iteration may be one of them.
+    if operations is None or result.outcome.operations_beyond:
+        return ()
+    done = {job.workload: job.finished == job.ranks for job in result.outcome.jobs}
+    grouped = (
+        iterations_of(operations)
+        .group_by("workload", "iteration", maintain_order=True)
+        .agg(pl.len().alias("ranks"), pl.col("start_us").min(), pl.col("end_us").max())
+    )
+    found = []
+    for row in grouped.iter_rows(named=True):
+        workload, iteration = str(row["workload"]), row["iteration"]
+        after = grouped.filter(
+            (pl.col("workload").cast(pl.String) == workload) & (pl.col("iteration") == iteration + 1)
+        )
+        # A rank begins an iteration when all of the one before is complete there.
+        if not done.get(workload, False) and after["ranks"].to_list() != [row["ranks"]]:
+            continue
+        found.append(
+            Target(
+                name=f"{workload}:iteration-{iteration}",
+                title=counted(row["ranks"], "rank"),
+                workload=workload,
+                iteration=iteration,
+                call=None,
+                start_us=row["start_us"],
+                end_us=row["end_us"],
+            )
+        )
+    return tuple(found)
+
+
+def target_of(result: Result, name: str) -> Target:
+    """Return the collective or iteration of this name.
+
+    Parameters
+    ----------
+    result
+        The run.
+    name
+        `WORKLOAD:NUMBER`, a collective by its number in the table of the workload's collectives, from 0;
+        `WORKLOAD:iteration-NUMBER`; or what the printed table says, a `WORKLOAD` or `WORKLOAD NAME`, such as
+        `gradients all-reduce 1MB`: the collective that took longest of these.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none.
+    InputError
+        If it is not complete.
+    """
+    if not isinstance(name, str):
+        raise InputError(f"{name!r} is not a collective: expected a string", key="collective", given=name)
+    targets = targets_of(result)
+    exact = next((target for target in targets if target.name == name), None)
+    if exact is not None:
+        return exact
+    called = [target for target in targets if target.call is not None and name in _names(target, result)]
+    if called:
+        return max(called, key=lambda target: target.end_us - target.start_us)
+    raise _unknown(result, name, targets)
+
+
+def _names(target: Target, result: Result) -> tuple[str, ...]:
+    """Return names of a collective that others share."""
+    title = target.title.rpartition(" of ")[0]
+    alone = len({job.workload for job in result.outcome.jobs}) == 1
+    return (target.workload, f"{target.workload} {title}", *((title,) if alone else ()))
+
+
+def _unknown(result: Result, name: str, targets: tuple[Target, ...]) -> InputError:
+    """Say which collectives there are instead."""
+    if result.collectives is None:
+        message = f"{name!r} is no collective: the run has no jobs"
+        return UnknownNameError(message, key="collective", given=name)
+    if (unfinished := _unfinished(result, name, targets)) is not None:
+        return InputError(unfinished, key="collective", given=name)
+    names = list(
+        dict.fromkeys(name for target in targets for name in (target.name, *_others(target, result)))
+    )
+    near = nearest(name, names)
+    hint = f"; did you mean {near!r}?" if near else ""
+    span = (
+        f"{len(targets):,} from {targets[0].name!r} to {targets[-1].name!r}"
+        if targets
+        else "none that is complete"
+    )
+    span = f"{targets[0].name!r} alone" if len(targets) == 1 else span
+    message = f"{name!r} is no collective or iteration of this run, which has {span}{hint}"
+    return UnknownNameError(message, key="collective", given=name, nearest=near)
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is the number of a collective as the table writes it."""
+    return text.isdecimal() and len(text) <= MOST_DIGITS and str(int(text)) == text
+
+
+def _unfinished(result: Result, name: str, targets: tuple[Target, ...]) -> str | None:
+    """Say that it was not complete and what its job waited for; none where the run has no such name."""
+    workload, _, number = name.rpartition(":")
+    iteration = _ITERATION.fullmatch(name)
+    numbered = {target.workload for target in targets if target.call is None}
+    for job in result.outcome.jobs:
+        ended = f"when the run ended at {result.outcome.simulated_us:,.1f} us"
+        if iteration is not None and iteration[1] == job.workload:
+            if job.finished == job.ranks and job.workload in numbered:
+                # Every iteration of the job is there, and the name is not among them.
+                continue
+            said = f"{name} was not complete at all ranks {ended}, or has no rows of its own"
+        elif workload == job.workload and _is_number(number):
+            if int(number) < _count(result.collectives, workload):
+                said = f"{name} was not complete at all its ranks {ended}"
+            elif job.finished < job.ranks:
+                said = f"{name} was complete at no rank {ended}"
+            else:
+                continue
+        elif job.finished < job.ranks and _is_of(name, job):
+            said = f"no collective {name!r} was complete at all its ranks {ended}"
+        else:
+            continue
+        left = f"; {job.ranks - job.finished:,} of {job.ranks:,} ranks of {job.workload} had not finished"
+        waiting = f", waiting for {'; '.join(job.waiting[:NAMED_WAITS])}" if job.waiting else ""
+        return said + (f"{left}{waiting}" if job.finished < job.ranks else "")
+    return None
+
+
+def _is_of(name: str, job: JobTotals) -> bool:
+    """Whether a name is of a job, or of an operation that it waits for."""
+    title = name.removeprefix(f"{job.workload} ")
+    return name == job.workload or any(f": {title} (" in f"{waits} (" for waits in job.waiting)
+
+
+def _others(target: Target, result: Result) -> tuple[str, ...]:
+    return _names(target, result) if target.call is not None else ()
+
+
+def _count(collectives: pl.DataFrame | None, workload: str) -> int:
+    if collectives is None:
+        return 0
+    return collectives.filter(pl.col("workload").cast(pl.String) == workload).height
+
+
+def find_path(
+    result: Result,
+    name: str,
+    *,
+    scenario: Scenario | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> CriticalPath:
+    """Find the critical path of a collective or an iteration; `Result.critical_path` calls it.
+
+    Parameters
+    ----------
+    result
+        The run.
+    name
+        As `target_of` takes it.
+    scenario
+        What was run; by default it is read again from the record of the run.
+    on_progress
+        As for `floodway.run`.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such collective.
+    InputError
+        If it is not complete, or its path takes more memory than is allowed.
+    RunError
+        If the run differs when it is repeated.
+    ScenarioError
+        If the scenario cannot be read again.
+    KeyboardInterrupt
+        If Ctrl-C ended it.
+    """
+    target = target_of(result, name)
+    known = scenario if scenario is not None else scenario_of(result)
+    work = partial(
+        _floodway.critical_path,
+        known.native,
+        target.workload,
+        iteration=target.iteration,
+        call=target.call,
+        from_ps=round(target.start_us * 1e6),
+    )
+    found = run_again(work, on_progress)
+    if found is None or (found.start_ps / 1e6, found.end_ps / 1e6) != (target.start_us, target.end_us):
+        now = None if found is None else (found.end_ps - found.start_ps) / 1e6
+        was = target.end_us - target.start_us
+        raise RunError(differs(result, target.name, was_us=was, now_us=now))
+    if found.steps is None:
+        message = f"{target.name} has more messages than fit into the logs of its ranks, 2 GiB in all"
+        raise InputError(message, key="collective", given=name)
+    steps = _steps(frame(found.steps), frame(found.parts))
+    return CriticalPath(target=target, start_ps=found.start_ps, end_ps=found.end_ps, steps=steps)
+
+
+def _steps(steps: pl.DataFrame, parts: pl.DataFrame) -> tuple[Step, ...]:
+    of_step: dict[int, list[Part]] = {}
+    for row in parts.iter_rows(named=True):
+        of_step.setdefault(row.pop("step"), []).append(Part(**row))
+    rows = enumerate(steps.iter_rows(named=True))
+    return tuple(
+        Step(
+            **{**row, "peer": None if row["peer"] is None else int(row["peer"])},
+            parts=tuple(of_step.get(at, ())),
+        )
+        for at, row in rows
+    )

@@ -1,0 +1,182 @@
+"""Runs side by side, one thread each: the native module releases the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from floodway.common.errors import MechanismError, RunError
+from floodway.simulation.run import run
+from floodway.simulation.watching import POLL_S, stopped_by_interrupt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Sequence
+
+    from floodway._floodway import Progress
+    from floodway.scenarios.scenario import Extent, Scenario
+    from floodway.simulation.analysis import Result
+
+__all__ = ["Resources", "Task", "cores", "run_all"]
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What each run may use: threads, and whether to ignore that they do not pay or that memory is short."""
+
+    threads: int = 1
+    force_threads: bool = False
+    force_memory: bool = False
+
+
+#: What each run of a study may use, too.
+USUAL = Resources()
+
+
+@dataclass(eq=False, kw_only=True)
+class Task:
+    """A run among others, and how far it is.
+
+    Attributes
+    ----------
+    label
+        What messages call it.
+    scenario
+        What is simulated.
+    began
+        When it began, by the monotonic clock.
+    progress
+        How far it is; none before its first look.
+    result
+        What came out; none before its end, and where it was interrupted.
+    """
+
+    label: str
+    scenario: Scenario
+    began: float = 0.0
+    progress: Progress | None = None
+    result: Result | None = None
+
+    @property
+    def extent(self) -> Extent:
+        """How far it goes."""
+        return self.scenario.extent
+
+    @property
+    def wall_s(self) -> float | None:
+        """What it took, in seconds; none before its end."""
+        return self.result.run.timings.wall_s if self.result is not None else None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed: never, since that ends all runs."""
+        return False
+
+
+def cores() -> int:
+    """Return how many runs this process may sensibly do at once."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # Not on every system.
+        return os.cpu_count() or 1
+
+
+def run_all(  # noqa: PLR0913 (what a comparison chooses)
+    tasks: Sequence[Task],
+    *,
+    jobs: int,
+    resources: Resources = USUAL,
+    only: Container[int] | None = None,
+    on_progress: Callable[[Sequence[Task]], None] | None,
+    on_result: Callable[[int, Result], None],
+) -> None:
+    """Bring every task to its end, or, after Ctrl-C, as many as have reached it by then.
+
+    Parameters
+    ----------
+    tasks
+        What to run; each gets its result, unless it has one already.
+    jobs
+        Runs at a time.
+    resources
+        What each may use.
+    only
+        The numbers of the tasks that are run here; none for all.
+    on_progress
+        Called about ten times a second in the calling thread.
+    on_result
+        Called in the calling thread with a task's number as soon as its run has ended.
+
+    Raises
+    ------
+    RunError
+        If a run failed; the others are then stopped.
+    """
+    stop = threading.Event()
+    start = partial(_run, resources=resources)
+    with stopped_by_interrupt(stop.set), ThreadPoolExecutor(jobs, thread_name_prefix="compare") as pool:
+        missing = [
+            (number, task)
+            for number, task in enumerate(tasks)
+            if task.result is None and (only is None or number in only)
+        ]
+        numbers = {pool.submit(start, task, stop): number for number, task in missing}
+        running = set(numbers)
+        try:
+            while running:
+                ended, running = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
+                for future in sorted(ended, key=numbers.__getitem__):
+                    _keep(future, numbers[future], tasks, on_result)
+                if stop.is_set():
+                    for future in running:
+                        future.cancel()
+                if on_progress is not None:
+                    on_progress([task for _, task in missing])
+        except BaseException:
+            stop.set()
+            raise
+
+
+def _run(task: Task, stop: threading.Event, resources: Resources) -> Result | None:
+    def look(progress: Progress) -> None:
+        task.progress = progress
+        if stop.is_set():
+            progress.stop()
+
+    if stop.is_set():
+        return None
+    task.began = time.monotonic()
+    result = run(
+        task.scenario,
+        threads=resources.threads,
+        force_threads=resources.force_threads,
+        force_memory=resources.force_memory,
+        on_progress=look,
+    )
+    return None if result.outcome.stopped == "interrupted" else result
+
+
+def _keep(
+    future: Future[Result | None],
+    number: int,
+    tasks: Sequence[Task],
+    on_result: Callable[[int, Result], None],
+) -> None:
+    try:
+        result = future.result()
+    except CancelledError:
+        return
+    except MechanismError as error:
+        # It has its cause, and keeps it.
+        error.label = tasks[number].label
+        raise
+    except RunError as error:
+        label = tasks[number].label
+        raise type(error)(f"{label}: {error}", label=label) from error
+    if result is not None:
+        on_result(number, result)
+        tasks[number].result = result

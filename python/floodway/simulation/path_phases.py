@@ -1,0 +1,130 @@
+"""Phases of a critical path: steps one after another that are of one operation and of one place.
+
+A hierarchical collective has one for each of its levels and directions: within nodes, between nodes, between
+sites, and back. They follow from the steps alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from floodway.simulation.critical_path import Step
+    from floodway.simulation.why import Part
+
+__all__ = ["BETWEEN_NODES", "BETWEEN_SITES", "WITHIN_NODES", "Phase", "phases_of", "place_of"]
+
+#: Where a message goes.
+WITHIN_NODES, BETWEEN_NODES, BETWEEN_SITES = "within nodes", "between nodes", "between sites"
+#: The place of messages of a scale-up domain.
+SCALE_UP = "scale-up"
+#: Propagation of a long link, a kilometre of fibre or more.
+LONG_PS = 5_000_000
+#: A send, receive or computation in words, behind its own name if it has one.
+_OPERATION = re.compile(r"(?:(.+) \()?(send|recv|compute) (?:of|from|for) .*")
+#: So many stretches of steps are phases of their own; of more, those that are alike are one phase.
+MOST = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """Steps of a critical path that belong together.
+
+    Attributes
+    ----------
+    name
+        The operation that they are parts of: its own name, or what it does.
+    place
+        `within nodes`, `between nodes` or `between sites`, where their messages go; `computation`.
+    steps
+        What it consists of, in their order.
+    stretches
+        In how many parts of the path they are; 1 unless the path changes too often between its phases.
+    """
+
+    name: str
+    place: str
+    steps: tuple[Step, ...]
+    stretches: int
+
+    @property
+    def from_ps(self) -> int:
+        """When its first step began."""
+        return self.steps[0].from_ps
+
+    @property
+    def to_ps(self) -> int:
+        """When its last step ended."""
+        return self.steps[-1].to_ps
+
+    @property
+    def time_ps(self) -> int:
+        """How long its steps took together."""
+        return sum(step.time_ps for step in self.steps)
+
+    @property
+    def ranks(self) -> int:
+        """At how many ranks its steps ended."""
+        return len({step.rank for step in self.steps})
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What its time went to, step by step."""
+        return tuple(part for step in self.steps for part in step.parts)
+
+
+def place_of(step: Step) -> str:
+    """Return where the message of a step goes; `computation` or `reduction` of others."""
+    if step.kind in ("computation", "reduction"):
+        return step.kind
+    if any(part.port == SCALE_UP for part in step.parts):
+        return WITHIN_NODES
+    long = any(part.cause == "propagation" and part.time_ps >= LONG_PS for part in step.parts)
+    return BETWEEN_SITES if long else BETWEEN_NODES
+
+
+def phases_of(steps: Sequence[Step]) -> tuple[Phase, ...]:
+    """Divide a path into phases, in the order of their first steps.
+
+    A reduction belongs to the messages before it. A path of more than a dozen stretches, like that of a ring
+    through nodes or of an iteration, has one phase for each operation and place, of several stretches.
+    """
+    keys = list(_keys(steps))
+    stretches = [
+        (key, tuple(step for _, step in own))
+        for key, own in groupby(zip(keys, steps, strict=True), key=lambda pair: pair[0])
+    ]
+    if len(stretches) <= MOST:
+        return tuple(_phase(key, own, 1) for key, own in stretches)
+    alike: dict[tuple[str, str], list[tuple[Step, ...]]] = {}
+    for key, own in stretches:
+        alike.setdefault(key, []).append(own)
+    return tuple(
+        _phase(key, tuple(step for part in own for step in part), len(own)) for key, own in alike.items()
+    )
+
+
+def _phase(key: tuple[str, str], steps: tuple[Step, ...], stretches: int) -> Phase:
+    return Phase(name=key[0], place=key[1], steps=steps, stretches=stretches)
+
+
+def _short(name: str) -> str:
+    """Return the name of an operation without its time, bytes and peer, which differ from step to step."""
+    named = _OPERATION.fullmatch(name)
+    return (named[1] or named[2]) if named else name
+
+
+def _keys(steps: Sequence[Step]) -> Iterator[tuple[str, str]]:
+    """Yield the name and place of each step's phase."""
+    before: tuple[str, str] | None = None
+    for step in steps:
+        place = place_of(step)
+        if place == "reduction" and before is not None and before[0] == _short(step.name):
+            place = before[1]
+        before = (_short(step.name), place)
+        yield before

@@ -1,0 +1,193 @@
+"""The data of a page: everything that it shows of some runs, as one JSON document."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from floodway.results.grid import grid_of
+from floodway.results.quantities import counted
+from floodway.results.simulated import facts
+from floodway.simulation.report.columns import packed
+from floodway.simulation.report.events import marks_document, pauses_document, states_document
+from floodway.simulation.report.flows import Chosen, flows_document, why_document, whys_of
+from floodway.simulation.report.jobs import jobs_document, path_of
+from floodway.simulation.report.network import network_of
+from floodway.simulation.report.timeline import Steps, frames_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from floodway.results import Result
+    from floodway.results.grid import Grid
+    from floodway.simulation.critical_path import CriticalPath
+    from floodway.simulation.report.network import Network
+    from floodway.simulation.report.timeline import Frames
+    from floodway.simulation.why import Why
+
+__all__ = ["LARGEST", "Repeating", "Shown", "document"]
+
+#: Steps of loads and queues, the finest first; the first that keep the frames below the limit are taken.
+STEPS = (
+    Steps(load=200, queue=250),
+    Steps(load=100, queue=120),
+    Steps(load=50, queue=60),
+    Steps(load=20, queue=30),
+    Steps(load=10, queue=16),
+)
+#: Bytes of a run in a page, if the coarsest steps reach that.
+LARGEST = 980_000
+#: Bytes of text that hold three of data.
+TEXT_BYTES, DATA_BYTES = 4, 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A run that a page shows.
+
+    Attributes
+    ----------
+    label, result, folder
+        Its name in the page, the run, and its folder if it has one.
+    flows
+        Those whose causes the page has.
+    job
+        The collective or iteration whose phases the page has; none without jobs.
+    """
+
+    label: str
+    result: Result
+    folder: Path | None
+    flows: Sequence[Chosen]
+    job: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeating:
+    """What runs a scenario again: for the causes of flows, and for the critical path of a job."""
+
+    why: Callable[[Result, Sequence[str]], Sequence[Why]]
+    path: Callable[[Result, str], CriticalPath]
+
+
+def document(title: str, runs: Sequence[Shown], repeating: Repeating) -> dict[str, Any]:
+    """Make the data of a page."""
+    return {"format": 1, "title": title, "runs": [_run(run, repeating) for run in runs]}
+
+
+def _run(shown: Shown, repeating: Repeating) -> dict[str, Any]:
+    result = shown.result
+    network, grid = network_of(result), grid_of(result)
+    frames = frames_of(grid, network.ports, network.rates_gbps)
+    found, lacks = whys_of(result, shown.flows, repeating.why)
+    path, lacking = path_of(result, shown.job, repeating.path)
+    pauses = pauses_document(result, grid, frames, network.ports)
+    states = states_document(result, frames, network.ports)
+    nodes = {node.name: index for index, node in enumerate(network.nodes)}
+    ports = {port: index for index, port in enumerate(network.ports)}
+    # The name of a host that began a pause is that of its port to the network.
+    rest = {
+        "label": shown.label,
+        "folder": "" if shown.folder is None else quote(shown.folder.as_posix()),
+        "name": result.run.name,
+        "seed": result.run.seed,
+        "floodway": result.run.versions.get("floodway", ""),
+        "simulatedUs": result.outcome.simulated_us,
+        "stopped": result.outcome.stopped,
+        "warnings": list(_warnings(result)),
+        "notes": [*_notes(result, network, frames), *lacks, *lacking],
+        "facts": [[fact.name, list(fact.lines)] for fact in facts(result)],
+        "nodes": {
+            "name": [node.name for node in network.nodes],
+            "kind": [node.kind for node in network.nodes],
+            "site": packed([node.site for node in network.nodes], "u16"),
+            "tier": packed([node.tier for node in network.nodes], "u16"),
+            "pod": packed([node.pod for node in network.nodes], "i32"),
+        },
+        "links": {
+            "name": [link.name for link in network.links],
+            "from": packed([link.ends[0] for link in network.links], "u32"),
+            "to": packed([link.ends[1] for link in network.links], "u32"),
+            "delay": packed([link.delay_us for link in network.links], "f32"),
+            "long": packed([link.is_long for link in network.links], "u8"),
+        },
+        "ports": {
+            "node": packed(network.port_nodes, "u32"),
+            "link": packed(network.port_links, "u32"),
+            "rate": packed(network.rates_gbps, "f32"),
+            "paused": packed(_paused_us(grid, network.ports), "f64"),
+        },
+        "pauses": pauses,
+        "states": states,
+        "marks": marks_document(result, frames, network.ports),
+        "flows": flows_document(result, nodes, [own.flow_id for _, own in found]),
+        "why": [why_document(asked, own, ports) for asked, own in found],
+        "jobs": jobs_document(result, path),
+    }
+    room = (LARGEST - len(json.dumps(rest))) * DATA_BYTES // TEXT_BYTES
+    return {**rest, "frames": _frames(frames, room=room)}
+
+
+def _paused_us(grid: Grid, ports: Sequence[str]) -> list[float]:
+    """Return how long each port was paused in all, by its series; 0 where it was not recorded."""
+    sums = grid.values["paused_us"].sum(axis=1) if grid.buckets else ()
+    paused = dict(zip(grid.ports, sums, strict=False))
+    return [float(paused.get(port, 0.0)) for port in ports]
+
+
+def _frames(frames: Frames, *, room: int) -> dict[str, Any]:
+    """Write the frames as finely as there is room for, in bytes."""
+    for steps in STEPS[:-1]:
+        if frames.packed_bytes(steps) <= room:
+            return frames.document(steps)
+    return frames.document(STEPS[-1])
+
+
+def _warnings(result: Result) -> Iterator[str]:
+    """Say what makes the run's numbers other than they seem; a page shows it at its top."""
+    outcome = result.outcome
+    if outcome.stopped in ("interrupted", "deadlock"):
+        yield f"The run ended early, at {outcome.simulated_us:,.1f} us: {outcome.stopped}."
+    for name, breach in outcome.broken:
+        yield f"Invariant {name} does not hold, a bug in floodway: {breach}."
+    if outcome.deadlocks:
+        since = outcome.deadlocks[0].time_us
+        yield f"{counted(len(outcome.deadlocks), 'deadlock')}, the first since {since:,.1f} us."
+    loss, failed = outcome.lossless.loss, outcome.lossless.failed
+    if loss is not None:
+        lost = f"{counted(loss.packets, 'packet')} ({counted(loss.bytes, 'byte')})"
+        yield f"Lossless classes lost {lost} by buffer overflow."
+    if failed is not None:
+        lost = f"{counted(failed.packets, 'packet')} ({counted(failed.bytes, 'byte')})"
+        yield f"Lossless classes lost {lost} by failures."
+    if outcome.blocked:
+        were = "was" if len(outcome.blocked) == 1 else "were"
+        yield f"{counted(len(outcome.blocked), 'port')} {were} still blocked at the end without need."
+    measured = result.flows.filter("measured")
+    unfinished = int((~measured["finished"]).sum())
+    if unfinished:
+        yield (
+            f"{unfinished:,} of {len(measured):,} measured flows did not finish; they have no completion "
+            "time, and curves and percentiles of completion times count them as slower than all others."
+        )
+
+
+def _notes(result: Result, network: Network, frames: Frames) -> Iterator[str]:
+    """Say what was not recorded, and how the rest is shown."""
+    recorded = int((frames.widths_us > 0).sum())
+    if recorded < len(network.ports):
+        yield (
+            f"Load and queues of {recorded:,} of {len(network.ports):,} ports were recorded; the others are "
+            "grey. `floodway run --report` records all."
+        )
+    if result.pauses is None:
+        yield "Single pauses were not recorded; only the paused share of each frame is known, and no causes."
+    if result.outcome.pauses_beyond:
+        yield f"The last {result.outcome.pauses_beyond:,} pauses and resumes have no row, and are not shown."
+    if result.outcome.signals_beyond:
+        yield f"The last {result.outcome.signals_beyond:,} marks and states have no row, and are not shown."
+    if result.signals is None:
+        yield "Marks, CNPs and states of ports were not recorded."

@@ -1,0 +1,206 @@
+"""Flows as a page has them, and the causes of the completion times of some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from floodway.common.errors import InputError, UnknownNameError
+from floodway.simulation.report.columns import packed
+from floodway.simulation.why import CAUSES, chosen, is_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+
+    from floodway.results import Result
+    from floodway.simulation.why import Why
+
+__all__ = ["MOST_FLOWS", "Chosen", "flows_document", "named_flow", "usual_flows", "why_document", "whys_of"]
+
+#: So many flows are in a page; of more, the slowest ones and every so-manyth of the rest.
+MOST_FLOWS, SLOWEST = 20_000, 2_000
+#: So many flows have causes where none are named: that at p99, and the slowest of each workload.
+MOST_USUAL = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """A flow whose completion time is divided into its causes.
+
+    Attributes
+    ----------
+    flow
+        As `floodway why` takes it.
+    short, title
+        What it is, for a button and in a sentence.
+    """
+
+    flow: str
+    short: str
+    title: str
+
+
+def named_flow(flow: str) -> Chosen:
+    """Return a flow that is asked for by its name or its rank."""
+    if not is_rank(flow):
+        return Chosen(flow=flow, short="", title="Causes")
+    title = "The flow with the largest slowdown" if flow == "worst" else f"The flow at {flow} of slowdowns"
+    return Chosen(flow=flow, short=flow, title=title)
+
+
+def usual_flows(result: Result) -> list[Chosen]:
+    """Return the flow at p99 of slowdowns, and the slowest measured flow of each workload."""
+    finished = result.flows.filter("measured", "finished").with_columns(
+        pl.col("workload", "flow_id").cast(pl.String)
+    )
+    slowest = (
+        finished.sort("slowdown", "flow_id", descending=[True, False])
+        .group_by("workload", maintain_order=True)
+        .first()
+        .head(MOST_USUAL - 1)
+    )
+    alone = len(slowest) == 1
+    return [
+        named_flow("p99"),
+        *(
+            Chosen(
+                flow=flow,
+                short="slowest" if alone else f"slowest of {workload}",
+                title="The slowest flow" if alone else f"The slowest flow of {workload}",
+            )
+            for workload, flow in slowest.select("workload", "flow_id").iter_rows()
+        ),
+    ]
+
+
+def flows_document(result: Result, nodes: Mapping[str, int], always: Sequence[str]) -> dict[str, Any]:
+    """Write the flows of a run.
+
+    Parameters
+    ----------
+    result
+        The run.
+    nodes
+        Numbers of nodes.
+    always
+        Flows that are in the page in any case.
+    """
+    plain = result.flows.with_columns(pl.col("workload", "source", "destination", "flow_id").cast(pl.String))
+    kept = _kept(plain, always)
+    workloads = kept["workload"].unique(maintain_order=True).to_list()
+    index = {name: number for number, name in enumerate(workloads)}
+    numbers = kept["flow_id"].str.extract(r"(\d+)$").cast(pl.UInt32, strict=False).fill_null(0)
+    regular = pl.format("{}:{}:{}", "workload", "source", numbers.alias("number"))
+    usual = bool((kept.select(regular).to_series() == kept["flow_id"]).all())
+    return {
+        "total": len(plain),
+        "measured": int(plain["measured"].sum()),
+        "unfinished": int((~plain["finished"]).sum()),
+        "workloads": workloads,
+        "ids": None if usual else kept["flow_id"].to_list(),
+        "number": packed(numbers.to_numpy(), "u32"),
+        "workload": packed([index[name] for name in kept["workload"]], "u16"),
+        "source": packed([nodes[name] for name in kept["source"]], "u32"),
+        "destination": packed([nodes[name] for name in kept["destination"]], "u32"),
+        "size": packed(kept["size_bytes"].to_numpy(), "f64"),
+        "left": packed((kept["size_bytes"] - kept["delivered_bytes"]).to_numpy(), "f64"),
+        "start": packed(kept["start_us"].to_numpy(), "f32"),
+        "fct": packed(_or_nan(kept["fct_us"]), "f32"),
+        "ideal": packed(_or_nan(kept["ideal_fct_us"]), "f32"),
+        "isMeasured": packed(kept["measured"].to_numpy(), "u8"),
+    }
+
+
+def _kept(flows: pl.DataFrame, always: Sequence[str]) -> pl.DataFrame:
+    """Take all flows, or the slowest and an even sample of the others, sorted by start."""
+    ordered = flows.sort("start_us", "flow_id")
+    if len(flows) <= MOST_FLOWS:
+        return ordered
+    every = -(-(len(flows) - SLOWEST) // (MOST_FLOWS - SLOWEST))
+    rank = pl.col("slowdown").fill_null(float("inf")).rank("ordinal", descending=True)
+    keeps = (rank <= SLOWEST) | ((rank.cast(pl.Int64) - SLOWEST) % every == 0)
+    return ordered.filter(keeps | pl.col("flow_id").is_in(list(always)))
+
+
+def _or_nan(column: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return column.fill_null(float("nan")).to_numpy()
+
+
+def whys_of(
+    result: Result, flows: Sequence[Chosen], why: Callable[[Result, Sequence[str]], Sequence[Why]]
+) -> tuple[list[tuple[Chosen, Why]], list[str]]:
+    """Divide the completion times of flows into their causes; say of which ones that cannot be done.
+
+    Parameters
+    ----------
+    result
+        The run.
+    flows
+        Which ones.
+    why
+        Runs the scenario again for several, by their ids.
+
+    Returns
+    -------
+    list of tuple, list of str
+        Each flow with what was found, once; and reasons.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such flow.
+    """
+    wanted: dict[str, Chosen] = {}
+    lacks = []
+    for flow in flows:
+        try:
+            own = chosen(result.flows, flow.flow)
+        except UnknownNameError:
+            raise
+        except InputError as error:
+            lacks.append(f"Causes of {flow.flow}: {error}.")
+            continue
+        row = result.flows.row(by_predicate=pl.col("flow_id") == own, named=True)
+        if row["finished"]:
+            wanted.setdefault(own, flow)
+        else:
+            done = f"{row['delivered_bytes']:,} of {row['size_bytes']:,} bytes had arrived"
+            lacks.append(f"Causes of {own}: it was not complete when the run ended; {done}.")
+    found = why(result, list(wanted)) if wanted else []
+    return list(zip(wanted.values(), found, strict=True)), lacks
+
+
+def why_document(asked: Chosen, why: Why, ports: Mapping[str, int]) -> dict[str, Any]:
+    """Write the causes of a flow's completion time; ports by their numbers, -1 for those of no link."""
+
+    def number(port: str | None) -> int:
+        return -1 if port is None else ports.get(port, -1)
+
+    return {
+        "flow": why.flow_id,
+        "asked": asked.short,
+        "title": asked.title,
+        "fctPs": str(why.fct_ps),
+        "idealPs": str(why.ideal_fct_ps),
+        "parts": [
+            {
+                "cause": part.cause,
+                "port": number(part.port),
+                "portName": part.port or "",
+                "origin": number(part.origin),
+                "originName": part.origin or "",
+                "ps": str(part.time_ps),
+            }
+            for part in why.parts
+        ],
+        "sent": {
+            "begin": packed(why.sent.begin_us, "f64"),
+            "width": why.sent.width_us,
+            "bytes": packed(why.sent.bytes, "f64"),
+        },
+        "causes": CAUSES,
+    }

@@ -1,0 +1,88 @@
+"""The page of runs: one self-contained file, which asks for nothing from anywhere."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from floodway.common.errors import unwritable
+from floodway.common.pages import policy
+from floodway.results.files import new_folder, replace_file
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+__all__ = ["Page", "page"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page as text; a notebook shows it in a frame of its own."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return f"Page({len(self.text):,} bytes)"
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the page inside, apart from the notebook's own styles and scripts."""
+        inside = escape(self.text)
+        style = "width: 100%; height: 900px; border: 0"
+        return f'<iframe srcdoc="{inside}" sandbox="allow-scripts" style="{style}"></iframe>'
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the page; an existing file is replaced.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written.
+        """
+        path = Path(file)
+        try:
+            with new_folder(path.parent):
+                replace_file(path, self.text.encode())
+        except OSError as error:
+            raise unwritable(file, error) from error
+
+
+def page(data: Mapping[str, Any]) -> str:
+    """Return the page, with the data inside.
+
+    Names in the data are text: the script puts them into the page as such, and `<` is written so that no
+    browser takes one for a tag.
+    """
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    title, script = escape(str(data["title"])), f"\n{_bundled('bundle.js')}\n"
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+{policy(script)}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+{_bundled("bundle.css")}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<noscript><p>This page needs JavaScript. It loads nothing from elsewhere.</p></noscript>
+<main id="report" aria-busy="true"></main>
+<script type="application/json" id="data">{text}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def _bundled(name: str) -> str:
+    """Return a file that `make page` builds."""
+    return (
+        resources.files("floodway.simulation.report").joinpath(name).read_text(encoding="utf-8").rstrip("\n")
+    )

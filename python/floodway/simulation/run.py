@@ -1,0 +1,212 @@
+"""The simulation of a scenario, with its result."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+
+from floodway import _floodway
+from floodway.common.errors import OutOfMemoryError
+from floodway.common.limits import MOST_THREADS
+from floodway.results.collectives import collectives_of
+from floodway.results.frames import flows_frame, frame, optional_frame
+from floodway.results.result import AskedLoad, RunInfo, Timings
+from floodway.scenarios.own_code import code_of, warn_of_older
+from floodway.scenarios.scenario import Scenario
+from floodway.simulation.analysis import Result
+from floodway.simulation.ranks import agreed
+from floodway.simulation.watching import stopped_by_interrupt, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from floodway._floodway import Plan, Progress, Ranks
+
+__all__ = ["run", "run_part", "versions"]
+
+
+def check_threads(threads: int | None) -> None:
+    """See to it that a number of threads is one.
+
+    Raises
+    ------
+    TypeError
+        If it is not a whole number.
+    ValueError
+        If there are to be none, or more than 4096.
+    """
+    if threads is None:
+        return
+    if isinstance(threads, bool) or not isinstance(threads, int):
+        raise TypeError(f"threads: {threads!r} is not a whole number")
+    if not 1 <= threads <= MOST_THREADS:
+        raise ValueError(f"{threads} is not a number of threads, 1 to {MOST_THREADS}")
+
+
+def run(  # noqa: PLR0913 (each is a choice of its own)
+    scenario: Scenario,
+    *,
+    threads: int | None = None,
+    force_threads: bool = False,
+    force_memory: bool = False,
+    on_plan: Callable[[Plan], None] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Simulate a scenario to its end.
+
+    The interpreter lock is released meanwhile. Ctrl-C, and a notebook's interrupt, end the run within a
+    fraction of a second when it was called in the main thread, as cells of a notebook are: nothing is
+    raised, the result holds what is complete, and `result.outcome.stopped` is `"interrupted"`. A loop over
+    runs looks at that before it begins the next. Python does not report Ctrl-C to other threads; a run
+    there continues to its end, unless `on_progress` calls `stop` of what it is given.
+
+    Parameters
+    ----------
+    scenario
+        What to simulate.
+    threads
+        On how many threads, 1 or more: at most one for each node, and
+        fewer where links are so short that they would only wait for one another, which
+        `result.run.timings.threads_why` says. By default what the scenario says, else one per core where that
+        pays. What is kept does not depend on it.
+    force_threads
+        Use this many threads wherever nodes can be simulated one by one; it may take several times as long.
+    force_memory
+        Begin a run also where its estimate is more than the memory that is left. Where memory runs out
+        later, the run ends with an `OutOfMemoryError` all the same.
+    on_plan
+        Called once in the calling thread before anything is built: how many threads there will be, and what
+        the size of the run.
+    on_progress
+        Called about ten times a second in the calling thread.
+
+    Returns
+    -------
+    Result
+        The tables and verdicts.
+
+    Raises
+    ------
+    TypeError
+        If it is no scenario, or `threads` no whole number.
+    ValueError
+        If there are to be no threads, or more than 4096.
+    ScenarioError
+        If the network cannot be built.
+    OutOfMemoryError
+        If it needs more memory than there is.
+    RunError
+        If the run failed.
+    """
+    result = run_part(
+        scenario,
+        threads=threads,
+        force_threads=force_threads,
+        force_memory=force_memory,
+        on_plan=on_plan,
+        on_progress=on_progress,
+    )
+    return cast("Result", result)
+
+
+def run_part(  # noqa: PLR0913 (each is a choice of its own)
+    scenario: Scenario,
+    *,
+    threads: int | None = None,
+    force_threads: bool = False,
+    force_memory: bool = False,
+    ranks: Ranks | None = None,
+    on_plan: Callable[[Plan], None] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result | None:
+    """As `run`, in one of several processes, `ranks`, of which the first returns the result.
+
+    `threads` are those of each process then, by default as many as the scenario says, or one.
+    """
+    if not isinstance(scenario, Scenario):
+        raise TypeError(f"a {type(scenario).__name__} is not a Scenario; floodway.load reads a file")
+    check_threads(threads)
+
+    def planned() -> Plan:
+        count = 1 if ranks is None else ranks.count
+        plan = _floodway.Plan(scenario.native, threads=threads, force=force_threads, ranks=count)
+        if on_plan is not None:
+            on_plan(plan)
+        if plan.too_large and not force_memory:
+            hint = "--force-memory, in Python force_memory=True, runs it anyway"
+            raise OutOfMemoryError(f"{scenario.name}: {plan.too_large}", hint=hint)
+        return plan
+
+    plan = agreed(ranks, planned)
+    resolved = scenario.resolved()
+    warn_of_older(scenario.digests, resolved, name=scenario.name)
+    progress, loads = _floodway.Progress(), asked_loads(scenario)
+    built: dict[str, Any] = scenario.check()
+    started, clock = datetime.now(UTC), time.perf_counter()
+    with stopped_by_interrupt(progress.stop):
+        work = partial(_floodway.run, scenario.native, progress=progress, plan=plan, ranks=ranks)
+        records = watched(work, progress, on_progress)
+    wall_s = time.perf_counter() - clock
+    if records is None:
+        return None
+    verdicts = json.loads(records.outcome_json)
+    timings = Timings(
+        started=started.isoformat(timespec="seconds"),
+        wall_s=wall_s,
+        packet_hops_per_s=verdicts["packet_hops"] / wall_s,
+        threads=records.threads,
+        threads_why=records.threads_why,
+        ranks=records.ranks,
+    )
+    info = RunInfo(
+        name=scenario.name,
+        seed=scenario.seed,
+        scenario=resolved,
+        versions=versions(),
+        timings=timings,
+        verdicts=verdicts,
+        loads=loads,
+        built=built,
+        code=code_of(resolved, digests=scenario.digests),
+    )
+    operations = optional_frame(records.operations)
+    return Result(
+        flows=flows_frame(records.flows),
+        latency=frame(records.latency),
+        series=frame(records.series),
+        counters=frame(records.counters),
+        pauses=optional_frame(records.pauses),
+        signals=optional_frame(records.signals),
+        allowances=optional_frame(records.allowances),
+        shares=optional_frame(records.shares),
+        queue_histogram=optional_frame(records.queue_histogram),
+        operations=operations,
+        collectives=None if operations is None else collectives_of(operations),
+        capture=records.capture,
+        run=info,
+    )
+
+
+def asked_loads(scenario: Scenario) -> tuple[AskedLoad, ...]:
+    """Return what a scenario asks of its workloads at a stated load."""
+    written = json.loads(scenario.native.resolved_json)["scenario"]["workload"]
+    return tuple(
+        AskedLoad(workload=name, gbps=gbps, load=workload["poisson"]["load"])
+        for (name, gbps), workload in zip(scenario.native.offered_gbps, written, strict=True)
+        if "poisson" in workload and gbps is not None
+    )
+
+
+def versions() -> dict[str, str]:
+    """Versions of floodway and of what its results depend on."""
+    return {
+        "floodway": _floodway.__version__,
+        "polars": pl.__version__,
+        "python": platform.python_version(),
+    }

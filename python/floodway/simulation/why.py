@@ -1,0 +1,468 @@
+"""The breakdown of a flow's completion time by cause and port, to the picosecond.
+
+A run is deterministic, and its results hold its scenario. So nothing has to be written down beforehand: the
+scenario runs again until the flow is complete, and this time the simulator follows that flow.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import polars as pl
+
+from floodway import _floodway
+from floodway.common.errors import InputError, OutputError, RunError, ScenarioError, UnknownNameError
+from floodway.common.names import nearest, not_a_choice
+from floodway.results.frames import frame
+from floodway.scenarios.own_code import changed, missing
+from floodway.scenarios.scenario import recorded
+from floodway.simulation.watching import stopped_by_interrupt, watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from floodway._floodway import Progress
+    from floodway.results import Result
+    from floodway.scenarios.scenario import Scenario
+
+__all__ = [
+    "CAUSES",
+    "Part",
+    "Sent",
+    "Why",
+    "chosen",
+    "differs",
+    "is_rank",
+    "run_again",
+    "scenario_of",
+    "short_name",
+    "take_apart",
+    "take_each_apart",
+]
+
+_Found_co = TypeVar("_Found_co", covariant=True)
+
+#: What time may go to, in the order in which it is shown, and what that is in words.
+CAUSES = {
+    "serialisation": "its data on the wire",
+    "propagation": "on its way along links",
+    "switching": "passing switches",
+    "queueing": "behind other packets",
+    "paused": "paused",
+    "held-back": "held back by a congestion point",
+    "receive-buffer": "in the receive buffer of a slow host",
+    "pacing": "waiting for its pacing time",
+    "window": "waiting for ACKs",
+    "retransmission": "retransmitted, or waiting for that",
+    "predecessors": "behind earlier messages of its queue pair",
+    "link-down": "cut off by its own link",
+}
+#: Causes whose port is the NIC of the sender.
+AT_NIC = ("predecessors", "link-down")
+#: What a flow needs that is alone.
+NEEDED = ("serialisation", "propagation", "switching")
+#: A percentile, such as p99 or p99.9.
+PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of a flow's completion time.
+
+    Attributes
+    ----------
+    cause
+        What it went to: a key of `CAUSES`.
+    port
+        The egress port where, `link: from>to` as in the table `series`; none where the cause has none.
+    origin
+        Of pauses: the egress port, or the host, where they began.
+    time_ps
+        How long in all, in picoseconds.
+    """
+
+    cause: str
+    port: str | None
+    origin: str | None
+    time_ps: int
+
+    @property
+    def time_us(self) -> float:
+        """How long in all, in microseconds."""
+        return self.time_ps / 1e6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """What a flow's sender transmitted, retransmissions included, in buckets of one width.
+
+    Attributes
+    ----------
+    begin_us
+        Begin of each bucket.
+    width_us
+        Width of a bucket.
+    bytes
+        Bytes of payload that left the NIC in each bucket.
+    """
+
+    begin_us: tuple[float, ...]
+    width_us: float
+    bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Why:
+    """The breakdown of a flow's completion time.
+
+    Attributes
+    ----------
+    flow_id
+        The flow.
+    start_us
+        When it started.
+    fct_ps
+        Its completion time, in picoseconds.
+    ideal_fct_ps
+        What it would have taken alone.
+    parts
+        They add up to `fct_ps`; by cause, then by port.
+    sent
+        What its sender transmitted over time.
+    """
+
+    flow_id: str
+    start_us: float
+    fct_ps: int
+    ideal_fct_ps: int
+    parts: tuple[Part, ...]
+    sent: Sent
+
+    @property
+    def fct_us(self) -> float:
+        """Its completion time in microseconds, as the table of flows has it."""
+        return self.fct_ps / 1e6
+
+    @property
+    def slowdown(self) -> float:
+        """How many times the ideal its completion time is."""
+        return self.fct_ps / max(self.ideal_fct_ps, 1)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row a part: `cause`, `port`, `origin`, `time_us`, and its `share` of the completion time."""
+        return pl.DataFrame(
+            {
+                "cause": [part.cause for part in self.parts],
+                "port": [part.port for part in self.parts],
+                "origin": [part.origin for part in self.parts],
+                "time_us": [part.time_us for part in self.parts],
+                "share": [part.time_ps / self.fct_ps for part in self.parts],
+            },
+            schema={
+                "cause": pl.String,
+                "port": pl.String,
+                "origin": pl.String,
+                "time_us": pl.Float64,
+                "share": pl.Float64,
+            },
+        )
+
+    def by_cause(self) -> dict[str, tuple[Part, ...]]:
+        """Return the parts of each cause that has some, in the order of `CAUSES`."""
+        own = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in CAUSES}
+        return {cause: parts for cause, parts in own.items() if parts}
+
+    def sentence(self) -> str:
+        """Say where most of the time went, and where that is what any flow needs, most of the rest."""
+        causes = self.by_cause()
+        text = f"{self._most(causes, self.fct_ps, f'{self.fct_us:,.3f} us')}"
+        rest = {cause: parts for cause, parts in causes.items() if cause not in NEEDED}
+        if _largest_of(causes) in rest or not rest:
+            return text
+        return f"{text}. {self._most(rest, sum(map(_sum, rest.values())), 'the rest')}"
+
+    def _most(self, causes: Mapping[str, tuple[Part, ...]], whole_ps: int, whole: str) -> str:
+        cause = _largest_of(causes)
+        text = f"{_percent(_sum(causes[cause]), whole_ps)} of {whole}: {CAUSES[cause]}"
+        return text + self._where(causes[cause], "its NIC, " if cause in AT_NIC else "")
+
+    def _where(self, parts: tuple[Part, ...], what: str) -> str:
+        whole = _sum(parts)
+        port, at_port = _largest((part.port, part.time_ps) for part in parts)
+        if port is None:
+            return ""
+        share = "" if at_port == whole else f", {_percent(at_port, whole)} of that"
+        where = f"{share} at {what}{self.short(port)}"
+        there = [part for part in parts if part.port == port]
+        origin, from_there = _largest((part.origin, part.time_ps) for part in there)
+        if origin is None:
+            return where
+        those = (
+            "those pauses"
+            if from_there == at_port
+            else f"{_percent(from_there, at_port)} of it by pauses that"
+        )
+        return f"{where}; {those} began at {self.short(origin)}"
+
+    def short(self, name: str) -> str:
+        """Return a port's name without that of its link, where no other link has ports of that name."""
+        return short_name(name, self.parts)
+
+
+def take_apart(
+    result: Result,
+    flow: str,
+    *,
+    scenario: Scenario | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Why:
+    """Break down the completion time of a flow by cause and port; `Result.why` calls it.
+
+    Parameters
+    ----------
+    result
+        The run.
+    flow
+        As `chosen` takes it.
+    scenario
+        What was run; by default it is read again from the record of the run.
+    on_progress
+        As for `floodway.run`.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such flow.
+    InputError
+        If it is not complete.
+    RunError
+        If the run differs when it is repeated.
+    ScenarioError
+        If the scenario cannot be read again.
+    KeyboardInterrupt
+        If Ctrl-C ended it.
+    """
+    (found,) = take_each_apart(result, [flow], scenario=scenario, on_progress=on_progress)
+    return found
+
+
+def take_each_apart(
+    result: Result,
+    flows: Sequence[str],
+    *,
+    scenario: Scenario | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> list[Why]:
+    """Break down the completion times of several flows in one repetition of the run.
+
+    Parameters
+    ----------
+    result
+        The run.
+    flows
+        Each as `chosen` takes it; no flow twice.
+    scenario, on_progress
+        As for `take_apart`, whose errors it raises.
+    """
+    rows = [_finished(result, flow) for flow in flows]
+    if not rows:
+        return []
+    known = scenario if scenario is not None else scenario_of(result)
+    ids = [(str(row["workload"]), str(row["source"]), int(row["flow_id"].rpartition(":")[2])) for row in rows]
+    found = run_again(partial(_floodway.why, known.native, ids), on_progress) or []
+    return [_why(result, row, own) for row, own in zip(rows, found, strict=True)]
+
+
+def _finished(result: Result, flow: str) -> dict[str, Any]:
+    """Return the row of a flow that is complete."""
+    flow_id = chosen(result.flows, flow)
+    row = result.flows.row(by_predicate=pl.col("flow_id") == flow_id, named=True)
+    if not row["finished"]:
+        done = f"{row['delivered_bytes']:,} of {row['size_bytes']:,} bytes had arrived"
+        raise InputError(f"{flow_id} was not complete when the run ended: {done}", key="flow", given=flow)
+    return row
+
+
+def _why(result: Result, row: Mapping[str, Any], found: _floodway.Why | None) -> Why:
+    """Return what was found, if it is the flow of the results."""
+    if found is None or (found.start_ps / 1e6, found.fct_ps / 1e6) != (row["start_us"], row["fct_us"]):
+        now = None if found is None else found.fct_ps / 1e6
+        raise RunError(differs(result, "the flow", was_us=row["fct_us"], now_us=now))
+    sent = frame(found.sent)
+    return Why(
+        flow_id=str(row["flow_id"]),
+        start_us=found.start_ps / 1e6,
+        fct_ps=found.fct_ps,
+        ideal_fct_ps=found.ideal_ps,
+        parts=tuple(Part(**part) for part in frame(found.parts).iter_rows(named=True)),
+        sent=Sent(
+            begin_us=tuple(sent["time_us"]),
+            width_us=float(sent["bucket_us"][0]) if len(sent) else 0.0,
+            bytes=tuple(sent["bytes"]),
+        ),
+    )
+
+
+def chosen(flows: pl.DataFrame, flow: str) -> str:
+    """Return the id of the selected flow.
+
+    Parameters
+    ----------
+    flows
+        The table of flows.
+    flow
+        A `flow_id`; `worst`, the one with the largest slowdown of measured flows; or a percentile such as
+        `p99`, the one whose slowdown has that rank. Unfinished flows rank above all others.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such flow.
+    InputError
+        If none that is complete has that rank.
+    """
+    if not isinstance(flow, str):
+        raise InputError(f"{flow!r} is not a flow: expected a string", key="flow", given=flow)
+    ids = flows["flow_id"].cast(pl.String)
+    if flow in ids:
+        return flow
+    if not is_rank(flow):
+        raise _unknown(flows, flow)
+    percentile = PERCENTILE.fullmatch(flow)
+    measured = flows.filter("measured")
+    finished = measured.filter("finished").sort("slowdown", pl.col("flow_id").cast(pl.String))
+    rank = len(finished) - 1
+    if percentile is not None:
+        rank = int(Decimal(percentile[1]) * len(measured) / 100)
+    if not 0 <= rank < len(finished):
+        what = "is not reached" if len(finished) else "does not exist"
+        complete = f"{len(finished):,} of {len(measured):,} measured flows are complete"
+        raise InputError(f"{flow} {what}: {complete}", key="flow", given=flow)
+    return str(finished["flow_id"][rank])
+
+
+def is_rank(name: str) -> bool:
+    """Whether a name is that of a flow by its rank: `worst`, or a percentile."""
+    return name == "worst" or PERCENTILE.fullmatch(name) is not None
+
+
+def scenario_of(result: Result) -> Scenario:
+    """Read the scenario of a run again from its record.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be read, as where a file that it names is gone.
+    OutputError
+        If the record is not one that this version can read.
+    """
+    try:
+        return recorded(result.run.scenario)
+    except ScenarioError as error:
+        lacks = missing(result.run.code)
+        if lacks is not None:
+            raise InputError(f"{result.run.name}: {lacks}", key="--python") from error
+        hint = "files of the scenario are looked for as in the run: call this in the same folder"
+        last = replace(error.faults[-1], text=f"{error.faults[-1].text}; {hint}")
+        raise ScenarioError((*error.faults[:-1], last)) from error
+    except (KeyError, TypeError) as error:
+        raise OutputError(result.run.name, "has no scenario that this version can read") from error
+
+
+class _Work(Protocol[_Found_co]):
+    """A call of the native module that runs a scenario."""
+
+    def __call__(self, *, progress: Progress) -> _Found_co | None: ...
+
+
+def run_again(work: _Work[_Found_co], on_progress: Callable[[Progress], None] | None) -> _Found_co | None:
+    """Call what runs a scenario again, until Ctrl-C.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C ended it.
+    """
+    progress = _floodway.Progress()
+    interrupted: list[bool] = []
+
+    def stop() -> None:
+        interrupted.append(True)
+        progress.stop()
+
+    with stopped_by_interrupt(stop):
+        found = watched(partial(work, progress=progress), progress, on_progress)
+    if interrupted:
+        raise KeyboardInterrupt
+    return found
+
+
+def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
+    """Say which flows there are instead."""
+    ids = flows["flow_id"].cast(pl.String).to_list()
+    workload = flow.partition(":")[0]
+    alike = [each for each in ids if each.startswith(f"{workload}:")] or ids
+    if not alike:
+        return UnknownNameError(f"{flow!r} is not a flow: the run has no flows", key="flow", given=flow)
+    if ":" not in flow:
+        text, near = not_a_choice(flow, what="a flow", allowed=("a flow_id", "worst", "p0 to p99.999999"))
+        return UnknownNameError(f"{text}; a flow_id is {alike[0]!r}", key="flow", given=flow, nearest=near)
+    near = nearest(flow, alike)
+    hint = f"; did you mean {near!r}?" if near else ""
+    span = f"{len(alike):,} flows from {alike[0]!r} to {alike[-1]!r}"
+    span = f"{alike[0]!r} alone" if len(alike) == 1 else span
+    return UnknownNameError(
+        f"{flow!r} is not a flow of this run, which has {span}{hint}", key="flow", given=flow, nearest=near
+    )
+
+
+def differs(result: Result, what: str, *, was_us: float, now_us: float | None) -> str:
+    """Say that the run is another one when it is done again, and why that may be."""
+    now = "is not complete" if now_us is None else f"takes {now_us:,.6f} us"
+    text = f"{what} {now} when the scenario runs again, and took {was_us:,.6f} us in these results"
+    other = changed(result.run.code)
+    if other is not None:
+        return f"{text}: {other}"
+    wrote, own = result.run.versions.get("floodway"), _floodway.__version__
+    if wrote != own:
+        return f"{text}: floodway {wrote} wrote them, and this is {own}"
+    return (
+        f"{text}: another build of floodway {own} wrote them, or files that the scenario names have changed"
+    )
+
+
+def short_name(name: str, parts: Iterable[Part]) -> str:
+    """Return a port's name without that of its link, where no other link has ports of that name.
+
+    Parallel links have, also where `parts` name one of them only.
+    """
+    known = {port for part in parts for port in (part.port, part.origin)}
+    link, _, direction = name.rpartition(": ")
+    alike = {other for other in known if other is not None and other.rpartition(": ")[2] == direction}
+    return direction if alike <= {name} and "#" not in link else name
+
+
+def _sum(parts: Iterable[Part]) -> int:
+    return sum(part.time_ps for part in parts)
+
+
+def _largest_of(causes: Mapping[str, tuple[Part, ...]]) -> str:
+    """Return the cause with the most; the first of several."""
+    return max(causes, key=lambda cause: _sum(causes[cause]))
+
+
+def _largest(named: Iterable[tuple[str | None, int]]) -> tuple[str | None, int]:
+    """Return the name with the most, and how much that is; the first of several."""
+    sums: dict[str | None, int] = {}
+    for name, time in named:
+        sums[name] = sums.get(name, 0) + time
+    return max(sums.items(), key=lambda item: item[1])
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{part * 100 / whole:.0f} %"

@@ -1,0 +1,231 @@
+"""Numbers of all runs of a study, read once each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from floodway.common.errors import PlotError, StudyError
+from floodway.results.interval import half_width
+from floodway.study.format.model import KINDS_OF_NUMBERS
+from floodway.study.format.read import ready_metric
+from floodway.study.metrics.kinds import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from floodway.results import Result
+    from floodway.study.format.model import Coordinates, Metric, Study
+    from floodway.study.running.runs import Run
+    from floodway.study.running.storage import Runs
+
+__all__ = ["Cell", "Numbers", "RunFacts", "evaluated", "metrics_of"]
+
+#: The metrics of a study that defines none.
+USUAL = ("flows", "unfinished", "fct-mean", "fct-p99", "slowdown-p99", "goodput", "last-finish", "drops")
+#: Drops that no flow control and no buffer could have avoided, and credits, which are no data.
+NO_LOSS = ("link_error", "link_down", "no_route", "metered")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFacts:
+    """What a verdict needs of a run besides its numbers.
+
+    Attributes
+    ----------
+    digest
+        Of all its tables.
+    lost
+        Packets that it dropped, but for those that failures of links destroyed.
+    deadlocked
+        Whether it ran into a deadlock.
+    """
+
+    digest: str
+    lost: int = 0
+    deadlocked: bool = False
+
+    @classmethod
+    def of(cls, result: Result, digest: str) -> RunFacts:
+        """Take them from a result."""
+        outcome = result.outcome
+        lost = sum(packets for reason, packets in outcome.drops if reason not in NO_LOSS)
+        return cls(digest=digest, lost=lost, deadlocked=bool(outcome.deadlocks))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A metric of a variant at some coordinates, over its seeds.
+
+    Attributes
+    ----------
+    values
+        By seed.
+    missing
+        Seeds whose runs are not there.
+    facts
+        Of the runs that are there.
+    failures
+        Why runs failed that are not there.
+    """
+
+    values: Mapping[int, Value]
+    missing: tuple[int, ...] = ()
+    facts: tuple[RunFacts, ...] = ()
+    failures: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Whether chance seems to play no part: two seeds or more gave the same results to the byte.
+
+        A chance that rarely shows, such as a hash that selects one of two links, may still be there.
+        """
+        return len(self.facts) > 1 and len({each.digest for each in self.facts}) == 1
+
+    @property
+    def lost(self) -> int:
+        """Packets that its runs lost."""
+        return sum(each.lost for each in self.facts)
+
+    @property
+    def deadlocked(self) -> int:
+        """How many of its runs ran into a deadlock."""
+        return sum(each.deadlocked for each in self.facts)
+
+    @property
+    def known(self) -> tuple[float, ...]:
+        """The values that are there."""
+        return tuple(value.value for value in self.values.values() if value.value is not None)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every seed has been run and has a value."""
+        return bool(self.values) and not self.missing and len(self.known) == len(self.values)
+
+    @property
+    def mean(self) -> float | None:
+        """Mean over the seeds; none if any of those that were run has no value."""
+        known = self.known
+        return sum(known) / len(known) if known and len(known) == len(self.values) else None
+
+    @property
+    def reach(self) -> float | None:
+        """How far the 95 % confidence interval of the mean reaches to either side; none for too few seeds."""
+        return half_width(self.known) if self.mean is not None else None
+
+    def few(self, thousandths: int | None) -> tuple[int, int, int] | None:
+        """Return a percentile, times 10, with the least and the most flows that it is of; none of others."""
+        flows = [value.flows for value in self.values.values() if value.flows is not None]
+        return None if thousandths is None or not flows else (thousandths, min(flows), max(flows))
+
+    @property
+    def unfinished(self) -> int:
+        """Flows that did not finish among those that it is of, over all seeds."""
+        return sum(value.unfinished for value in self.values.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """Metrics by variant, coordinates and seed.
+
+    Attributes
+    ----------
+    runs
+        Every run of the study.
+    done
+        Keys of those whose results are there.
+    values
+        By metric, and then by key of a run. What has no value here is missing.
+    metrics
+        What was computed: what claims and pictures need first.
+    facts, failures
+        By key of a run: what a verdict needs besides, and why it failed, a violated invariant for example.
+    """
+
+    runs: tuple[Run, ...]
+    done: frozenset[str]
+    values: Mapping[str, Mapping[str, Value]]
+    metrics: tuple[Metric, ...] = ()
+    facts: Mapping[str, RunFacts] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+    def cell(self, metric: Metric, variant: str, at: Coordinates) -> Cell:
+        """Return a metric of a variant at some coordinates; empty for runs that are not of the study."""
+        own = [run for run in self.runs if run.variant == variant and run.at == at]
+        values = self.values[metric.name]
+        return Cell(
+            values={run.seed: values[run.key] for run in own if run.key in values},
+            missing=tuple(run.seed for run in own if run.key not in values),
+            facts=tuple(self.facts[run.key] for run in own if run.key in self.facts),
+            failures=tuple(self.failures[run.key] for run in own if run.key in self.failures),
+        )
+
+    def at(self, variant: str, at: Coordinates) -> tuple[Run, ...]:
+        """Return the completed runs of a variant at some coordinates, one per seed."""
+        return tuple(
+            run for run in self.runs if run.variant == variant and run.at == at and run.key in self.done
+        )
+
+
+def evaluated(  # noqa: PLR0913 (what is known of the runs)
+    study: Study,
+    runs: Sequence[Run],
+    store: Runs,
+    *,
+    done: Iterable[str],
+    failures: Mapping[str, str],
+    on_message: Callable[[str], None],
+    on_result: Callable[[str, Result], object] | None = None,
+) -> Numbers:
+    """Compute every metric that the study names, or else the usual ones, of every run that is there.
+
+    `on_message` is called for a metric that nothing needs and that cannot be computed: it has no value.
+    `on_result` is called for each run with its key and its results, which may be large, and are read once.
+
+    Raises
+    ------
+    StudyError
+        If a metric that claims or pictures need cannot be computed, since a run did not watch its link.
+    """
+    needed = _needed(study)
+    metrics = metrics_of(study)
+    there = frozenset(done) & {run.key for run in runs}
+    values: dict[str, dict[str, Value]] = {metric.name: {} for metric in metrics}
+    facts: dict[str, RunFacts] = {}
+    labels = {run.key: run.label for run in runs if run.key in there}
+    for key, label in labels.items():
+        result = store.result(key)
+        facts[key] = RunFacts.of(result, store.digest(key))
+        if on_result is not None:
+            on_result(key, result)
+        for metric in metrics:
+            try:
+                values[metric.name][key] = _value(study, metric, result, label)
+            except StudyError as error:
+                if metric in needed:
+                    raise
+                on_message(f"no value: {error}")
+                values[metric.name][key] = Value(value=None)
+    return Numbers(
+        metrics=metrics, runs=tuple(runs), done=there, values=values, facts=facts, failures=failures
+    )
+
+
+def metrics_of(study: Study) -> tuple[Metric, ...]:
+    """Return the metrics of a study's table: those that it needs, then the others that it defines."""
+    named = {metric.name: metric for metric in (*_needed(study), *study.metrics.values())}
+    return tuple(named.values()) or tuple(ready_metric(name) for name in USUAL)
+
+
+def _needed(study: Study) -> list[Metric]:
+    of_claims = [claim.metric for claim in study.claims]
+    of_plots = [metric for plot in study.plots if plot.kind in KINDS_OF_NUMBERS for metric in plot.metrics]
+    return list({metric.name: metric for metric in (*of_claims, *of_plots)}.values())
+
+
+def _value(study: Study, metric: Metric, result: Result, label: str) -> Value:
+    try:
+        return metric.kind.of(result, metric.options)
+    except PlotError as error:
+        text = f"{study.file}: metric.{metric.name}: {label}: {error}"
+        raise StudyError(text, place=str(study.file), key=f"metric.{metric.name}") from error

@@ -1,0 +1,69 @@
+"""The outcome of studies that were run: numbers, verdicts, failures and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from floodway.study.format.model import Study
+    from floodway.study.numbers import Numbers
+    from floodway.study.running.plan import Plan
+
+__all__ = ["Conducted", "Part"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A study with its numbers.
+
+    Attributes
+    ----------
+    study, numbers
+        What was run, and its metrics.
+    judged, known
+        The verdicts of its claims, and what else is known of its runs, by their keys: empty where no package
+        that judges claims is installed.
+    """
+
+    study: Study
+    numbers: Numbers
+    judged: tuple[Any, ...] = ()
+    known: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conducted:
+    """Studies that have been run.
+
+    Attributes
+    ----------
+    plan
+        What was to be run.
+    folder
+        Where runs, pictures and the report are.
+    parts
+        What came out, a part for each study; empty after Ctrl-C, and where runs are missing.
+    done, failures
+        Keys of the runs that are there, and why the others failed.
+    complete
+        Whether every run that this process was to run has ended; false after Ctrl-C.
+    missing
+        How many runs neither are there nor have failed, where other processes have a share of them: the
+        last to end writes the report.
+    files
+        What was written: the report first; none where runs are missing, another process writes them, or no
+        package that makes reports is installed.
+    """
+
+    plan: Plan
+    folder: Path
+    parts: tuple[Part, ...]
+    done: frozenset[str]
+    failures: Mapping[str, str]
+    complete: bool
+    missing: int = 0
+    files: tuple[Path, ...] = ()

@@ -1,0 +1,191 @@
+"""Numbers of a study as tables: one row per number for programs, one row per variant and point for people."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from floodway.results.interval import LEAST_SEEDS
+from floodway.results.percentiles import MARK, few_noted, is_few, name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from floodway.study.format.model import Axis, Coordinates, Metric, Study
+    from floodway.study.numbers import Cell
+    from floodway.study.outcome import Part
+
+__all__ = ["NumbersTable", "numbers_table", "tidy"]
+
+#: Columns of the tidy table beside those of axes.
+COLUMNS = (
+    *("study", "variant", "seed", "metric", "unit", "value", "unfinished", "flows"),
+    *("run", "scenario", "digest", "lost", "deadlocked", "failure"),
+)
+
+
+def tidy(part: Part) -> pl.DataFrame:
+    """Return a row for each variant, point of the axes, seed and metric.
+
+    Columns are `study`, `variant`, one an axis, `seed`, `metric`, `unit`, `value` (null where there is none),
+    `unfinished` (flows that did not finish among those that it is of), `flows` (of percentiles: of how many),
+    and of the run its key (`run`), the hash of its scenario as written without seed and engine (`scenario`),
+    the `digest` of its tables, the packets that it `lost` but for those that failures of links destroyed, and
+    whether it ran into a deadlock (`deadlocked`). An axis whose points have numbers, but other names, has a
+    second column of these, `AXIS_number`. A run that failed has one row, with why (`failure`) and no metric.
+    """
+    study, numbers = part.study, part.numbers
+    rows: list[dict[str, Any]] = []
+    for run in numbers.runs:
+        place = {
+            "study": study.name,
+            "variant": run.variant,
+            **_axis_columns(study, run.at),
+            "seed": run.seed,
+        }
+        own = {**place, "run": run.key, "scenario": run.written}
+        if run.key in numbers.failures:
+            rows.append({**own, "failure": numbers.failures[run.key]})
+            continue
+        for metric in numbers.metrics:
+            value = numbers.values[metric.name].get(run.key)
+            if value is None:
+                continue
+            row = {"metric": metric.name, "unit": metric.kind.unit, **asdict(value)}
+            rows.append({**own, **row, **asdict(numbers.facts[run.key])})
+    return pl.DataFrame(rows, schema=_schema(study))
+
+
+def _schema(study: Study) -> dict[str, pl.DataType]:
+    kinds: dict[str, pl.DataType] = {"study": pl.String(), "variant": pl.String()}
+    for axis in study.axes:
+        kinds[_column(axis)] = pl.Float64() if _is_numeric(axis) else pl.String()
+        if _has_numbers(axis):
+            kinds[f"{_column(axis)}_number"] = pl.Float64()
+    return kinds | {
+        "seed": pl.UInt64(),
+        "metric": pl.String(),
+        "unit": pl.String(),
+        "value": pl.Float64(),
+        "unfinished": pl.UInt64(),
+        "flows": pl.UInt64(),
+        "run": pl.String(),
+        "scenario": pl.String(),
+        "digest": pl.String(),
+        "lost": pl.UInt64(),
+        "deadlocked": pl.Boolean(),
+        "failure": pl.String(),
+    }
+
+
+def _axis_columns(study: Study, at: Coordinates) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    for axis_name, point in at:
+        axis = study.axis(axis_name)
+        columns[_column(axis)] = float(point) if _is_numeric(axis) else point
+        if _has_numbers(axis):
+            columns[f"{_column(axis)}_number"] = axis.point(point).number
+    return columns
+
+
+def _column(axis: Axis) -> str:
+    return f"axis_{axis.name}" if axis.name in COLUMNS else axis.name
+
+
+def _is_numeric(axis: Axis) -> bool:
+    """Whether its points are called by their numbers."""
+    with contextlib.suppress(ValueError):
+        return all(float(name) is not None for name in axis.names)
+    return False
+
+
+def _has_numbers(axis: Axis) -> bool:
+    return not _is_numeric(axis) and all(point.number is not None for point in axis.points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumbersTable:
+    """A table of a study as people read it: its means, or its claims.
+
+    Attributes
+    ----------
+    heads
+        Of the columns: the variant, axes with several points, metrics.
+    text_columns
+        The columns that hold text.
+    rows
+        A row for each variant and point.
+    notes
+        What explains the cells.
+    """
+
+    heads: tuple[str, ...]
+    text_columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+
+def numbers_table(part: Part, metrics: Sequence[Metric]) -> NumbersTable:
+    """Return the means of some metrics over the seeds, with their confidence intervals."""
+    study, numbers = part.study, part.numbers
+    places = list(dict.fromkeys((run.variant, run.at) for run in numbers.runs))
+    axes = [axis for axis in study.axes if len(axis.points) > 1]
+    text_columns = ("variant", *(axis.label for axis in axes))
+    cells = {
+        (variant, at): [(metric, numbers.cell(metric, variant, at)) for metric in metrics]
+        for variant, at in places
+    }
+    rows = tuple(
+        (
+            study.variant(variant).label,
+            *(dict(at)[axis.name] for axis in axes),
+            *(_written(metric, cell) for metric, cell in own),
+        )
+        for (variant, at), own in cells.items()
+    )
+    flat = [pair for own in cells.values() for pair in own]
+    return NumbersTable(
+        heads=(*text_columns, *(metric.title for metric in metrics)),
+        text_columns=text_columns,
+        rows=rows,
+        notes=tuple(_notes(flat)),
+    )
+
+
+def _written(metric: Metric, cell: Cell) -> str:
+    if cell.mean is None:
+        missing = "not run" if cell.missing or not cell.values else "-"
+        return f"not reached: {cell.unfinished:,} unfinished" if cell.unfinished else missing
+    reach = "" if cell.reach is None else f" ± {_two_digits(cell.reach)}"
+    star = "*" if cell.unfinished else ""
+    few = cell.few(metric.kind.thousandths)
+    mark = f" {MARK}{few[1]:,}" if few and is_few(few[1], thousandths=few[0]) else ""
+    whole = f"{cell.mean:,.0f}" if abs(cell.mean) >= 1000 else f"{cell.mean:.4g}"  # noqa: PLR2004 (four digits)
+    return f"{whole}{reach}{star}{mark}"
+
+
+def _two_digits(value: float) -> str:
+    """Write two digits, or all before the point."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 (two digits)
+
+
+def _notes(cells: Sequence[tuple[Metric, Cell]]) -> Iterator[str]:
+    seeds = [len(cell.values) for _, cell in cells if cell.values]
+    if seeds and max(seeds) >= LEAST_SEEDS:
+        counted = f"{min(seeds)}" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
+        yield f"mean ± its 95 % confidence interval, by Student's t over {counted} seeds"
+    elif seeds:
+        yield f"mean over {max(seeds)} seed{'s' * (max(seeds) > 1)}: too few for a confidence interval"
+    if any(cell.unfinished and cell.mean is not None for _, cell in cells):
+        yield "* some of the flows did not finish"
+    few = {
+        own[0]
+        for metric, cell in cells
+        if (own := cell.few(metric.kind.thousandths)) and is_few(own[1], thousandths=own[0])
+    }
+    if few:
+        names = " and ".join(name_of(each) for each in sorted(few))
+        yield few_noted("run", percentile=names)

@@ -638,3 +638,14 @@ def test_a_variant_is_called_by_its_choice_where_that_is_its_own(
 ) -> None:
     variants = package.vary(small, [("defaults.flow-control", given_values)])
     assert [variant.label for variant in variants] == labels
+
+
+def test_a_comparison_without_pictures_has_its_numbers(small: Path, floodway: Command) -> None:
+    drawn = floodway("compare", small, *POOLS, "--out", "drawn")
+    plain = floodway("compare", small, *POOLS, "--out", "plain", "--no-pictures")
+    assert (drawn.code, plain.code) == (0, 0)
+    assert "tables: plain/index.html\n" in plain.out
+    folder = floodway.folder / "plain"
+    assert list(folder.glob("*.png")) == []
+    assert "data:image" not in (folder / "index.html").read_text(encoding="utf-8")
+    assert numbers(folder)["rows"] == numbers(floodway.folder / "drawn")["rows"]

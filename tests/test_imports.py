@@ -113,6 +113,12 @@ def test_a_run_imports_the_libraries_of_tables_alone(
     assert slow_modules(tmp_path, "run", "small.toml", "--out", "out", *more) == imported
 
 
+def test_a_comparison_without_pictures_imports_nothing_that_draws(tmp_path: Path) -> None:
+    written(tmp_path, SMALL)
+    words = ("compare", "small.toml", "--vary", "mtu=1000B,2000B", "--out", "out", "--no-pictures")
+    assert slow_modules(tmp_path, *words) == {"floodway.comparison", "jinja2", "polars", "rich"}
+
+
 def test_a_process_of_a_study_imports_nothing_that_draws_or_shows() -> None:
     program = "import floodway.study.running.worker, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from click import Context, Option
 
 import floodway as package
 from command import environment
+from floodway.cli.app import app
 from scenarios import SMALL, STARVED, written
 
 if TYPE_CHECKING:
@@ -59,6 +61,21 @@ def test_help_opens_with_examples(floodway: Command, arguments: list[str]) -> No
     done = floodway(*arguments)
     assert done.code == 0
     assert done.out.index("Examples:") < done.out.index("Options:")
+
+
+@pytest.mark.parametrize("verb", ["run", "compare", "study", "reproduce", "plot", "validate"])
+def test_help_has_every_option_once_and_in_groups(floodway: Command, verb: str) -> None:
+    shown = floodway(verb, "--help").out
+    sections = re.findall(r"^(\w[\w ]*):$", shown, re.MULTILINE)
+    assert {"Results", "Messages"} <= set(sections)
+    options = re.findall(r"^  (?:-\w, )?(--[\w-]+)", shown, re.MULTILINE)
+    assert len(options) == len(set(options))
+    command = app.get_command(Context(app), verb)
+    assert command is not None
+    assert set(options) == {
+        *(max(each.opts, key=len) for each in command.params if isinstance(each, Option)),
+        "--help",
+    }
 
 
 def test_without_a_verb_there_is_help_and_a_failure(floodway: Command) -> None:

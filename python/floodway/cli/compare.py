@@ -57,6 +57,7 @@ class Request:
     force_threads: bool = False
     force_memory: bool = False
     report: bool = False
+    pictures: bool = True
 
 
 def compare(request: Request) -> int:
@@ -84,6 +85,7 @@ def compare(request: Request) -> int:
                 shard=request.shard,
                 force=request.force,
                 report=request.report,
+                pictures=request.pictures,
                 on_progress=watch.update,
                 on_message=lambda text: _print_message(text, quiet=request.quiet),
             )
@@ -179,7 +181,7 @@ def _print(request: Request, comparison: Comparison, out: Path) -> None:
         echo(json.dumps(whole, indent=2, ensure_ascii=False))
     elif not request.quiet:
         show(comparison, sys.stdout)
-        echo(f"pictures and tables: {out / PAGE_FILE}")
+        echo(f"{'pictures and tables' if request.pictures else 'tables'}: {out / PAGE_FILE}")
         if request.report:
             echo(f"runs over time: {out / REPORT_FILE}")
 

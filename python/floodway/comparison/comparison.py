@@ -169,6 +169,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     shard: Shard | None = None,
     force: bool = False,
     report: bool = False,
+    pictures: bool = True,
     on_progress: Callable[[Sequence[Task]], None] | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Comparison:
@@ -207,6 +208,8 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     report
         Whether runs also record series and pauses of all ports, and `out` gets a page that shows them over
         time, `report.html`: the first seed of the first four variants.
+    pictures
+        Whether pictures are drawn, which takes most of the time of small runs.
     on_progress
         Called about ten times a second in the calling thread, with the runs that are not there already.
     on_message
@@ -279,7 +282,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         compared = _comparison(chosen, seeds_of, tasks, per_variant=seeds)
         comparison = replace(compared, left=left, folder=target.folder)
         if comparison.complete:
-            target.finish(comparison, report=report)
+            target.finish(comparison, report=report, pictures=pictures)
     if target.error_elsewhere is None:
         return comparison
     return replace(comparison, folder=target.folder, trouble=str(target.error_elsewhere))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from floodway.comparison.comparison import Comparison
+    from floodway.plot.compared import Picture
     from floodway.simulation.analysis import Result
     from floodway.simulation.shards import Shard
 
@@ -144,8 +145,8 @@ class ComparisonFolder:
         except OutputError as error:
             self._move_elsewhere(self.folder, error)
 
-    def finish(self, comparison: Comparison, *, report: bool = False) -> None:
-        """Write the numbers, the pictures and the page; with `report` also a page of the runs over time.
+    def finish(self, comparison: Comparison, *, report: bool = False, pictures: bool = True) -> None:
+        """Write numbers, page and pictures, if they are asked for; with `report` also runs over time.
 
         Raises
         ------
@@ -154,11 +155,9 @@ class ComparisonFolder:
         """
         if self.folder is None:
             return
-        # Drawing is loaded where it is needed: it takes as long as all the rest.
-        from floodway.comparison.page import page  # noqa: PLC0415
-        from floodway.plot.compared import pictures  # noqa: PLC0415
+        from floodway.comparison.page import page  # noqa: PLC0415 (of whole comparisons alone)
 
-        drawn = pictures(comparison.labels, comparison.results, comparison.link)
+        drawn = _drawn(comparison) if pictures else []
         contents = {picture.file: picture.png for picture in drawn}
         contents[PAGE_FILE] = page(comparison, drawn, report=report).encode()
         if report:
@@ -321,8 +320,8 @@ class SharedFolder(ComparisonFolder):
         self.own: Sequence[int] = ()
         super().__init__(folder, planned, force=False)
 
-    def finish(self, comparison: Comparison, *, report: bool = False) -> None:
-        """Write the numbers, the pictures and the page, unless another process is writing the same.
+    def finish(self, comparison: Comparison, *, report: bool = False, pictures: bool = True) -> None:
+        """Write the numbers, the page and the pictures, unless another process is writing the same.
 
         Raises
         ------
@@ -332,7 +331,7 @@ class SharedFolder(ComparisonFolder):
         assert self.folder is not None  # noqa: S101 (as it was made)
         with contextlib.suppress(InUseError), report_lock(self.folder, shown=""):
             remove_left_behind(self.folder)
-            super().finish(comparison, report=report)
+            super().finish(comparison, report=report, pictures=pictures)
 
     def _begin(self, folder: Path, *, force: bool) -> None:  # noqa: ARG002 (nothing is replaced)
         """Share the lock, write the marker, and lock the runs that are missing of this shard's."""
@@ -419,6 +418,13 @@ def _remove_stale(folder: Path, *, keep: Sequence[str]) -> None:
             for own in FILES:
                 (run / own).unlink(missing_ok=True)
         _remove_empty(run.parent, [run.name], also=run.parent != folder)
+
+
+def _drawn(comparison: Comparison) -> Sequence[Picture]:
+    # Drawing is loaded where it is needed: it takes as long as all the rest.
+    from floodway.plot.compared import pictures  # noqa: PLC0415
+
+    return pictures(comparison.labels, comparison.results, comparison.link)
 
 
 def _earlier_runs(folder: Path) -> list[str]:

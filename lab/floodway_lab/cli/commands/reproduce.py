@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from floodway.cli import options
-from floodway.cli.commands.study_request import study_request
+from floodway.cli.commands.study_request import with_study_request
 from floodway.cli.completions import papers as paper_names
-from floodway.cli.pictures import picture_options
+from floodway.cli.option_groups import GroupedCommand
 from floodway.common.loading import loading
+
+if TYPE_CHECKING:
+    from floodway.cli.study import Request
 
 __all__ = ["command"]
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument(
     "papers",
     nargs=-1,
@@ -24,52 +26,8 @@ __all__ = ["command"]
     help="A paper and the figures to reproduce (by default all), then further papers.",
     shell_complete=paper_names,
 )
-@options.quick
-@options.seeds
-@options.jobs
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder of runs and report.",
-    show_default="out/reproduce/PAPER",
-)
-@options.cluster
-@options.shard_text
-@options.report
-@options.slurm
-@options.status
-@options.also_formats
-@options.width
-@options.font_size
-@options.log
-@options.title
-@options.no_note
-@options.run_again
-@options.quiet
-@options.json
-def command(  # noqa: PLR0913 (one argument an option)
-    *,
-    papers: tuple[str, ...],
-    quick: bool,
-    seeds: str | None,
-    jobs: int | None,
-    out: Path | None,
-    cluster: str | None,
-    shard: str | None,
-    report: bool,
-    slurm: bool,
-    status: bool,
-    form: str | None,
-    width: float | None,
-    font_size: float | None,
-    log: str | None,
-    title: str | None,
-    no_note: bool,
-    force: bool,
-    quiet: bool,
-    json: bool,
-) -> int:
+@with_study_request(out="out/reproduce/PAPER")
+def command(*, papers: tuple[str, ...], request: Request) -> int:
     """Reproduce the figures of papers and compare them with the published numbers.
 
     The papers' studies are in studies/; `floodway list studies` shows them.
@@ -91,21 +49,4 @@ def command(  # noqa: PLR0913 (one argument an option)
     """
     with loading():
         from floodway_lab.cli.reproduce import reproduce
-    return reproduce(
-        papers,
-        study_request(
-            out=out,
-            jobs=jobs,
-            seeds=seeds,
-            quick=quick,
-            cluster=cluster,
-            shard=shard,
-            report=report,
-            slurm=slurm,
-            status=status,
-            force=force,
-            quiet=quiet,
-            json=json,
-            pictures=picture_options(form, width, font_size, log, title, note=not no_note),
-        ),
-    )
+    return reproduce(papers, request)

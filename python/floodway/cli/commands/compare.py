@@ -7,13 +7,14 @@ from pathlib import Path
 import click
 
 from floodway.cli import options
+from floodway.cli.option_groups import GroupedCommand
 from floodway.common.limits import MOST_THREADS
 from floodway.common.loading import loading
 
 __all__ = ["command"]
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument(
     "scenarios",
     nargs=-1,
@@ -79,6 +80,9 @@ __all__ = ["command"]
     help="Also write a page that shows the runs over time, report.html: the first seed of the first "
     "four variants. Turns on series and pauses of all ports, and their states.",
 )
+@click.option(
+    "--no-pictures", is_flag=True, help="Draw no pictures; the page has the numbers and the findings alone."
+)
 def command(  # noqa: PLR0913 (one argument an option)
     *,
     scenarios: tuple[Path, ...],
@@ -98,6 +102,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     force_threads: bool,
     force_memory: bool,
     report: bool,
+    no_pictures: bool,
 ) -> int:
     """Simulate variants of a scenario and report the differences.
 
@@ -142,5 +147,6 @@ def command(  # noqa: PLR0913 (one argument an option)
             force_threads=force_threads,
             force_memory=force_memory,
             report=report,
+            pictures=not no_pictures,
         )
     )

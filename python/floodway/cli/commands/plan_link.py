@@ -8,12 +8,13 @@ import click
 
 from floodway.cli import options
 from floodway.cli.completions import chips, mixes, planned_flow_controls
+from floodway.cli.option_groups import GroupedCommand
 from floodway.common.loading import loading
 
 __all__ = ["command"]
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument(
     "file",
     required=False,

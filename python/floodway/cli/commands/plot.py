@@ -8,13 +8,14 @@ from typing import get_args
 import click
 
 from floodway.cli import options
+from floodway.cli.option_groups import GroupedCommand
 from floodway.cli.pictures import Kind, picture_options
 from floodway.common.loading import loading
 
 __all__ = ["command"]
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument(
     "kind",
     type=click.Choice(get_args(Kind)),

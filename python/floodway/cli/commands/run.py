@@ -8,13 +8,14 @@ from typing import Literal
 import click
 
 from floodway.cli import options
+from floodway.cli.option_groups import GroupedCommand
 from floodway.common.limits import LARGEST_SEED, MOST_THREADS
 from floodway.common.loading import loading
 
 __all__ = ["command"]
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @options.scenario_file
 @options.python
 @options.sets

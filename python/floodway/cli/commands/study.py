@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from floodway.cli import options
-from floodway.cli.commands.study_request import study_request
-from floodway.cli.pictures import picture_options
+from floodway.cli.commands.study_request import with_study_request
+from floodway.cli.option_groups import GroupedCommand
 from floodway.common.loading import loading
+
+if TYPE_CHECKING:
+    from floodway.cli.study import Request
 
 __all__ = ["command"]
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument(
     "studies",
     nargs=-1,
@@ -24,53 +28,8 @@ __all__ = ["command"]
     help="The study's TOML file, or several.",
 )
 @options.python
-@options.quick
-@options.seeds
-@options.jobs
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder of runs and report.",
-    show_default="out/study/STUDY",
-)
-@options.cluster
-@options.shard_text
-@options.report
-@options.slurm
-@options.status
-@options.also_formats
-@options.width
-@options.font_size
-@options.log
-@options.title
-@options.no_note
-@options.run_again
-@options.quiet
-@options.json
-def command(  # noqa: PLR0913 (one argument an option)
-    *,
-    studies: tuple[Path, ...],
-    python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
-    quick: bool,
-    seeds: str | None,
-    jobs: int | None,
-    out: Path | None,
-    cluster: str | None,
-    shard: str | None,
-    report: bool,
-    slurm: bool,
-    status: bool,
-    form: str | None,
-    width: float | None,
-    font_size: float | None,
-    log: str | None,
-    title: str | None,
-    no_note: bool,
-    force: bool,
-    quiet: bool,
-    json: bool,
-) -> int:
+@with_study_request(out="out/study/STUDY")
+def command(*, studies: tuple[Path, ...], python: tuple[Path, ...], request: Request) -> int:  # noqa: ARG001 (the callback of `--python` has run its files)
     """Run a study: variants, axes and seeds, compared with published numbers.
 
     If it is interrupted, the same command continues: completed runs are not run again.
@@ -96,21 +55,4 @@ def command(  # noqa: PLR0913 (one argument an option)
     """
     with loading():
         from floodway.cli import study as studying
-    return studying.study(
-        studies,
-        study_request(
-            out=out,
-            jobs=jobs,
-            seeds=seeds,
-            quick=quick,
-            cluster=cluster,
-            shard=shard,
-            report=report,
-            slurm=slurm,
-            status=status,
-            force=force,
-            quiet=quiet,
-            json=json,
-            pictures=picture_options(form, width, font_size, log, title, note=not no_note),
-        ),
-    )
+    return studying.study(studies, request)

@@ -18,11 +18,10 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExec
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import pytest
 
+import clusters
 from command import environment, until
 from floodway.cli.exits import INTERRUPTED
 from floodway.common.errors import ClusterError, InputError, LostResultsError, OutputError
@@ -31,10 +30,10 @@ from floodway.results.verification import verified_all
 from floodway.scenarios.keys import key_of
 from floodway.scenarios.mechanisms import load_file
 from floodway.scenarios.scenario import load
-from floodway.simulation.cluster import cluster, lifetime_of
+from floodway.simulation.cluster import cluster
 from floodway.study import conduct, load_study, plan_of
 from floodway.study.running import work
-from floodway.study.running.work import answer_to_far, far_task_of, with_contents
+from floodway.study.running.work import answer_to, task_of, with_contents
 from floodway_lab.study.report.report import TIMES
 from scenarios import LONG, SMALL
 from studies import BRIEF, study_file
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
     from command import Command
     from floodway.study import Conducted
-    from floodway.study.running.pool import Task
+    from floodway.study.running.task import Task
 
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,8 +89,14 @@ def there(folder: Path) -> int:
 
 
 @pytest.fixture
-def workers() -> Iterator[Client]:
-    with cluster("local", jobs=2) as client:
+def address() -> Iterator[str]:
+    with clusters.served(2) as address:
+        yield address
+
+
+@pytest.fixture
+def workers(address: str) -> Iterator[Client]:
+    with cluster(address) as client:
         yield client
 
 
@@ -134,10 +139,10 @@ def no_space() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 12, resource.RLIM_INFINITY))
 
 
-def test_workers_make_the_report_of_one_process(tmp_path: Path, floodway: Command) -> None:
+def test_workers_make_the_report_of_one_process(tmp_path: Path, address: str, floodway: Command) -> None:
     study_file(tmp_path, STUDY)
     assert floodway("study", "pools.toml", "--quiet", "--out", "alone").code == 0
-    done = floodway("study", "pools.toml", "--cluster", "local", "--jobs", "2", "--out", "out")
+    done = floodway("study", "pools.toml", "--cluster", address, "--out", "out")
     assert (done.code, done.err.count("warning")) == (0, 0), done.err
     assert contents(tmp_path / "out") == contents(tmp_path / "alone")
     assert hidden(tmp_path / "out") == []
@@ -214,12 +219,12 @@ trace = {{ format = "chakra", files = "{tmp_path}/chakra", algorithm = "ring" }}
     ((run, *_), *_) = [plan_of([load_study(file)]).runs]
     mark = tmp_path / "mark"
     place = tmp_path / "place" / run.key
-    task = far_task_of(run, folder=place, mark=mark)
-    assert answer_to_far(task)["sees"] is False
+    task = task_of(run, folder=place, mark=mark)
+    assert answer_to(task)["sees"] is False
     whole = with_contents(task, run)
     for each in (*(tmp_path / name for name in ("flows", "chakra", "above.csv", "small.toml")), file):
         shutil.rmtree(each) if each.is_dir() else each.unlink()
-    answer = answer_to_far(whole)
+    answer = answer_to(whole)
     assert set(answer) == {"host", "pid", "done", "files"}, answer
     with Reservation(place) as reserved:
         reserved.receive(answer["files"], key=run.key)
@@ -251,8 +256,8 @@ trace = { format = "chakra", files = "chakra", algorithm = "ring" }
 def test_files_that_changed_on_their_way_are_not_taken(study: Path, tmp_path: Path) -> None:
     run = plan_of([load_study(study)]).runs[0]
     place = tmp_path / "place" / run.key
-    task = with_contents(far_task_of(run, folder=place, mark=tmp_path / "mark"), run)
-    files = answer_to_far(task)["files"]
+    task = with_contents(task_of(run, folder=place, mark=tmp_path / "mark"), run)
+    files = answer_to(task)["files"]
     torn = {**files, "flows.parquet": files["flows.parquet"][:-9]}
     foreign = {**files, "../../evil": b""}
     with Reservation(place) as reserved:
@@ -417,109 +422,18 @@ def served(folder: Path, what: str, *words: str) -> subprocess.Popen[bytes]:
     )
 
 
-JOBS = "jobqueue:\n  local:\n    cores: 1\n    memory: 1GB\n    processes: 1\n"
-
-
-#: Jobs that dask-jobqueue starts as processes of this machine it kills without waiting for them.
-jobs_are_left = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-
-@pytest.fixture(params=["local", "jobs.yaml"])
-def started(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Client]:
-    """Give a cluster of one worker that a command would start, from a folder of the test."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "jobs.yaml").write_text(JOBS, encoding="utf-8")
-    with cluster(request.param, jobs=1) as client:
-        client.wait_for_workers(1, timeout=60)
-        yield client
-
-
-@jobs_are_left
-def test_a_stranger_of_this_machine_reaches_no_process_of_a_cluster(started: Any) -> None:  # noqa: ANN401 (a client, which has few types)
-    from distributed import Client, Security  # noqa: PLC0415 (of the extra)
-    from distributed.comm.core import connect  # noqa: PLC0415 (of the extra)
-
-    (worker,) = started.scheduler_info()["workers"].items()
-    addresses = [started.scheduler.address, worker[0], worker[1]["nanny"]]
-    assert all(address.startswith("tls://127.0.0.1:") for address in addresses)
-    other = Security.temporary()  # type: ignore[no-untyped-call]
-    plain = [address.replace("tls://", "tcp://") for address in addresses]
-
-    async def call(address: str, **more: Any) -> Any:  # noqa: ANN401 (whatever it answers)
-        comm = await connect(address, timeout=2, **more)  # type: ignore[no-untyped-call]
-        await comm.write({"op": "identity", "reply": True})
-        return await comm.read()
-
-    for address in plain:
-        with pytest.raises((OSError, RuntimeError)):
-            started.sync(call, address)
-    for address in addresses:
-        with pytest.raises(OSError):  # noqa: PT011 (refused or cut off)
-            started.sync(call, address, **other.get_connection_args("client"))
-        own = started.security.get_connection_args("client")
-        assert started.sync(call, address, **own)["id"]
-    for words in ({"address": plain[0]}, {"address": addresses[0], "security": other}):
-        with pytest.raises(OSError), Client(**words, timeout=2):  # type: ignore[no-untyped-call]  # noqa: PT011
-            pass
-
-
-@jobs_are_left
-def test_processes_of_a_cluster_listen_on_loopback_and_show_no_page(started: Client) -> None:
-    psutil = pytest.importorskip("psutil")
-    me = psutil.Process()
-    listening = [
-        each.laddr
-        for process in (me, *me.children(recursive=True))
-        for each in process.net_connections(kind="inet")
-        if each.status == psutil.CONN_LISTEN
-    ]
-    assert len(listening) >= 4
-    assert {each.ip for each in listening} == {"127.0.0.1"}
-    port = started.scheduler_info()["services"]["dashboard"]
-    for page in ("", "status", "health", "metrics", "info/main/workers.html", "json/counts.json"):
-        with pytest.raises(HTTPError, match="404"):
-            urlopen(f"http://127.0.0.1:{port}/{page}", timeout=10)
-
-
-@jobs_are_left
-def test_credentials_of_jobs_are_their_owners_alone_and_go(tmp_path: Path) -> None:
-    (tmp_path / "jobs.yaml").write_text(
-        JOBS + f"    shared-temp-directory: {tmp_path / 'shared'}\n", encoding="utf-8"
-    )
-    (tmp_path / "shared").mkdir()
-    with cluster(str(tmp_path / "jobs.yaml")):
-        (folder,) = (tmp_path / "shared").iterdir()
-        assert [each.stat().st_mode & 0o077 for each in (folder, *folder.iterdir())] == [0] * 4
-    assert list((tmp_path / "shared").iterdir()) == []
-
-
-@jobs_are_left
-def test_a_dashboard_is_there_where_the_file_asks_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    asked = '    scheduler-options: {dashboard_address: "127.0.0.1:0"}\n'
-    (tmp_path / "jobs.yaml").write_text(JOBS + asked, encoding="utf-8")
-    with cluster("jobs.yaml") as client:
-        port = client.scheduler_info()["services"]["dashboard"]
-        with urlopen(f"http://127.0.0.1:{port}/health", timeout=10) as page:
-            assert page.read() == b"ok"
-
-
-def test_jobs_of_a_batch_system_run_a_study(tmp_path: Path, floodway: Command) -> None:
+def test_a_configuration_of_dask_names_the_scheduler(tmp_path: Path, address: str, floodway: Command) -> None:
     study_file(tmp_path, STUDY)
-    (tmp_path / "jobs.yaml").write_text(JOBS, encoding="utf-8")
-    done = floodway("study", "pools.toml", "--cluster", "jobs.yaml", "--out", "out", "--quiet")
+    (tmp_path / "dask.yaml").write_text(f"scheduler-address: {address}\n", encoding="utf-8")
+    done = floodway("study", "pools.toml", "--cluster", "dask.yaml", "--out", "out", "--quiet")
     assert (done.code, done.err) == (0, "")
     assert there(tmp_path / "out") == 16
     assert (tmp_path / "out/report.md").exists()
 
 
-def test_ctrl_c_ends_a_command_and_its_workers_in_silence(tmp_path: Path, floodway: Command) -> None:
+def test_ctrl_c_ends_a_command_in_silence(tmp_path: Path, address: str, floodway: Command) -> None:
     study_file(tmp_path, STUDY, scenario=LONG)
-    words = ("study", "pools.toml", "--cluster", "local", "--jobs", "2", "--out", "out", "--quiet")
+    words = ("study", "pools.toml", "--cluster", address, "--out", "out", "--quiet")
     running = subprocess.Popen(
         floodway.line(*words),
         cwd=tmp_path,
@@ -541,36 +455,33 @@ def test_ctrl_c_ends_a_command_and_its_workers_in_silence(tmp_path: Path, floodw
     ("text", "said"),
     [
         ("a: [", "is not YAML"),
-        ("", "expected the key jobqueue with one of slurm, pbs"),
-        ("jobqueue: {}", "expected the key jobqueue with one of"),
-        ("jobqueue: {slurn: {}}", "did you mean 'slurm'"),
-        ("jobqueue: {slurm: 3}", "jobqueue.slurm: expected keys"),
-        ("jobqueue: {slurm: {core: 3}}", "did you mean 'cores'"),
-        ("jobqueue: {slurm: {memory: 1GB}}", "jobqueue.slurm: "),
+        ("", "expected Dask's configuration with scheduler-address"),
+        ("scheduler-address: 3", "expected Dask's configuration with scheduler-address"),
+        ("jobqueue: {slurm: {cores: 3}}", "expected Dask's configuration with scheduler-address"),
     ],
 )
-def test_mistakes_in_the_file_of_a_batch_system_are_named(
+def test_mistakes_in_a_configuration_are_named(
     text: str, said: str, tmp_path: Path, floodway: Command
 ) -> None:
     study_file(tmp_path, STUDY)
-    (tmp_path / "jobs.yaml").write_text(text, encoding="utf-8")
-    done = floodway("study", "pools.toml", "--cluster", "jobs.yaml", "--out", "out")
+    (tmp_path / "dask.yaml").write_text(text, encoding="utf-8")
+    done = floodway("study", "pools.toml", "--cluster", "dask.yaml", "--out", "out")
     assert done.code == 2
-    assert re.search(rf"error: jobs\.yaml: .*{re.escape(said)}", done.err), done.err
+    assert re.search(rf"error: dask\.yaml: .*{re.escape(said)}", done.err), done.err
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("nowhere",), "allowed: local, the address of a scheduler"),
+        (("nowhere",), "allowed: the address of a scheduler"),
         (("127.0.0.1:8786",), "did you mean tcp://127.0.0.1:8786?"),
         (("none.yaml",), "none.yaml: cannot read it"),
         (("/dev/zero.yaml",), "cannot read it"),
-        (("tcp://127.0.0.1:1", "--jobs", "2"), "--jobs cannot go with"),
-        (("local", "--slurm"), "cannot go with --cluster"),
-        (("local", "--status"), "cannot go with --cluster"),
-        (("local", "--report"), "cannot go with --cluster"),
+        (("tcp://127.0.0.1:1", "--jobs", "2"), "cannot go with --cluster"),
+        (("tcp://127.0.0.1:1", "--slurm"), "cannot go with --cluster"),
+        (("tcp://127.0.0.1:1", "--status"), "cannot go with --cluster"),
+        (("tcp://127.0.0.1:1", "--report"), "cannot go with --cluster"),
     ],
 )
 def test_clusters_that_are_none_are_refused(
@@ -581,11 +492,9 @@ def test_clusters_that_are_none_are_refused(
     assert (done.code, said in done.err) == (2, True), done.err
 
 
-def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, floodway: Command) -> None:
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, address: str, floodway: Command) -> None:
     study_file(tmp_path, STUDY)
-    done = floodway(
-        "study", "pools.toml", "--cluster", "local", "--jobs", "1", "--out", "/proc/study", "--quiet"
-    )
+    done = floodway("study", "pools.toml", "--cluster", address, "--out", "/proc/study", "--quiet")
     assert (done.code, done.err) == (2, "error: /proc/study: cannot be written: No such file or directory\n")
 
 
@@ -640,25 +549,6 @@ def test_ctrl_c_while_a_scheduler_is_waited_for_ends_the_command(tmp_path: Path,
     assert "Traceback" not in said
 
 
-def test_a_batch_system_that_takes_no_job_ends_the_command(
-    tmp_path: Path, floodway: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study_file(tmp_path, STUDY)
-    (tmp_path / "jobs.yaml").write_text("jobqueue: {slurm: {cores: 1, memory: 1GB}}", encoding="utf-8")
-    sbatch = tmp_path / "bin" / "sbatch"
-    sbatch.parent.mkdir()
-    sbatch.write_text("#!/bin/sh\necho 'sbatch: error: invalid partition: compute' >&2\nexit 1\n")
-    sbatch.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{sbatch.parent}:{os.environ['PATH']}")
-    done = floodway("study", "pools.toml", "--cluster", "jobs.yaml", "--quiet")
-    assert done.code == 1
-    expected = (
-        "error: jobs.yaml: jobqueue.slurm: the batch system takes no job: sbatch: error: invalid partition"
-    )
-    assert done.err.startswith(expected)
-    assert len(done.err.splitlines()) == 1
-
-
 def test_an_executor_that_is_none_is_refused(study: Path, tmp_path: Path) -> None:
     plan = plan_of([load_study(study)])
     with pytest.raises(TypeError, match=r"a int is no executor of concurrent\.futures"):
@@ -667,15 +557,5 @@ def test_an_executor_that_is_none_is_refused(study: Path, tmp_path: Path) -> Non
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'floodway\[cluster\]'"), cluster("local"):
+    with pytest.raises(InputError, match=r"pip install 'floodway\[cluster\]'"), cluster("tcp://127.0.0.1:1"):
         pass
-
-
-@pytest.mark.parametrize(
-    ("walltime", "seconds"),
-    [("00:30:00", 1800), ("1-00:00:00", 86400), ("02:15", 8100), ("later", None), ("", None)],
-)
-def test_a_worker_leaves_before_its_job_ends(walltime: str, seconds: int | None) -> None:
-    expected = [] if seconds is None else ["--lifetime", f"{seconds - 120}s"]
-    assert lifetime_of(walltime, given=[]) == expected
-    assert lifetime_of(walltime, given=["--lifetime", "1h"]) == []

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import floodway
+from clusters import served
 from command import Command, environment, until
 from floodway.common.errors import InputError, MechanismError, ScenarioError
 from floodway.scenarios.mechanisms import load_file
@@ -174,11 +175,12 @@ def test_worker_processes_know_a_file_that_is_called_as_a_module_of_python(
     (tmp_path / "pair.toml").write_text(PAIR, encoding="utf-8")
     study = 'title = "T"\nscenario = "pair.toml"\nseeds = 2\n[[variant]]\nname = "only"\n'
     (tmp_path / "two.toml").write_text(study + '[metric.mean]\nkind = "fct-mean"\n', encoding="utf-8")
-    for more in (("--jobs", "2"), ("--cluster", "local", "--jobs", "1")):
-        done = Command(tmp_path)(
-            "study", "two.toml", "--python", "random.py", "--out", f"out{more[0]}", *more
-        )
-        assert (done.code, "error" in done.err) == (0, False), done.err
+    with served(1) as address:
+        for more in (("--jobs", "2"), ("--cluster", address)):
+            done = Command(tmp_path)(
+                "study", "two.toml", "--python", "random.py", "--out", f"out{more[0]}", *more
+            )
+            assert (done.code, "error" in done.err) == (0, False), done.err
 
 
 DOCUMENTED = """

@@ -48,7 +48,7 @@ IDENTIFIERS = {
     "tells_of_marks": "reports_marks",
     "unheard": "on the fast path",
     "usual_way": "usual_port",
-    "work_off": "run_tasks",
+    "work_off": "drive",
 }
 
 #: Modules that are gone, of Rust and of Python.

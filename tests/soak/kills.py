@@ -32,6 +32,7 @@ import psutil  # type: ignore[import-untyped]
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from clusters import served
 from command import environment
 from floodway.results.verification import verified
 from floodway_lab.study.report.report import TIMES
@@ -52,9 +53,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "compare": ("compare", "small.toml", "--vary", "mtu=1000B,4096B", "--seeds", "2", "--quiet"),
     "study": ("study", "pools.toml", "--jobs", "2", "--quiet"),
     "shards": ("study", "pools.toml", "--jobs", "1", "--quiet"),
-    "cluster": ("study", "pools.toml", "--cluster", "local", "--jobs", "2", "--quiet"),
+    "cluster": ("study", "pools.toml", "--quiet"),
     # The same, but a worker of it is killed and not the command.
-    "workers": ("study", "pools.toml", "--cluster", "local", "--jobs", "2", "--quiet"),
+    "workers": ("study", "pools.toml", "--quiet"),
     "reproduce": ("reproduce", "rcm", "6", "--quick", "--quiet"),
 }
 #: Of so many kills, those of each command: the longer one takes, the fewer.
@@ -84,13 +85,20 @@ class Count:
 
 def soak(verb: str, *, kills: int, seed: int, folder: Path) -> Count:
     """Kill a command so many times, in a folder that is empty, and count what it cost."""
+    if verb not in {"cluster", "workers"}:
+        return _soak(verb, (), kills=kills, seed=seed, folder=folder)
+    with served(2) as address:
+        return _soak(verb, ("--cluster", address), kills=kills, seed=seed, folder=folder)
+
+
+def _soak(verb: str, more: tuple[str, ...], *, kills: int, seed: int, folder: Path) -> Count:
     random_ = random.Random(f"{seed}:{verb}")  # noqa: S311 (no secret)
     study_file(folder, BRIEF, scenario=SMALL)
     if verb == "reproduce":
         (folder / "studies").symlink_to(PROJECT / "studies")
         (folder / "scenarios").symlink_to(PROJECT / "scenarios")
     began = time.monotonic()
-    whole = _run(verb, folder / "whole", folder)
+    whole = _run(verb, folder / "whole", folder, more)
     assert whole.code == 0, whole.said
     takes_s = time.monotonic() - began
     expected = _content(folder / "whole")
@@ -98,7 +106,7 @@ def soak(verb: str, *, kills: int, seed: int, folder: Path) -> Count:
     while count.kills.total() < kills:
         place = folder / f"round-{count.rounds}"
         most = min(random_.randint(1, MOST_A_ROUND), kills - count.kills.total())
-        _round(verb, place, count, most=most, takes_s=takes_s, random_=random_)
+        _round(verb, place, more, count, most=most, takes_s=takes_s, random_=random_)
         count.different += _differences(expected, place, f"{verb}, round {count.rounds}")
         count.leftovers += [f"{verb}: {name}" for name in _hidden(folder)]
         shutil.rmtree(place, ignore_errors=True)
@@ -119,7 +127,14 @@ class _Ended:
 
 
 def _round(  # noqa: PLR0913 (what a round is of)
-    verb: str, place: Path, count: Count, *, most: int, takes_s: float, random_: random.Random
+    verb: str,
+    place: Path,
+    more: tuple[str, ...],
+    count: Count,
+    *,
+    most: int,
+    takes_s: float,
+    random_: random.Random,
 ) -> None:
     """Kill a command at one place so many times, then let it come to its end."""
     there: dict[Path, int] = {}
@@ -129,6 +144,7 @@ def _round(  # noqa: PLR0913 (what a round is of)
             verb,
             place,
             place.parent,
+            more,
             kill=number,
             after_s=random_.uniform(0, takes_s),
             force=_forced(verb, place),
@@ -136,7 +152,7 @@ def _round(  # noqa: PLR0913 (what a round is of)
         _look(verb, place, ended, count, there)
         if ended.killed:
             count.kills[number.name] += 1
-    ended = _run(verb, place, place.parent, force=_forced(verb, place))
+    ended = _run(verb, place, place.parent, more, force=_forced(verb, place))
     _look(verb, place, ended, count, there)
     if ended.code != 0:
         count.locked.append(f"{verb}: not to its end: {ended.said}")
@@ -154,13 +170,14 @@ def _run(  # noqa: PLR0913 (how a command is called)
     verb: str,
     place: Path,
     folder: Path,
+    more: tuple[str, ...],
     *,
     kill: signal.Signals | None = None,
     after_s: float = 0.0,
     force: bool = False,
 ) -> _Ended:
     """Call a command, and kill it after a while unless it has ended by then; of two shards, the first one."""
-    line = [sys.executable, "-m", "floodway", *COMMANDS[verb], "--out", place.name]
+    line = [sys.executable, "-m", "floodway", *COMMANDS[verb], *more, "--out", place.name]
     line += ["--force"] if force else []
     if verb == "workers":
         return _with_a_worker_killed(_begun(line, folder), kill=kill, after_s=after_s, force=force)
@@ -207,13 +224,13 @@ def _watched(
 def _with_a_worker_killed(
     running: subprocess.Popen[str], *, kill: signal.Signals | None, after_s: float, force: bool
 ) -> _Ended:
-    """Kill a worker of a command after a while, unless it has none then, and wait for the command's end."""
+    """Kill a worker of the cluster after a while, and wait for the command's end."""
     killed = False
     if kill is not None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             running.wait(after_s)
         with contextlib.suppress(psutil.NoSuchProcess):
-            children = psutil.Process(running.pid).children()
+            children = psutil.Process().children()
             for worker in [each for each in children if "spawn_main" in str(each.cmdline())][:1]:
                 worker.send_signal(kill)
                 killed = True

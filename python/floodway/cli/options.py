@@ -104,9 +104,9 @@ shard_text = click.option(
 )
 cluster = click.option(
     "--cluster",
-    metavar="local|ADDRESS|FILE",
-    help="Run on workers of Dask: local, the address of a scheduler such as tcp://host:8786, or a YAML "
-    "file for dask-jobqueue.",
+    metavar="ADDRESS|FILE",
+    help="Run on workers of Dask: the address of a scheduler such as tcp://host:8786, or a YAML file of "
+    "Dask's configuration with scheduler-address.",
 )
 report = click.option("--report", is_flag=True, help="Write the report of runs that are there; run nothing.")
 slurm = click.option(

@@ -115,8 +115,12 @@ def seeds_of(text: str | None) -> int | tuple[int, ...] | None:
 def _refuse_crossed(request: Request) -> None:
     """Refuse options of which one leaves another without a meaning.
 
+    A cluster has the workers that it has.
+
     A shard has no document of its own for `--json`, and what one forgets by `--force` another may have run.
     """
+    if request.cluster is not None and request.jobs is not None:
+        raise click.BadParameter("cannot go with --cluster", param_hint="--jobs")
     ways = {
         "--slurm": request.slurm,
         "--status": request.status,
@@ -166,7 +170,7 @@ def _executor(request: Request, plans: Sequence[tuple[Plan, Path]]) -> Iterator[
         return
     from floodway.simulation.cluster import cluster  # noqa: PLC0415 (of `--cluster` alone)
 
-    with cluster(request.cluster, jobs=request.jobs) as client:
+    with cluster(request.cluster) as client:
         yield client
 
 

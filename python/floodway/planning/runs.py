@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from floodway.common.errors import OutOfMemoryError, RunError
 from floodway.scenarios.scenario import Scenario
+from floodway.simulation.driver import in_threads
 from floodway.simulation.run import run
-from floodway.simulation.watching import POLL_S, stopped_by_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from floodway._floodway import Progress
     from floodway.simulation.analysis import Result
+    from floodway.simulation.driver import Future
 
 __all__ = ["Simulate", "at_once", "simulated"]
 
@@ -93,38 +94,36 @@ def at_once(
         If a run failed; the others are then stopped.
     """
     stop = threading.Event()
+    found: dict[int, Found] = {}
     errors: list[BaseException] = []
+    ended = 0
 
     def simulate(text: str, /) -> Result:
         return simulated(text, stop=stop)
 
-    def found(part: Callable[[Simulate], Found]) -> Found:
+    def find(place: int, part: Callable[[Simulate], Found]) -> None:
         try:
             _unless(stop)
-            return part(simulate)
+            found[place] = part(simulate)
         except BaseException as error:
             # The first is what the others were stopped for.
             errors.append(error)
             stop.set()
             raise
 
+    def end(_: int, __: Future) -> None:
+        nonlocal ended
+        ended += 1
+        done(ended, len(parts))
+
     done(0, len(parts))
-    with stopped_by_interrupt(stop.set), ThreadPoolExecutor(jobs, thread_name_prefix="plan") as pool:
-        futures = [pool.submit(found, part) for part in parts]
-        running = set(futures)
-        try:
-            while running:
-                ended, running = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
-                if ended:
-                    done(len(parts) - len(running), len(parts))
-        except BaseException:
-            stop.set()
-            raise
+    calls = [partial(find, place, part) for place, part in enumerate(parts)]
+    in_threads(calls, jobs=jobs, stop=stop, end=end)
     if errors:
         raise errors[0]
     # Ctrl-C may have come when the last run had just ended.
     _unless(stop)
-    return [future.result() for future in futures]
+    return [found[place] for place in range(len(parts))]
 
 
 def _unless(stop: threading.Event | None) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import MechanismError, RunError
+from floodway.simulation.driver import in_threads
 from floodway.simulation.run import run
-from floodway.simulation.watching import POLL_S, stopped_by_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from floodway._floodway import Progress
     from floodway.scenarios.scenario import Extent, Scenario
     from floodway.simulation.analysis import Result
+    from floodway.simulation.driver import Future
 
 __all__ = ["Resources", "Task", "cores", "run_all"]
 
@@ -117,28 +118,26 @@ def run_all(  # noqa: PLR0913 (what a comparison chooses)
         If a run failed; the others are then stopped.
     """
     stop = threading.Event()
-    start = partial(_run, resources=resources)
-    with stopped_by_interrupt(stop.set), ThreadPoolExecutor(jobs, thread_name_prefix="compare") as pool:
-        missing = [
-            (number, task)
-            for number, task in enumerate(tasks)
-            if task.result is None and (only is None or number in only)
-        ]
-        numbers = {pool.submit(start, task, stop): number for number, task in missing}
-        running = set(numbers)
-        try:
-            while running:
-                ended, running = wait(running, timeout=POLL_S, return_when=FIRST_COMPLETED)
-                for future in sorted(ended, key=numbers.__getitem__):
-                    _keep(future, numbers[future], tasks, on_result)
-                if stop.is_set():
-                    for future in running:
-                        future.cancel()
-                if on_progress is not None:
-                    on_progress([task for _, task in missing])
-        except BaseException:
-            stop.set()
-            raise
+    missing = [
+        (number, task)
+        for number, task in enumerate(tasks)
+        if task.result is None and (only is None or number in only)
+    ]
+
+    def end(place: int, future: Future) -> None:
+        _keep(future, missing[place][0], tasks, on_result)
+
+    def look() -> None:
+        if on_progress is not None:
+            on_progress([task for _, task in missing])
+
+    in_threads(
+        [partial(_run, task, stop, resources) for _, task in missing],
+        jobs=jobs,
+        stop=stop,
+        end=end,
+        look=look,
+    )
 
 
 def _run(task: Task, stop: threading.Event, resources: Resources) -> Result | None:
@@ -161,13 +160,13 @@ def _run(task: Task, stop: threading.Event, resources: Resources) -> Result | No
 
 
 def _keep(
-    future: Future[Result | None],
+    future: Future,
     number: int,
     tasks: Sequence[Task],
     on_result: Callable[[int, Result], None],
 ) -> None:
     try:
-        result = future.result()
+        result: Result | None = future.result()
     except CancelledError:
         return
     except MechanismError as error:

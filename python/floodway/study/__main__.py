@@ -1,4 +1,4 @@
-"""The program of a worker process, which `pool` starts."""
+"""The program of a process of the pool of studies."""
 
 from floodway.study.running.worker import main
 

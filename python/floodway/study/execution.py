@@ -6,6 +6,7 @@ function of the runs alone.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,8 +20,8 @@ from floodway.study.numbers import evaluated
 from floodway.study.outcome import Conducted, Part
 from floodway.study.reports import reports
 from floodway.study.running.executors import run_on
-from floodway.study.running.pool import Task, run_tasks
 from floodway.study.running.storage import Runs, StudyFolder, output_errors
+from floodway.study.running.task import Task
 
 if TYPE_CHECKING:
     import os
@@ -183,9 +184,7 @@ def _work_on(  # noqa: PLR0913, PLR0917 (as `conduct`)
     on_end: Callable[[Task], None],
 ) -> bool:
     """Run tasks here or on an executor, and return whether all have ended."""
-    if executor is None:
-        return run_tasks(tasks, jobs=jobs, on_progress=on_progress, on_end=on_end)
-    with study_folder.mark() as mark:
+    with contextlib.nullcontext() if executor is None else study_folder.mark() as mark:
         return run_on(
             executor,
             tasks,

@@ -1,4 +1,4 @@
-"""Runs in the hands of an executor: Dask's client, or any of `concurrent.futures`.
+"""Runs in the hands of an executor: processes of this command, Dask's client, any of `concurrent.futures`.
 
 Few runs are in its hands at once, so that neither it nor this process has to remember thousands. Results are
 not among what comes back: who runs them stores them.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import queue
 import threading
 import time
 from collections import deque
@@ -19,9 +18,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from floodway.common.errors import ClusterError, OutputError
 from floodway.results.store import Reservation
 from floodway.scenarios.keys import engine
-from floodway.simulation.watching import POLL_S, stopped_by_interrupt
-from floodway.study.running.pool import TaskProgress
-from floodway.study.running.work import answer_to_far, far_task_of, topic_of, with_contents
+from floodway.simulation.driver import drive
+from floodway.simulation.watching import stopped_by_interrupt
+from floodway.study.running.pool import ProcessDiedError, ProcessPool
+from floodway.study.running.task import TaskProgress
+from floodway.study.running.work import answer_to, task_of, topic_of, with_contents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
     from distributed import Client
 
-    from floodway.study.running.pool import Task
+    from floodway.simulation.driver import Future
+    from floodway.study.running.task import Task
 
 __all__ = ["IN_HAND", "run_on", "threads_of"]
 
@@ -41,19 +43,6 @@ COUNT_EVERY_S = 1.0
 PATIENCE_S = 15.0
 #: What an error of a lost cluster ends with.
 CONTINUES = "; completed runs are kept, and the same command continues"
-
-
-class Future(Protocol):
-    """What executors return."""
-
-    def result(self) -> Any:  # noqa: ANN401 (as executors have it)
-        """Return what came out, or raise why nothing did."""
-
-    def cancel(self) -> object:
-        """Give it up."""
-
-    def add_done_callback(self, fn: Callable[[Any], object], /) -> object:
-        """Call something once it has ended."""
 
 
 class _Hands(Protocol):
@@ -75,7 +64,7 @@ class _ExecutorHands:
         return self.most
 
     def submit(self, task: dict[str, Any], *, name: str) -> Future:  # noqa: ARG002 (Dask's alone has names)
-        return self.executor.submit(answer_to_far, task)
+        return self.executor.submit(answer_to, task)
 
 
 class _ClientHands:
@@ -108,72 +97,49 @@ class _ClientHands:
             self._none_since = math.inf
 
     def submit(self, task: dict[str, Any], *, name: str) -> Future:
-        future: Future = self._client.submit(answer_to_far, task, key=name, pure=False)
+        future: Future = self._client.submit(answer_to, task, key=name, pure=False)
         return future
 
 
 @dataclass(eq=False, kw_only=True)
-class _InHand:
-    """A run in the hands of an executor."""
+class _Studies:
+    """The runs of studies, as work for an executor."""
 
-    task: Task
-    future: Future
-
-
-@dataclass(eq=False, kw_only=True)
-class _Driver:
     hands: _Hands
-    mark: Path
+    mark: Path | None
     waiting: deque[Task]
     on_end: Callable[[Task], None] | None
     #: Runs that were in the hands of workers that died; whether it was theirs, each alone shows.
     suspects: deque[Task] = field(default_factory=deque)
-    in_hand: set[_InHand] = field(default_factory=set)
-    ended: queue.SimpleQueue[_InHand] = field(default_factory=queue.SimpleQueue)
+    in_hand: int = 0
     #: Whether a worker does not see the folder: then runs carry what they read.
     far: bool = False
     attempts: int = 0
 
-    def has_work(self) -> bool:
-        """Hand over what there is room for, and return whether anything is left."""
+    @property
+    def waits(self) -> bool:
+        return bool(self.waiting or self.suspects)
+
+    def take(self, in_hand: int) -> Task | None:
+        self.in_hand = in_hand
         room = self.hands.room()
-        while self.waiting and len(self.in_hand) < room:
-            self._hand_over(self.waiting.popleft())
-        if self.suspects and not self.in_hand and not self.waiting and room:
-            self._hand_over(self.suspects.popleft())
-        return bool(self.waiting or self.suspects or self.in_hand)
+        if self.waiting:
+            return self.waiting.popleft() if in_hand < room else None
+        return self.suspects.popleft() if self.suspects and room and not in_hand else None
 
-    def poll(self) -> None:
-        """Look at what has ended, for at most a tenth of a second."""
-        try:
-            held = self.ended.get(timeout=POLL_S)
-            while True:
-                self._end(held)
-                held = self.ended.get_nowait()
-        except queue.Empty:
-            return
-
-    def give_up(self) -> None:
-        """Give up what is in hand; what a worker has begun it ends."""
-        for held in self.in_hand:
-            held.future.cancel()
-
-    def _hand_over(self, task: Task) -> None:
-        plain = far_task_of(task.run, folder=task.folder, mark=self.mark)
+    def submit(self, piece: Task) -> Future:
+        plain = task_of(piece.run, folder=piece.folder, mark=self.mark)
         if self.far:
-            plain = with_contents(plain, task.run)
+            plain = with_contents(plain, piece.run)
         self.attempts += 1
-        task.began = time.monotonic()
-        name = f"floodway-{task.run.key[:16]}-{self.mark.name[1:9]}-{self.attempts}"
-        held = _InHand(task=task, future=self.hands.submit(plain, name=name))
-        self.in_hand.add(held)
-        held.future.add_done_callback(lambda _: self.ended.put(held))
+        piece.began = time.monotonic()
+        mark = "" if self.mark is None else self.mark.name[1:9]
+        return self.hands.submit(plain, name=f"floodway-{piece.run.key[:16]}-{mark}-{self.attempts}")
 
-    def _end(self, held: _InHand) -> None:
-        self.in_hand.discard(held)
-        task = held.task
+    def end(self, piece: Task, future: Future) -> None:
+        self.in_hand -= 1
         try:
-            answer = held.future.result()
+            answer = future.result()
         except CancelledError as error:
             why = getattr(error, "reason", None) or "it gave up the runs"
             raise _lost(why) from error
@@ -182,18 +148,20 @@ class _Driver:
         except OSError as error:
             # Errors of the run itself are in its answer: this one is of the way to it.
             raise _lost(error) from error
+        except ProcessDiedError as error:
+            piece.error = str(error)
+            self._tell(piece)
         except Exception as error:  # noqa: BLE001 (whatever a library raises)
-            self._failed(held, error)
-            return
-        self._take(task, answer)
+            self._failed(piece, error)
+        else:
+            self._take(piece, answer)
 
-    def _failed(self, held: _InHand, error: Exception) -> None:
-        task = held.task
+    def _failed(self, task: Task, error: Exception) -> None:
         if isinstance(error, ImportError) and (error.name or "").startswith("floodway"):
             text = f"a worker lacks what this version, {engine()}, needs: {error}; install the same there"
             raise ClusterError(f"{text}{CONTINUES}") from error
         killed = _deaths(error)
-        if killed and not (task.suspected and len(self.in_hand) == 0):
+        if killed and not (task.suspected and self.in_hand == 0):
             # It may have been another's: those that were waiting there are suspected as well.
             task.suspected = True
             self.suspects.append(task)
@@ -245,10 +213,10 @@ def threads_of(client: Client) -> int:
 
 
 def run_on(  # noqa: PLR0913 (as `conduct`)
-    executor: Executor | Client,
+    executor: Executor | Client | None,
     tasks: Sequence[Task],
     *,
-    mark: Path,
+    mark: Path | None,
     jobs: int,
     on_progress: Callable[[Sequence[Task]], None] | None = None,
     on_end: Callable[[Task], None] | None = None,
@@ -259,15 +227,18 @@ def run_on(  # noqa: PLR0913 (as `conduct`)
     Parameters
     ----------
     executor
-        Of `concurrent.futures`, or a client of Dask.
+        Of `concurrent.futures`, or a client of Dask; none for processes of this command.
     tasks
         What to run, in this order.
     mark
-        A file of this command alone beside the runs, by which a worker knows whether it sees their folder.
+        A file of this command alone beside the runs, by which a worker knows whether it sees their folder;
+        none for processes of this command.
     jobs
         Of an executor, the runs that are at work at once.
-    on_progress, on_end
-        As `run_tasks`'s.
+    on_progress
+        Called about ten times a second.
+    on_end
+        Called as soon as a task has ended, or failed.
     on_message
         Called with messages.
 
@@ -276,44 +247,60 @@ def run_on(  # noqa: PLR0913 (as `conduct`)
     ClusterError
         If the executor is lost, or a worker has another version of floodway.
     """
-    if not isinstance(executor, Executor) and not hasattr(executor, "nthreads"):
+    if executor is not None and not isinstance(executor, Executor) and not hasattr(executor, "nthreads"):
         raise TypeError(
             f"a {type(executor).__name__} is no executor of concurrent.futures and no distributed.Client"
         )
     stop = threading.Event()
-    hands: _Hands = (
-        _ExecutorHands(executor, IN_HAND * jobs)
-        if isinstance(executor, Executor)
-        else _ClientHands(executor, on_message=on_message)
-    )
-    driver = _Driver(hands=hands, mark=mark, waiting=deque(tasks), on_end=on_end)
-    reports = (
-        contextlib.nullcontext() if isinstance(executor, Executor) else _reports(executor, tasks, mark=mark)
-    )
-    with stopped_by_interrupt(stop.set), reports:
-        try:
-            while driver.has_work() and not stop.is_set():
-                driver.poll()
-                if on_progress is not None:
-                    on_progress(tasks)
-        finally:
-            driver.give_up()
+
+    def look() -> None:
+        if on_progress is not None:
+            on_progress(tasks)
+
+    with (
+        stopped_by_interrupt(stop.set),
+        _hands(executor, tasks, mark=mark, jobs=jobs, on_message=on_message) as hands,
+    ):
+        drive(
+            _Studies(hands=hands, mark=mark, waiting=deque(tasks), on_end=on_end),
+            stop=stop,
+            look=look,
+        )
     return all(task.ended for task in tasks)
 
 
 @contextlib.contextmanager
-def _reports(client: Client, tasks: Sequence[Task], *, mark: Path) -> Iterator[None]:
-    """Take the progress that workers report meanwhile."""
+def _hands(
+    executor: Executor | Client | None,
+    tasks: Sequence[Task],
+    *,
+    mark: Path | None,
+    jobs: int,
+    on_message: Callable[[str], None],
+) -> Iterator[_Hands]:
+    """Have where runs are put, and the progress that comes from there."""
     by_key = {task.run.key: task for task in tasks}
 
-    def take(event: tuple[float, dict[str, Any]]) -> None:
-        _, seen = event
+    def take(seen: dict[str, Any]) -> None:
         task = by_key.get(seen["run"])
         if task is not None:
             task.progress = TaskProgress(**seen["progress"])
 
-    topic = topic_of(mark)
-    client.subscribe_topic(topic, take)  # type: ignore[no-untyped-call]
+    if executor is None:
+        most = min(jobs, len(tasks))
+        with ProcessPool(most, on_report=take) as pool:
+            yield _ExecutorHands(pool, most)
+    elif isinstance(executor, Executor):
+        yield _ExecutorHands(executor, IN_HAND * jobs)
+    else:
+        with _reports(executor, take, topic_of(mark) if mark is not None else ""):
+            yield _ClientHands(executor, on_message=on_message)
+
+
+@contextlib.contextmanager
+def _reports(client: Client, take: Callable[[dict[str, Any]], None], topic: str) -> Iterator[None]:
+    """Take the progress that workers report meanwhile."""
+    client.subscribe_topic(topic, lambda event: take(event[1]))  # type: ignore[no-untyped-call]
     try:
         yield
     finally:

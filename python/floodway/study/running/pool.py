@@ -1,251 +1,169 @@
-"""A pool of processes for runs: a process that is killed does not affect the others."""
+"""A pool of processes as an executor: a process that is killed takes no other with it.
+
+Its processes end with the one that made the pool, whatever ends that.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import selectors
+import queue
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-import time
-from dataclasses import dataclass, field
+from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from floodway.scenarios.mechanisms import loaded_files
-from floodway.simulation.watching import POLL_S, stopped_by_interrupt
-from floodway.study.running.work import task_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from floodway.scenarios.scenario import Extent
-    from floodway.study.running.runs import Run
-
-__all__ = ["Task", "TaskProgress", "run_tasks"]
+__all__ = ["ProcessDiedError", "ProcessPool"]
 
 
-@dataclass(frozen=True)
-class TaskProgress:
-    """The progress of a run, as its process reported it last."""
-
-    time_us: float
-    flows_done: int
-    flows_started: int
-    packet_hops: int
-    share: float
-    by_work: bool
-    bytes: tuple[int, int]
-    operations: tuple[int, int]
+class ProcessDiedError(RuntimeError):
+    """A process of the pool ended before its call returned."""
 
 
-@dataclass(eq=False, kw_only=True)
-class Task:
-    """A run to be done, and its progress.
-
-    Attributes
-    ----------
-    run
-        What is run.
-    folder
-        The folder that its results go to.
-    began, progress
-        When it began, by the monotonic clock, and how far it is.
-    wall_s
-        What it took; none before its end.
-    error
-        Why it failed; empty where it did not.
-    unwritable
-        Whether it failed because its results could not be written.
-    taken
-        Which other process runs it; empty where none does.
-    suspected
-        Whether a worker of a cluster died that had it among others.
-    """
-
-    run: Run
-    folder: Path
-    began: float = 0.0
-    progress: TaskProgress | None = None
-    wall_s: float | None = None
-    error: str = ""
-    unwritable: bool = False
-    taken: str = ""
-    suspected: bool = False
-
-    @property
-    def label(self) -> str:
-        """Its name in messages."""
-        return self.run.label
-
-    @property
-    def extent(self) -> Extent:
-        """How far it goes."""
-        return self.run.extent
-
-    @property
-    def failed(self) -> bool:
-        """Whether it failed."""
-        return bool(self.error)
-
-    @property
-    def ended(self) -> bool:
-        """Whether it completed or failed, or is left to another process."""
-        return self.wall_s is not None or self.failed or bool(self.taken)
-
-
-@dataclass(eq=False, kw_only=True)
-class _Worker:
-    """A process and its current task."""
-
-    process: subprocess.Popen[bytes]
-    errors: IO[bytes]
-    task: Task | None = None
-    received: bytearray = field(default_factory=bytearray)
-
-    @property
-    def answers(self) -> IO[bytes]:
-        assert self.process.stdout is not None  # noqa: S101 (made with a pipe)
-        return self.process.stdout
-
-
-def run_tasks(
-    tasks: Sequence[Task],
-    *,
-    jobs: int,
-    on_progress: Callable[[Sequence[Task]], None] | None = None,
-    on_end: Callable[[Task], None] | None = None,
-) -> bool:
-    """Run every task, and return whether all have ended: false after Ctrl-C.
+class ProcessPool(Executor):
+    """Processes that make calls of functions with plain values, which are written as JSON.
 
     Parameters
     ----------
-    tasks
-        What to run, in this order.
-    jobs
-        Number of processes.
-    on_progress
-        Called about ten times a second.
-    on_end
-        Called as soon as a task has ended, or failed.
+    most
+        Number of processes; they are started when there is something for them to do.
+    on_report
+        Called, in a thread of the pool, with what a function reports before it returns.
     """
-    stop = threading.Event()
-    pool = _Pool(tasks, jobs=min(jobs, len(tasks)), on_end=on_end)
-    with stopped_by_interrupt(stop.set), pool.selector:
-        try:
-            while pool.has_work() and not stop.is_set():
-                pool.poll()
-                if on_progress is not None:
-                    on_progress(tasks)
-        finally:
-            pool.end()
-    return all(task.ended for task in tasks)
+
+    def __init__(self, most: int, *, on_report: Callable[[Any], None]) -> None:
+        self._most = most
+        self._report = on_report
+        self._calls: queue.SimpleQueue[tuple[Future[Any], bytes] | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._idle = 0
+        self._is_over = False
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401 (as its base has it)
+        """Have a function of a module called in a process; arguments and what it returns are plain values."""
+        future: Future[Any] = Future()
+        call = {"module": fn.__module__, "function": fn.__name__, "args": args, "kwargs": kwargs}
+        line = f"{json.dumps(call)}\n".encode()
+        with self._lock:
+            if self._is_over:
+                raise RuntimeError("the pool of processes has ended")
+            if self._idle > 0:
+                self._idle -= 1
+            elif len(self._threads) < self._most:
+                thread = threading.Thread(target=self._serve, daemon=True)
+                self._threads.append(thread)
+                thread.start()
+            self._calls.put((future, line))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 (as its base has it)
+        """End all processes at once: calls that have not returned are lost."""
+        with self._lock:
+            self._is_over = True
+            for process in self._processes:
+                process.kill()
+            for _ in self._threads:
+                self._calls.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+
+    def _serve(self) -> None:
+        """Make calls in one process after another, until the pool ends."""
+        process: _Process | None = None
+        while (call := self._calls.get()) is not None:
+            future, line = call
+            if future.set_running_or_notify_cancel():
+                try:
+                    process = process or self._started()
+                    answer = process.answer(line, self._report)
+                except (ProcessDiedError, OSError) as error:
+                    self._end(process)
+                    process = None
+                    future.set_exception(error)
+                else:
+                    future.set_result(answer)
+            with self._lock:
+                self._idle += 1
+        self._end(process)
+
+    def _started(self) -> _Process:
+        with self._lock:
+            if self._is_over:
+                raise ProcessDiedError("the pool of processes has ended")
+            process = _Process()
+            self._processes.add(process.process)
+        return process
+
+    def _end(self, process: _Process | None) -> None:
+        if process is not None:
+            with self._lock:
+                self._processes.discard(process.process)
+            process.close()
 
 
-class _Pool:
-    def __init__(self, tasks: Sequence[Task], *, jobs: int, on_end: Callable[[Task], None] | None) -> None:
-        self.selector = selectors.DefaultSelector()
-        self._waiting = list(reversed(tasks))
-        self._jobs = jobs
-        self._on_end = on_end
-        self._workers: list[_Worker] = []
+class _Process:
+    """A process that answers calls, one after another."""
 
-    def has_work(self) -> bool:
-        """Assign tasks to idle processes, and return whether anything is left."""
-        while len(self._workers) < self._jobs and len(self._waiting) > self._idle():
-            self._begin()
-        for worker in [worker for worker in self._workers if worker.task is None]:
-            if self._waiting:
-                self._assign(worker, self._waiting.pop())
-        return bool(self._waiting) or any(worker.task is not None for worker in self._workers)
-
-    def poll(self) -> None:
-        """Read the answers of processes, for at most a tenth of a second."""
-        for key, _ in self.selector.select(timeout=POLL_S):
-            worker: _Worker = key.data
-            received = os.read(worker.answers.fileno(), 1 << 16)
-            if not received:
-                self._died(worker)
-                continue
-            worker.received += received
-            *lines, rest = bytes(worker.received).split(b"\n")
-            worker.received = bytearray(rest)
-            for line in lines:
-                self._on_answer(worker, line)
-
-    def end(self) -> None:
-        """End every process; running tasks are lost."""
-        for worker in self._workers:
-            worker.process.kill()
-        for worker in self._workers:
-            _close(worker)
-        self._workers.clear()
-
-    def _idle(self) -> int:
-        return sum(worker.task is None for worker in self._workers)
-
-    def _begin(self) -> None:
-        errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
+    def __init__(self) -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
         # A group of its own: Ctrl-C reaches this process only, which stops the others.
-        process = subprocess.Popen(  # noqa: S603 (this very program, and files that its user named)
+        self.process = subprocess.Popen(  # noqa: S603 (this very program, and files that its user named)
             [sys.executable, "-P", "-m", "floodway.study", *_named_files()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=errors,
+            stderr=self._errors,
             process_group=0,
-            bufsize=0,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(_search_path())},
         )
-        worker = _Worker(process=process, errors=errors)
-        self.selector.register(worker.answers, selectors.EVENT_READ, worker)
-        self._workers.append(worker)
 
-    def _assign(self, worker: _Worker, task: Task) -> None:
-        worker.task = task
-        task.began = time.monotonic()
-        line = json.dumps(task_of(task.run, folder=task.folder)) + "\n"
+    def answer(self, line: bytes, on_report: Callable[[Any], None]) -> Any:  # noqa: ANN401 (a plain value)
+        """Make a call, and return what it returns.
+
+        Raises
+        ------
+        ProcessDiedError
+            If the process ends before.
+        """
+        assert self.process.stdin is not None and self.process.stdout is not None  # noqa: PT018, S101 (made with pipes)
         try:
-            assert worker.process.stdin is not None  # noqa: S101 (made with a pipe)
-            worker.process.stdin.write(line.encode())
+            self.process.stdin.write(line)
+            self.process.stdin.flush()
         except BrokenPipeError:
-            self._died(worker)
+            raise self._died() from None
+        for received in self.process.stdout:
+            if not received.endswith(b"\n"):
+                break
+            said = json.loads(received)
+            if "report" not in said:
+                return said["returned"]
+            on_report(said["report"])
+        raise self._died()
 
-    def _on_answer(self, worker: _Worker, line: bytes) -> None:
-        answer = json.loads(line)
-        task = worker.task
-        if task is None:
-            return
-        if "progress" in answer:
-            task.progress = TaskProgress(**answer["progress"])
-            return
-        task.wall_s, task.error = answer.get("done"), answer.get("error", "")
-        task.unwritable, task.taken = answer.get("unwritable", False), answer.get("taken", "")
-        self._ended(worker, task)
+    def close(self) -> None:
+        """End it, if it has not ended."""
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self._errors):
+            # What could not be written cannot be written now.
+            with contextlib.suppress(BrokenPipeError):
+                if stream is not None:
+                    stream.close()
 
-    def _died(self, worker: _Worker) -> None:
-        self.selector.unregister(worker.answers)
-        self._workers.remove(worker)
-        task = worker.task
-        code = worker.process.wait()
-        if task is not None:
-            task.error = f"its process {_exit_text(code)}{_last_error_line(worker.errors)}"
-            self._ended(worker, task)
-        _close(worker)
-
-    def _ended(self, worker: _Worker, task: Task) -> None:
-        worker.task = None
-        if self._on_end is not None:
-            self._on_end(task)
-
-
-def _close(worker: _Worker) -> None:
-    worker.process.wait()
-    for stream in (worker.process.stdin, worker.process.stdout, worker.errors):
-        if stream is not None:
-            stream.close()
+    def _died(self) -> ProcessDiedError:
+        code = self.process.wait()
+        return ProcessDiedError(f"its process {_exit_text(code)}{_last_error_line(self._errors)}")
 
 
 def _search_path() -> list[str]:

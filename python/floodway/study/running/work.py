@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "answer_to",
-    "answer_to_far",
-    "far_task_of",
-    "plain_progress",
+    "report_by",
     "sees",
     "task_of",
     "topic_of",
@@ -55,11 +53,8 @@ Plain = dict[str, Any]
 #: Folders that are there until the process ends.
 _KEPT: list[tempfile.TemporaryDirectory[str]] = []
 _LOADING = threading.Lock()
-
-
-def task_of(run: Run, *, folder: Path) -> Plain:
-    """Return a task: a run, and the folder that its results go to."""
-    return {"recipe": run.recipe.__dict__, "seed": run.seed, "folder": os.fspath(folder)}
+#: What takes the progress of this process's runs, if it is one of a pool.
+_REPORTS: list[Callable[[Plain], None]] = []
 
 
 def plain_progress(progress: Progress) -> Plain:
@@ -76,17 +71,8 @@ def plain_progress(progress: Progress) -> Plain:
     }
 
 
-def answer_to(task: Plain, on_progress: Callable[[Progress], None] | None = None) -> Plain:
-    """Run a task, store its results, and return what is said of it.
-
-    The run's folder is locked from before the run to its end, so that no other process runs it as well.
-    """
-    recipe = _recipe_of(task)
-    return _stored(Path(task["folder"]), lambda: _result(recipe.scenario(), task, on_progress))
-
-
-def far_task_of(run: Run, *, folder: Path, mark: Path) -> Plain:
-    """Return a task for a process of another machine, or one with another working folder.
+def task_of(run: Run, *, folder: Path, mark: Path | None) -> Plain:
+    """Return a task: a run, and the folder that its results go to.
 
     Parameters
     ----------
@@ -95,17 +81,25 @@ def far_task_of(run: Run, *, folder: Path, mark: Path) -> Plain:
     folder
         The folder that its results go to.
     mark
-        A file of this command alone beside the runs: a process that sees it sees the folder.
+        A file of this command alone beside the runs: a process that sees it sees the folder. None for a
+        process of this command, with its working folder and its files of `--python`.
     """
     recipe = run.recipe
+    task = {
+        "recipe": recipe.__dict__,
+        "given": recipe.file,
+        "seed": run.seed,
+        "folder": os.fspath(folder.absolute()),
+        "engine": engine(),
+    }
+    if mark is None:
+        return {**task, "mark": None, "python": []}
     file = None if recipe.file is None else os.path.abspath(recipe.file)  # noqa: PTH100 (links stay links)
     return {
-        **task_of(run, folder=folder.absolute()),
+        **task,
         "recipe": {**recipe.__dict__, "file": file},
-        "given": recipe.file,
         "mark": os.fspath(mark.absolute()),
         "topic": topic_of(mark),
-        "engine": engine(),
         "python": [(os.fspath(path), given) for path, given in loaded_files().items()],
     }
 
@@ -115,8 +109,16 @@ def topic_of(mark: Path) -> str:
     return f"floodway-{mark.name}"
 
 
+def report_by(report: Callable[[Plain], None]) -> None:
+    """Have this process report the progress of its runs so."""
+    _REPORTS.append(report)
+
+
 def _reporter(task: Plain) -> Callable[[Progress], None] | None:
-    """Return what reports the progress of a task to the cluster's scheduler; none where there is none."""
+    """Return what reports the progress of a task to who gave it; none where nobody takes it."""
+    key = Path(task["folder"]).name
+    if _REPORTS:
+        return lambda progress: _REPORTS[-1]({"run": key, "progress": plain_progress(progress)})
     # An executor's process has not imported it, and need not.
     distributed = sys.modules.get("distributed")
     try:
@@ -131,14 +133,13 @@ def _reporter(task: Plain) -> Callable[[Progress], None] | None:
         nonlocal reported
         if time.monotonic() - reported >= REPORT_EVERY_S:
             reported = time.monotonic()
-            seen = {"run": Path(task["folder"]).name, "progress": plain_progress(progress)}
-            worker.log_event(task["topic"], seen)
+            worker.log_event(task["topic"], {"run": key, "progress": plain_progress(progress)})
 
     return report
 
 
 def with_contents(task: Plain, run: Run) -> Plain:
-    """Return such a task with all that the run reads, for a process that does not see the files here."""
+    """Return a task with all that the run reads, for a process that does not see the files here."""
     scenario = run.recipe.scenario().with_seed(run.seed)
     keys = scenario.to_dict()
     found = files_of(keys, run.recipe.reads_from)
@@ -155,8 +156,10 @@ def with_contents(task: Plain, run: Run) -> Plain:
     }
 
 
-def answer_to_far(task: Plain) -> Plain:
-    """Run such a task, and return what is said of it, with the process that says it.
+def answer_to(task: Plain) -> Plain:
+    """Run a task, store its results, and return what is said of it, with the process that says it.
+
+    The run's folder is locked from before the run to its end, so that no other process runs it as well.
 
     An answer may be that the process has another version, or that it does not see the files of the task.
     """
@@ -164,7 +167,7 @@ def answer_to_far(task: Plain) -> Plain:
     if task["engine"] != engine():
         return {**here, "engine": engine()}
     try:
-        if sees(Path(task["mark"])):
+        if task["mark"] is None or sees(Path(task["mark"])):
             return {**here, **_answer_beside(task)}
         if "keys" not in task:
             return {**here, "sees": False}

@@ -1,4 +1,4 @@
-"""A worker process: tasks on stdin, answers on stdout, one line each."""
+"""A process of the pool: calls on stdin, answers on stdout, one line each."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import queue
 import signal
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from floodway.scenarios.mechanisms import load_file
-from floodway.study.running.work import answer_to, plain_progress
-
-if TYPE_CHECKING:
-    from floodway._floodway import Progress
+from floodway.study.running.work import report_by
 
 __all__ = ["main"]
 
@@ -34,11 +32,11 @@ def main() -> None:
         load_file(Path(file), given=given)
     threading.Thread(target=_listen, args=(tasks,), daemon=True).start()
 
-    def report(progress: Progress) -> None:
-        _say(answers, {"progress": plain_progress(progress)})
-
+    report_by(lambda seen: _say(answers, {"report": seen}))
     while True:
-        _say(answers, answer_to(json.loads(tasks.get()), report))
+        call = json.loads(tasks.get())
+        function = getattr(import_module(call["module"]), call["function"])
+        _say(answers, {"returned": function(*call["args"], **call["kwargs"])})
 
 
 def _listen(tasks: queue.SimpleQueue[str]) -> None:

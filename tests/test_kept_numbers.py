@@ -15,11 +15,12 @@ import pytest
 from command import environment
 from floodway import OutputError
 from floodway.scenarios import keys
-from floodway.study import Conducted, Study, asked_for, conduct, plan_of
+from floodway.study import Conducted, Study, conduct, plan_of
 from floodway.study.running.storage import Runs
 from floodway_lab.reproduction.kept import Kept, file_of
 from floodway_lab.reproduction.pages import Made, results_page
 from floodway_lab.reproduction.paper import judge, take_in
+from floodway_lab.study.asked import asked_for
 from scenarios import SMALL
 from studies import study_file
 

@@ -18,11 +18,11 @@ from markdown_it import MarkdownIt
 import floodway as package
 import floodway_lab as laboratory
 from command import Command
-from floodway.common.markdown import Markdown, code, formatted, plain, table
 from floodway.comparison import Variant, compare
 from floodway.simulation.report import report
 from floodway.study import conduct, load_study, plan_of
 from floodway_lab.bench.page import pairs_block
+from floodway_lab.markdown import Markdown, code, formatted, plain, table
 from floodway_lab.reproduction.mutants import Found, Mutant, Worse
 from floodway_lab.reproduction.pages import Made, mutants_page, overview_page, results_page, statements_of
 from floodway_lab.reproduction.paper import judge, take_in

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 import floodway as package
 from floodway import _floodway
 from floodway.study.metrics.buckets import link_buckets, queue_buckets
-from floodway.study.metrics.formulas import (
+from floodway.study.metrics.kinds import COMPUTED, KINDS
+from floodway.study.metrics.selection import Options, chosen_flows, matches
+from floodway_lab.study.pictures.formulas import (
     FORMULAS,
     arguments_of,
     cbfc_highest,
@@ -21,8 +23,6 @@ from floodway.study.metrics.formulas import (
     pfc_utilisation,
     relay_utilisation,
 )
-from floodway.study.metrics.kinds import COMPUTED, KINDS
-from floodway.study.metrics.selection import Options, chosen_flows, matches
 from made_up import made_up_feedback, made_up_result, made_up_shares
 from scenarios import LISTED, SMALL, SPRAYED, STARVED, TOLD, written
 

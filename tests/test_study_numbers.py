@@ -13,8 +13,8 @@ import pytest
 from floodway import plot
 from floodway.results.interval import half_width, ratio_half_width, student_t
 from floodway.study import Conducted, conduct, load_study, plan_of
-from floodway.study.table import tidy
 from floodway_lab.study.pictures import drawing
+from floodway_lab.study.report.tidy import tidy
 from studies import BRIEF, study_file
 
 if TYPE_CHECKING:

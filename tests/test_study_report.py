@@ -12,7 +12,6 @@ import floodway as package
 from floodway.plot import Source, fct, look
 from floodway.plot.curves import COLOURS
 from floodway.study import (
-    asked_for,
     conduct,
     load_study,
     papers,
@@ -20,6 +19,7 @@ from floodway.study import (
     ready_studies,
 )
 from floodway.study.running.storage import Runs
+from floodway_lab.study.asked import asked_for
 from floodway_lab.study.pictures import distributions, drawing, grid
 from made_up import made_up_result
 from scenarios import TOLD

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from floodway.cli.study import run_all
-from floodway.study import asked_for
+from floodway_lab.study.asked import asked_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

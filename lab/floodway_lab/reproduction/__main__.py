@@ -11,7 +11,7 @@ import click
 
 from floodway.common.errors import FloodwayError
 from floodway.results.files import replace_file
-from floodway.study import asked_for, papers
+from floodway.study import papers
 from floodway_lab.bench.history import revision_of
 from floodway_lab.reproduction.mutants import mutants_of, tried
 from floodway_lab.reproduction.pages import (
@@ -23,6 +23,7 @@ from floodway_lab.reproduction.pages import (
     statements_of,
 )
 from floodway_lab.reproduction.paper import judge, take_in
+from floodway_lab.study.asked import asked_for
 
 __all__ = ["app"]
 

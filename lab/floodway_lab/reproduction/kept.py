@@ -23,7 +23,7 @@ from floodway.study.metrics.kinds import Value
 from floodway.study.metrics.selection import Options
 from floodway.study.numbers import Numbers, RunFacts, evaluated, metrics_of
 from floodway.study.outcome import Part
-from floodway.study.table import tidy
+from floodway_lab.study.report.tidy import tidy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import click
 
-__all__ = ["chips", "mixes", "named", "papers", "planned_flow_controls"]
+__all__ = ["beginning", "chips", "mixes", "named", "planned_flow_controls"]
 
 # Each imports what it needs when a shell asks: the commands themselves take no longer to start.
 
@@ -18,42 +18,31 @@ def chips(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the names of switch chips that begin so."""
     from floodway.planning.asics import asics  # noqa: PLC0415
 
-    return _beginning(incomplete, (name for chip in asics().values() for name in (chip.name, *chip.aliases)))
+    return beginning(incomplete, (name for chip in asics().values() for name in (chip.name, *chip.aliases)))
 
 
 def mixes(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the named mixes of frame sizes that begin so."""
     from floodway.planning.question import MIXES  # noqa: PLC0415
 
-    return _beginning(incomplete, MIXES)
+    return beginning(incomplete, MIXES)
 
 
 def planned_flow_controls(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the flow controls that are planned whose names begin so."""
     from floodway.planning.question import FLOW_CONTROLS  # noqa: PLC0415
 
-    return _beginning(incomplete, FLOW_CONTROLS)
-
-
-def papers(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the papers with studies whose names begin so."""
-    from floodway.common.errors import UnknownNameError  # noqa: PLC0415
-    from floodway.study.format.papers import papers as found  # noqa: PLC0415
-
-    try:
-        return _beginning(incomplete, (paper.name for paper in found()))
-    except UnknownNameError:
-        return []
+    return beginning(incomplete, FLOW_CONTROLS)
 
 
 def named(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return what `floodway explain` knows that begins so."""
     from floodway.cli.catalog import known_names  # noqa: PLC0415
 
-    return _beginning(incomplete, known_names())
+    return beginning(incomplete, known_names())
 
 
-def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+def beginning(incomplete: str, names: Iterable[str]) -> list[str]:
     """Return names that begin so, in small letters where only these do: shells take no others."""
     spelled = (name if name.startswith(incomplete) else name.lower() for name in names)
     return [name for name in dict.fromkeys(spelled) if name.startswith(incomplete)]

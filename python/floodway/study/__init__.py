@@ -2,7 +2,7 @@
 
 from floodway.study.execution import conduct, report_of
 from floodway.study.format.model import Study
-from floodway.study.format.papers import Paper, asked_for, papers, ready_studies
+from floodway.study.format.papers import Paper, papers, ready_studies
 from floodway.study.format.read import load_study
 from floodway.study.outcome import Conducted, Part
 from floodway.study.running.plan import Plan, plan_of
@@ -16,7 +16,6 @@ __all__ = [
     "Plan",
     "Study",
     "Task",
-    "asked_for",
     "conduct",
     "expected_minutes",
     "load_study",

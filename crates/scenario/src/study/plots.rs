@@ -8,7 +8,7 @@ use super::parts::{argument, bucket, metric_named, window};
 use crate::error::ScenarioError;
 
 /// Closed forms that pictures may have along an axis, with their arguments;
-/// `python/floodway/study/metrics/formulas.py` computes them.
+/// `lab/floodway_lab/study/pictures/formulas.py` computes them.
 pub static FORMULAS: &[(&str, &[&str])] = &[
     ("swing-eq4", &["delay-us", "alpha", "buffer-bytes", "rate-gbps"]),
     ("swing-eq6", &["delay-us", "alpha", "buffer-bytes", "rate-gbps"]),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from floodway.cli.commands.study_request import with_study_request
-from floodway.cli.completions import papers as paper_names
+from floodway.cli.completions import beginning
 from floodway.cli.option_groups import GroupedCommand
 from floodway.common.loading import loading
 
@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+def _papers(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the papers with studies whose names begin so."""
+    from floodway.common.errors import UnknownNameError
+    from floodway.study.format.papers import papers
+
+    try:
+        return beginning(incomplete, (paper.name for paper in papers()))
+    except UnknownNameError:
+        return []
+
+
 @click.command(cls=GroupedCommand)
 @click.argument(
     "papers",
@@ -24,7 +35,7 @@ __all__ = ["command"]
     required=True,
     metavar="PAPER [FIGURE]...",
     help="A paper and the figures to reproduce (by default all), then further papers.",
-    shell_complete=paper_names,
+    shell_complete=_papers,
 )
 @with_study_request(out="out/reproduce/PAPER")
 def command(*, papers: tuple[str, ...], request: Request) -> int:

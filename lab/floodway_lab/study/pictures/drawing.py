@@ -38,9 +38,9 @@ from floodway.plot.curves import (
     colour_of,
 )
 from floodway.plot.look import current
-from floodway.study.metrics.formulas import FORMULAS
 from floodway_lab.study.pictures.bars import VARIANT, bars_of, frame_of
 from floodway_lab.study.pictures.captions import note_of
+from floodway_lab.study.pictures.formulas import FORMULAS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

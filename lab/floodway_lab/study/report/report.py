@@ -15,7 +15,6 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 
 from floodway.common.errors import unwritable
-from floodway.common.markdown import Markdown, code, formatted, plain, table, target
 from floodway.common.pages import environment
 from floodway.results.files import REPORT_FILE as RUN_PAGE
 from floodway.results.files import replace_file
@@ -25,13 +24,15 @@ from floodway.results.simulated import realised, seeds_text
 from floodway.scenarios.keys import engine
 from floodway.simulation.run import versions
 from floodway.study.format.model import NUMBERS
-from floodway.study.table import numbers_table, tidy
+from floodway.study.table import numbers_table
+from floodway_lab.markdown import Markdown, code, formatted, plain, table, target
 from floodway_lab.study.report.claim_rows import COLUMNS, RULE, claim_rows, readings_list
 from floodway_lab.study.report.counts import verdict_counts
 from floodway_lab.study.report.document import document
 from floodway_lab.study.report.gallery import Gallery, file_name, overview
 from floodway_lab.study.report.glance import COLUMNS as GLANCE
 from floodway_lab.study.report.remarks import lossless_of, warnings_of
+from floodway_lab.study.report.tidy import tidy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

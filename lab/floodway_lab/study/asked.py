@@ -1,0 +1,68 @@
+"""Studies of papers by the names of papers and figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.common.errors import UnknownNameError
+from floodway.common.names import not_a_choice
+from floodway.results.metrics import natural
+from floodway.study import load_study, papers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from floodway.study import Paper, Study
+
+__all__ = ["asked_for"]
+
+
+def asked_for(names: Sequence[str], folder: Path | None = None) -> tuple[tuple[str, tuple[Study, ...]], ...]:
+    """Read the studies of papers, each followed by its figures; all figures by default.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is neither a paper nor a figure of the paper before it.
+    StudyError
+        If a study cannot be read.
+    """
+    known = {paper.name: paper for paper in papers(folder)}
+    chosen: dict[str, list[str]] = {}
+    current = ""
+    for name in names:
+        if name in known:
+            current = name
+            chosen.setdefault(name, [])
+        elif not current:
+            text, near = not_a_choice(name, what="a paper", allowed=known)
+            raise UnknownNameError(text, key="paper", given=name, allowed=tuple(known), nearest=near)
+        else:
+            chosen[current].append(name)
+    return tuple((name, _figures(known[name], figures)) for name, figures in chosen.items())
+
+
+def _figures(paper: Paper, wanted: Sequence[str]) -> tuple[Study, ...]:
+    studies = {file.stem: load_study(file) for file in paper.files}
+    if not wanted:
+        return tuple(studies.values())
+    # A file's own name takes precedence over a picture's in another file.
+    names = {stem: stem for stem in studies}
+    for stem, study in studies.items():
+        for name in _names(study):
+            names.setdefault(name, stem)
+    found = []
+    for figure in wanted:
+        if figure not in names:
+            ordered = sorted(names, key=natural)
+            text, near = not_a_choice(figure, what=f"a figure of {paper.name}", allowed=ordered)
+            raise UnknownNameError(text, key="figure", given=figure, allowed=tuple(ordered), nearest=near)
+        found.append(names[figure])
+    return tuple(study for stem, study in studies.items() if stem in found)
+
+
+def _names(study: Study) -> tuple[str, ...]:
+    """Return what a study can be asked for by, beside its file: its pictures, the figures of its claims."""
+    figures = (claim.figure for claim in study.claims if claim.figure)
+    return (*(plot.name for plot in study.plots), *figures)

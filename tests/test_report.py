@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "page"
-BUNDLED = ROOT / "python" / "floodway" / "report"
+BUNDLED = ROOT / "python" / "floodway" / "simulation" / "report"
 TREE = ROOT / "scenarios" / "concepts" / "congestion-tree.toml"
 #: Bytes of script and style together, and of the data of 432 hosts in 500 frames.
 LARGEST_BUNDLE, LARGEST_DATA = 200_000, 1_000_000

@@ -92,6 +92,11 @@ def tracked(pattern: str) -> tuple[Path, ...]:
     return tuple(path for name in done.stdout.splitlines() if (path := ROOT / name).is_file())
 
 
+def python_files() -> tuple[Path, ...]:
+    """Return the files of both packages of Python."""
+    return (*tracked("python/**/*.py"), *tracked("lab/**/*.py"))
+
+
 def lines_with(pattern: re.Pattern[str], *files: Path, code: bool) -> list[str]:
     """Find lines with a pattern, in code without its comments, or anywhere."""
     return [
@@ -111,14 +116,14 @@ def lines(file: Path, *, code: bool) -> list[str]:
 
 @pytest.mark.parametrize("name", IDENTIFIERS)
 def test_an_old_name_is_not_in_code(name: str) -> None:
-    files = (*tracked("crates/**/*.rs"), *tracked("examples/**/*.rs"), *tracked("python/**/*.py"))
+    files = (*tracked("crates/**/*.rs"), *tracked("examples/**/*.rs"), *python_files())
     found = lines_with(re.compile(rf"(?<![\w\"']){name}(?![\w\"'])"), *files, code=True)
     assert not found, f"{name} is now {IDENTIFIERS[name]}:\n" + "\n".join(found)
 
 
 def test_no_file_has_an_old_name() -> None:
     rust = [file for file in tracked("crates/**/*.rs") if file.stem in RUST_FILES]
-    python = [file for file in tracked("python/**/*.py") if file.stem in PYTHON_FILES]
+    python = [file for file in python_files() if file.stem in PYTHON_FILES]
     assert not [*rust, *python]
 
 
@@ -132,6 +137,6 @@ def test_no_heading_has_an_old_word(phrase: str) -> None:
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_no_message_has_an_old_word(phrase: str) -> None:
     files = [file for file in tracked("crates/**/*.rs") if "/tests" not in file.as_posix()]
-    files += tracked("python/**/*.py")
+    files += python_files()
     found = lines_with(re.compile(rf"\"[^\"]*\b{phrase}\b[^\"]*\"", flags=re.IGNORECASE), *files, code=True)
     assert not found, "\n".join(found)

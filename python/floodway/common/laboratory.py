@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -13,6 +14,7 @@ __all__ = ["COMMANDS", "REPORTS", "laboratory", "lacks"]
 COMMANDS, REPORTS = "floodway.commands", "floodway.reports"
 
 
+@cache
 def laboratory(group: str, name: str) -> Any:  # noqa: ANN401 (what the package has there)
     """Return what an entry point of the laboratory names; none where it is not installed."""
     found = next(iter(entry_points(group=group, name=name)), None)

@@ -26,7 +26,7 @@
 //!
 //! - Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1.
 
-use floodway_units::{Span, Time};
+use floodway_units::{Span, Until};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ impl Notification for Params {
     type Np = Np;
 
     fn build(&self, _qp: &QpInfo) -> Result<Np, ParamError> {
-        Ok(Np { interval: self.cnp_interval, blocked_until: Time::ZERO })
+        Ok(Np { interval: self.cnp_interval, blocked_until: Until::default() })
     }
 }
 
@@ -64,7 +64,7 @@ impl Notification for Params {
 pub struct Np {
     interval: Span,
     /// A mark before this instant triggers no CNP.
-    blocked_until: Time,
+    blocked_until: Until,
 }
 
 impl NotificationPoint for Np {
@@ -74,11 +74,11 @@ impl NotificationPoint for Np {
 
     fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView) {
         // Figure 6: marks within N after a CNP send none.
-        if p.mark != Mark::Ce || cx.now < self.blocked_until {
+        if p.mark != Mark::Ce || !self.blocked_until.is_over(cx.now) {
             return;
         }
         // Figure 6: else a CNP goes at once, and N begins anew.
-        self.blocked_until = cx.now + self.interval;
+        self.blocked_until = Until(cx.now + self.interval);
         cx.push(Cnp::of(p.flow, Mark::Ce));
     }
 }

@@ -312,6 +312,17 @@ impl TransportSender for Sender {
         // C9-139: the timer has run out.
         self.go_back(true)
     }
+
+    fn counted_from(&self, psn: u64) -> Option<String> {
+        let mut own = self.clone();
+        for number in [&mut own.unacknowledged, &mut own.next, &mut own.highest] {
+            *number = number.wrapping_sub(psn);
+        }
+        own.messages.count_from(psn, self.acknowledged_bytes);
+        own.next_bytes = self.next_bytes.wrapping_sub(self.acknowledged_bytes);
+        own.acknowledged_bytes = 0;
+        Some(format!("{own:?}"))
+    }
 }
 
 /// The receiver's end.
@@ -383,6 +394,11 @@ impl TransportReceiver for Receiver {
 
     fn marks_disorder(&self) -> bool {
         self.nak_marks
+    }
+
+    fn counted_from(&self, psn: u64) -> Option<String> {
+        let own = Receiver { expected: self.expected.wrapping_sub(psn), ..self.clone() };
+        Some(format!("{own:?}"))
     }
 }
 

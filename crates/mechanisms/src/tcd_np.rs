@@ -32,7 +32,7 @@
 //! - Zhang, Liu, Meng and Ren, "Congestion Detection in Lossless Networks", SIGCOMM 2021, and its simulator,
 //!   `Yi-ran/DCQCN-TCD`.
 
-use floodway_units::{Span, Time};
+use floodway_units::{Span, Until};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ impl Notification for Params {
     type Np = Np;
 
     fn build(&self, _qp: &QpInfo) -> Result<Np, ParamError> {
-        Ok(Np { interval: self.cnp_interval, notified: Mark::None, blocked_until: Time::ZERO })
+        Ok(Np { interval: self.cnp_interval, notified: Mark::None, blocked_until: Until::default() })
     }
 }
 
@@ -72,7 +72,7 @@ pub struct Np {
     /// The mark that the last CNP reported.
     notified: Mark,
     /// Before this instant only a more severe mark than that sends a CNP.
-    blocked_until: Time,
+    blocked_until: Until,
 }
 
 impl NotificationPoint for Np {
@@ -81,11 +81,11 @@ impl NotificationPoint for Np {
     }
 
     fn on_data(&mut self, cx: &mut Cx<'_, Cnp>, p: &PacketView) {
-        let is_known = cx.now < self.blocked_until && p.mark <= self.notified;
+        let is_known = !self.blocked_until.is_over(cx.now) && p.mark <= self.notified;
         if p.mark == Mark::None || is_known {
             return;
         }
-        (self.notified, self.blocked_until) = (p.mark, cx.now + self.interval);
+        (self.notified, self.blocked_until) = (p.mark, Until(cx.now + self.interval));
         cx.push(Cnp::of(p.flow, p.mark));
     }
 }

@@ -26,7 +26,12 @@ impl Message {
 
     /// The three as one number.
     pub fn number(self) -> u64 {
-        u64::from(self.iteration) << 44 | u64::from(self.operation) << 22 | u64::from(self.transfer)
+        Self::iterations(self.iteration) | u64::from(self.operation) << 22 | u64::from(self.transfer)
+    }
+
+    /// What so many iterations add to a [`number`](Self::number).
+    pub fn iterations(count: u32) -> u64 {
+        u64::from(count) << 44
     }
 
     /// The message of a [`number`](Self::number), whose bits above [`BITS`](Self::BITS) mean nothing here.

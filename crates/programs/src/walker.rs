@@ -6,6 +6,7 @@
 mod collectives;
 mod matching;
 mod predecessors;
+mod recurrence;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -107,6 +108,9 @@ const ENDED: u64 = u64::MAX - 1;
 pub struct Walker {
     rank: u32,
     iteration: u32,
+    /// When it began, and how many iterations were skipped before it.
+    began: u64,
+    skipped: u32,
     progress: Vec<Progress>,
     /// Operations of the iteration that are not complete.
     left: usize,
@@ -136,6 +140,8 @@ impl Walker {
         Walker {
             rank,
             iteration: 0,
+            began: start.0,
+            skipped: 0,
             progress: Vec::new(),
             left: 0,
             inputs: BinaryHeap::from([Reverse((start.0, Input::Start))]),
@@ -190,7 +196,7 @@ impl Walker {
     /// for, once nothing more happens.
     pub fn waiting(&self) -> impl Iterator<Item = (u32, u32)> {
         let open = (0..).zip(&self.progress).filter(|(_, progress)| progress.start < ENDED);
-        open.map(|(operation, _)| (self.iteration, operation))
+        open.map(|(operation, _)| (self.iteration + self.skipped, operation))
     }
 
     /// Handles all that has happened by `now`.
@@ -262,6 +268,7 @@ impl Walker {
 
     fn begin_iteration(&mut self, program: &Program, at: u64, out: &mut Output) {
         let graph = program.graph_of(self.rank);
+        self.began = at;
         self.left = graph.operations.len();
         self.progress.clear();
         self.progress.extend(graph.operations.iter().map(|operation| Progress {
@@ -282,7 +289,9 @@ impl Walker {
 
     fn end_iteration(&mut self, program: &Program, at: u64, out: &mut Output) {
         self.iteration += 1;
-        if self.iteration >= program.iterations || program.graph_of(self.rank).operations.is_empty() {
+        if self.iteration + self.skipped >= program.iterations
+            || program.graph_of(self.rank).operations.is_empty()
+        {
             (self.finished, out.finished) = (true, true);
             // Tables of results are made while the walkers are still there.
             (self.progress, self.ready) = (Vec::new(), BinaryHeap::new());

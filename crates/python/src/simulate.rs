@@ -268,7 +268,10 @@ pub fn run(
         Some(part) => Fabric::build_part(parsed.blueprint(), Some(parsed.routes()), control, part),
         None => Fabric::build_with(parsed.blueprint(), Some(parsed.routes()), control),
     };
-    let work = || built().map(|fabric| fabric.on(&plan.threading).run_part());
+    let work = || {
+        let fabric = built()?.on(&plan.threading);
+        Ok((if parsed.skips() { fabric } else { fabric.without_skips() }).run_part())
+    };
     match watched(py, Some((control, parsed.blueprint())), work)? {
         Ok(kept) => kept.map(|kept| Records::new(py, kept, plan)).transpose(),
         Err(fault) => Err(errors::unfit(py, parsed.file(), &fault)),

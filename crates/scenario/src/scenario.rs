@@ -246,6 +246,11 @@ impl Scenario {
         self.document.engine.threads
     }
 
+    /// Are iterations skipped that repeat earlier ones?
+    pub fn skips(&self) -> bool {
+        self.document.engine.skip.unwrap_or(true)
+    }
+
     /// Number of threads of a run on a machine with this many cores: as requested, else as the scenario says,
     /// else by the policy.
     pub fn thread_plan(&self, threads: Threads, cores: usize) -> ThreadPlan {

@@ -23,5 +23,5 @@ pub use names::nearest;
 pub use random::{Rng, fold, mix, name_key, stream, uniform};
 pub use rate::{Quanta, Rate};
 pub use text::UnitError;
-pub use time::{Span, Time};
+pub use time::{Span, Time, Until, relative_to};
 pub use turns::Turns;

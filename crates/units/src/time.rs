@@ -1,14 +1,54 @@
 use borsh::{BorshDeserialize, BorshSerialize};
+use std::cell::Cell;
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
 use crate::text;
 
 /// An instant of simulated time, in picoseconds since the start of the run.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize,
-)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, BorshSerialize, BorshDeserialize)]
 pub struct Time(pub u64);
+
+thread_local! {
+    /// The instant from which `Debug` counts, in picoseconds.
+    static FROM: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Calls `print`, in which `Debug` shows instants relative to `now`: so the states of two moments are equal
+/// as texts where they are equal but for the time.
+pub fn relative_to<T>(now: Time, print: impl FnOnce() -> T) -> T {
+    let before = FROM.replace(now.0);
+    let printed = print();
+    FROM.set(before);
+    printed
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Time::NEVER => f.write_str("never"),
+            Time(at) => write!(f, "{}ps", i128::from(at) - i128::from(FROM.get())),
+        }
+    }
+}
+
+/// An instant until which something holds. Once it has come it does not matter when it was: `Debug` shows it
+/// as over.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Until(pub Time);
+
+impl Until {
+    /// Has it come at `now`?
+    pub fn is_over(self, now: Time) -> bool {
+        self.0 <= now
+    }
+}
+
+impl fmt::Debug for Until {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_over(Time(FROM.get())) { f.write_str("over") } else { self.0.fmt(f) }
+    }
+}
 
 /// A length of simulated time, in picoseconds.
 #[derive(

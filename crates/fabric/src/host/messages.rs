@@ -12,8 +12,9 @@
 use crate::network::path::Path;
 use crate::records::tally::{FlowKey, ReceivedRow, SentRow};
 use crate::run::events::NEVER;
-use crate::traffic::hooks::{NO_HOOK, has_row};
+use crate::traffic::hooks::{NO_HOOK, has_row, is_of_program};
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_programs::Message;
 
 mod complete;
 mod halves;
@@ -64,6 +65,11 @@ impl Outgoing {
     /// Packets that a message of so many bytes takes, where a full one carries `payload` of them.
     pub fn packets_of(size: u64, payload: u64) -> u64 {
         size.div_ceil(payload).max(1)
+    }
+
+    /// Of a job's message: the iteration.
+    fn iteration(&self) -> Option<u32> {
+        is_of_program(self.hook).then(|| Message::of(self.number).iteration)
     }
 
     /// Does it have a row?

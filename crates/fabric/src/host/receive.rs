@@ -89,7 +89,7 @@ impl ReceiveHalf {
     fn count(&mut self, packet: &Packet) {
         let overtaken = packet.stamp < self.newest;
         self.newest = self.newest.max(packet.stamp);
-        if let Some(message) = self.open_message(packet.psn) {
+        if let Some(message) = self.open_message(packet.psn()) {
             message.packets += 1;
             message.overtaken += u32::from(overtaken);
         }

@@ -60,6 +60,12 @@ impl RoundRobinBitmap {
         self.first_from(last as usize + 1).or_else(|| self.first_from(0)).map(|member| member as u32)
     }
 
+    /// All of them, in order.
+    pub fn members(&self) -> impl Iterator<Item = u32> {
+        std::iter::successors(self.first_from(0), |last| self.first_from(last + 1))
+            .map(floodway_units::cast::narrow)
+    }
+
     /// The first member that is at least `from`.
     fn first_from(&self, from: usize) -> Option<usize> {
         let mut at = from;

@@ -63,6 +63,8 @@ pub(crate) struct SendHalf {
     pub rest: VecDeque<Outgoing>,
     /// Sequence number after the last packet of all messages.
     pub end: u64,
+    /// The packet from which its turns among ties count: of a job the first one of the iteration.
+    pub turns_from: u64,
 }
 
 /// How far a queue pair is at its sender.
@@ -201,7 +203,7 @@ impl SendHalf {
     #[inline]
     pub fn data_packet(&self, id: u32, segment: &Segment, frame: u16, now: u64) -> Packet {
         let mut packet = Packet::new(Kind::Data, FlowId(id), Bytes(u64::from(frame)));
-        packet.psn = segment.psn;
+        packet.set_psn(segment.psn, segment.psn.wrapping_sub(self.turns_from));
         packet.payload = frame_bytes(segment.payload);
         packet.stamp = now;
         packet.class = self.class;
@@ -263,6 +265,7 @@ impl SendHalf {
             head: Outgoing::NONE,
             rest: VecDeque::new(),
             end: 0,
+            turns_from: 0,
         }
     }
 

@@ -338,12 +338,16 @@ impl Arena {
         unsafe { &mut *extra_at(packet_ref) }
     }
 
-    /// The telemetry records of a packet.
+    /// The extra of a packet, if it has one.
     #[expect(clippy::unused_self, reason = "the owner of the arena may read the packets of its node")]
-    pub fn hops(&self, packet_ref: PacketRef) -> &[IntHop] {
+    pub fn extra(&self, packet_ref: PacketRef) -> Option<&Extra> {
         // SAFETY: as above.
-        let extra = unsafe { &*extra_at(packet_ref) };
-        extra.as_deref().map_or(&[], Extra::hops)
+        unsafe { &*extra_at(packet_ref) }.as_deref()
+    }
+
+    /// The telemetry records of a packet.
+    pub fn hops(&self, packet_ref: PacketRef) -> &[IntHop] {
+        self.extra(packet_ref).map_or(&[], Extra::hops)
     }
 
     /// The same, mutable, if it has some.
@@ -560,8 +564,8 @@ mod tests {
     fn a_packet_that_two_threads_change_in_a_window_is_found() {
         let mut arena = Arena::default();
         let packet_ref = arena.add(packet(1));
-        race_check::within(0, 5, || arena[packet_ref].psn = 1);
-        race_check::within(1, 5, || arena[packet_ref].psn = 2);
+        race_check::within(0, 5, || arena[packet_ref].word = 1);
+        race_check::within(1, 5, || arena[packet_ref].word = 2);
     }
 
     #[test]

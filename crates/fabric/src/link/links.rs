@@ -210,9 +210,8 @@ impl Links {
         let state = self.ports.known(port.index());
         ctx.run.packets.fly(packet_ref, state.link.far_end, at);
         let packet = &ctx.run.packets[packet_ref];
-        let link_control = packet.is_link_control();
-        let sequence = if link_control { 0 } else { packet.psn };
-        let arrival = Arriving { link_control, tie_key: state.link.tie_key, sequence, number };
+        let (link_control, turn) = (packet.is_link_control(), packet.turn());
+        let arrival = Arriving { link_control, tie_key: state.link.tie_key, turn, number };
         ctx.run.events.arrival(state.id, arrival)
     }
 

@@ -12,6 +12,7 @@ use floodway_units::{Bytes, Class, FlowId, Quanta, Rate, Time};
 
 use crate::link::arena::Place;
 use crate::network::layout::Local;
+use crate::run::events::TURN_BITS;
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
@@ -41,6 +42,9 @@ pub(crate) enum Kind {
     /// Word of a congestion point to its neighbour upstream, which it has with it.
     Region,
 }
+
+/// Bits of a sequence number; those above are the turn's.
+const PSN_BITS: u32 = u64::BITS - TURN_BITS;
 
 /// The first packet of its message.
 pub(crate) const FIRST: u8 = 1;
@@ -77,8 +81,9 @@ pub(crate) const fn frame_bytes(bytes: Bytes) -> u16 {
 pub(crate) struct Packet {
     /// On a link: when its last bit arrives. In a port's queue of control frames: when it was made.
     pub at: u64,
-    /// Sequence number; of a reply the expected one; of a pause frame the times of classes 0 to 3.
-    pub psn: u64,
+    /// Of data and its replies the sequence number and, in the highest bits, the turn (`Packet::turn`); of a
+    /// pause frame the times of classes 0 to 3; of other kinds a number.
+    pub word: u64,
     /// Data: when its first bit left the NIC; a reply echoes it. Of a pause frame: times of classes 4 to 7.
     pub stamp: u64,
     /// Data: serialisation and propagation so far. SACK: what has been seen.
@@ -110,7 +115,7 @@ impl Packet {
     pub const fn new(kind: Kind, flow: FlowId, frame: Bytes) -> Self {
         Packet {
             at: 0,
-            psn: 0,
+            word: 0,
             stamp: 0,
             base: 0,
             paused: 0,
@@ -179,10 +184,10 @@ impl Packet {
         match frame {
             FcFrame::Pause { class, quanta } => packet.set_quanta(class, quanta),
             FcFrame::Credit { class, limit } => {
-                (packet.kind, packet.class, packet.psn) = (Kind::Credit, class.0, limit);
+                (packet.kind, packet.class, packet.word) = (Kind::Credit, class.0, limit);
             }
             FcFrame::Sent { class, total } => {
-                (packet.kind, packet.class, packet.psn) = (Kind::Sent, class.0, total);
+                (packet.kind, packet.class, packet.word) = (Kind::Sent, class.0, total);
             }
         }
         packet
@@ -199,11 +204,11 @@ impl Packet {
                 true
             }
             FcFrame::Credit { class, limit: count } if self.kind == Kind::Credit && self.class == class.0 => {
-                self.psn = count;
+                self.word = count;
                 true
             }
             FcFrame::Sent { class, total: count } if self.kind == Kind::Sent && self.class == class.0 => {
-                self.psn = count;
+                self.word = count;
                 true
             }
             _ => false,
@@ -212,7 +217,7 @@ impl Packet {
 
     fn set_quanta(&mut self, class: Class, quanta: Quanta) {
         self.payload |= 1 << class.0;
-        let times = if class.0 < 4 { &mut self.psn } else { &mut self.stamp };
+        let times = if class.0 < 4 { &mut self.word } else { &mut self.stamp };
         *times |= u64::from(quanta.0) << (16 * (class.0 & 3));
     }
 
@@ -220,13 +225,13 @@ impl Packet {
     pub fn frames(self) -> impl Iterator<Item = FcFrame> {
         let class = Class(self.class);
         let single = match self.kind {
-            Kind::Credit => Some(FcFrame::Credit { class, limit: self.psn }),
-            Kind::Sent => Some(FcFrame::Sent { class, total: self.psn }),
+            Kind::Credit => Some(FcFrame::Credit { class, limit: self.word }),
+            Kind::Sent => Some(FcFrame::Sent { class, total: self.word }),
             _ => None,
         };
         let enabled = if self.kind == Kind::Pause { self.payload } else { 0 };
         let pauses = (0..8u8).filter(move |class| enabled & 1 << class != 0).map(move |class| {
-            let times = if class < 4 { self.psn } else { self.stamp };
+            let times = if class < 4 { self.word } else { self.stamp };
             let quanta = Quanta(low_u16(times >> (16 * (class & 3))));
             FcFrame::Pause { class: Class(class), quanta }
         });
@@ -235,20 +240,63 @@ impl Packet {
 
     pub fn reply(&self) -> Reply {
         match self.kind {
-            Kind::Nak => Reply::Nak { next: self.psn },
-            Kind::Sack => Reply::Sack { next: self.psn, seen: self.base },
-            Kind::One => Reply::One { psn: self.psn },
-            _ => Reply::Ack { next: self.psn },
+            Kind::Nak => Reply::Nak { next: self.psn() },
+            Kind::Sack => Reply::Sack { next: self.psn(), seen: self.base },
+            Kind::One => Reply::One { psn: self.psn() },
+            _ => Reply::Ack { next: self.psn() },
         }
     }
 
-    pub fn set_reply(&mut self, reply: Reply) {
-        (self.kind, self.psn, self.base) = match reply {
+    /// Becomes a reply to the data packet `answered`.
+    pub fn set_reply(&mut self, reply: Reply, answered: &Packet) {
+        let (kind, psn, base) = match reply {
             Reply::Ack { next } => (Kind::Ack, next, 0),
             Reply::Nak { next } => (Kind::Nak, next, 0),
             Reply::Sack { next, seen } => (Kind::Sack, next, seen),
             Reply::One { psn } => (Kind::One, psn, 0),
         };
+        (self.kind, self.base) = (kind, base);
+        // Turns of both directions count from one packet.
+        self.set_psn(psn, psn.wrapping_sub(answered.psn()).wrapping_add(answered.turn()));
+    }
+
+    /// Sequence number of data; of a reply the one that it names.
+    #[inline]
+    pub fn psn(&self) -> u64 {
+        debug_assert!(self.has_turn(), "only data and replies have sequence numbers");
+        self.word & (1 << PSN_BITS) - 1
+    }
+
+    /// Its sequence number, or what its kind has in the same place.
+    pub fn number(&self) -> u64 {
+        if self.has_turn() { self.psn() } else { self.word }
+    }
+
+    /// Gives data or a reply its sequence number, and its turn, of which the lowest bits count.
+    #[inline]
+    pub fn set_psn(&mut self, psn: u64, turn: u64) {
+        debug_assert!(psn < 1 << PSN_BITS, "no queue pair sends so many packets");
+        self.word = turn << PSN_BITS | psn;
+    }
+
+    /// What the place among arrivals of one instant comes from (`run/events/ties.rs`): a number that counts
+    /// the packets of the queue pair, of a job from the first one of the iteration on. Link control frames
+    /// have none.
+    #[inline]
+    pub fn turn(&self) -> u64 {
+        if self.has_turn() {
+            self.word >> PSN_BITS
+        } else if self.is_link_control() {
+            0
+        } else {
+            self.word
+        }
+    }
+
+    /// Is it data, or a reply to data?
+    #[inline]
+    fn has_turn(&self) -> bool {
+        self.kind as u8 <= Kind::One as u8
     }
 
     /// A CNP, which takes `frame` bytes; its path is not known yet.
@@ -261,7 +309,7 @@ impl Packet {
     /// A message between machines of a queue pair; `smallest` is the smallest frame.
     pub fn message(kind: Kind, flow: FlowId, smallest: Bytes, message: &ControlMessage) -> Self {
         let mut packet = Packet::new(kind, flow, smallest + Bytes(u64::from(message.padding)));
-        (packet.psn, packet.stamp) = (message.number, message.time.0);
+        (packet.word, packet.stamp) = (message.number, message.time.0);
         packet.payload = u16::from(message.kind) << 8 | u16::from(message.padding);
         packet.base = u64::from(message.metered);
         packet
@@ -269,7 +317,7 @@ impl Packet {
 
     pub fn control_message(&self) -> ControlMessage {
         let [kind, padding] = self.payload.to_be_bytes();
-        ControlMessage { kind, number: self.psn, time: Time(self.stamp), padding, metered: self.base != 0 }
+        ControlMessage { kind, number: self.word, time: Time(self.stamp), padding, metered: self.base != 0 }
     }
 
     /// Does a port with a meter hold it back?
@@ -279,7 +327,7 @@ impl Packet {
     }
 
     pub fn set_cnp(&mut self, cnp: &Cnp) {
-        self.psn = cnp.window.map_or(u64::MAX, |window| window.0);
+        self.word = cnp.window.map_or(u64::MAX, |window| window.0);
         self.stamp = cnp.rate.map_or(u64::MAX, |rate| rate.0);
         self.base = u64::from(cnp.degree.to_bits());
         self.add_mark(cnp.mark);
@@ -289,7 +337,7 @@ impl Packet {
         Cnp {
             flow: self.flow,
             mark: self.mark(),
-            window: (self.psn != u64::MAX).then_some(Bytes(self.psn)),
+            window: (self.word != u64::MAX).then_some(Bytes(self.word)),
             rate: (self.stamp != u64::MAX).then_some(Rate(self.stamp)),
             degree: f32::from_bits(low_u32(self.base)),
         }

@@ -4,6 +4,7 @@
 //! port `2 l + i`, and its peer is port `2 l + 1 - i`.
 
 mod host;
+mod own;
 mod semantics;
 
 use std::sync::Arc;

@@ -13,7 +13,7 @@ use crate::records::log::{Log, Logged};
 use crate::records::outcome::RowTotals;
 
 /// What senders may, from when on, up to a number of rows.
-#[derive(Debug, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct AllowanceLog {
     log: Log<Row>,
     /// By workload: whether its flows are written down.
@@ -60,6 +60,16 @@ impl AllowanceLog {
     pub fn new(spec: &AllowanceSpec, workloads: usize) -> Self {
         let chosen = (0..workloads).map(|workload| spec.workloads.contains(&workload)).collect();
         AllowanceLog { log: Log::new(spec.rows), chosen }
+    }
+
+    /// Takes all rows out.
+    pub fn take(&mut self) -> Self {
+        AllowanceLog { log: self.log.take(), chosen: self.chosen.clone() }
+    }
+
+    /// Moves its rows.
+    pub fn move_by(&mut self, later: u64) {
+        self.log.move_by(later, |row| row.time += later);
     }
 
     pub fn absorb(&mut self, other: AllowanceLog) {

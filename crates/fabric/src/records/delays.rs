@@ -62,6 +62,11 @@ impl Delays {
         }
     }
 
+    /// All counts.
+    pub fn counts_mut(&mut self) -> impl Iterator<Item = &mut u64> {
+        self.counts.iter_mut()
+    }
+
     /// Adds what another thread has counted.
     pub fn absorb(&mut self, other: &Delays) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);

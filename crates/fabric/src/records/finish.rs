@@ -19,7 +19,9 @@ use crate::records::in_network::InNetwork;
 use crate::records::kept::Kept;
 use crate::records::lossless::LosslessClasses;
 use crate::records::operations::{Jobs, OperationLog};
-use crate::records::outcome::{CnpTotals, Conservation, DevicePeak, Invariants, Outcome, Records, Stopped};
+use crate::records::outcome::{
+    CnpTotals, Conservation, DevicePeak, Invariants, Outcome, Records, Skipped, Stopped,
+};
 use crate::records::pauses::PauseLog;
 use crate::records::pcap::CaptureFile;
 use crate::records::series_table::WatchedSeries;
@@ -64,6 +66,7 @@ pub(crate) struct Closed<'a> {
     pub traffic: Traffic,
     pub on_links: Vec<(PortId, PacketRef)>,
     pub gathered: Gathered,
+    pub skipped: Option<Skipped>,
 }
 
 impl Closed<'_> {
@@ -108,7 +111,8 @@ impl Closed<'_> {
             flows: kept.records.flow_table(facts),
             latency: kept.records.delays.table(blueprint),
             series: WatchedSeries::new(network, now).table(),
-            counters: on_links.counter_table(network, now),
+            // Pauses in force began by the clock of the simulation.
+            counters: on_links.counter_table(network, now - self.skipped.as_ref().map_or(0, |of| of.time_ps)),
             pauses: kept.pauses.as_ref().map(|log| log.table(facts)),
             signals: kept.signals.as_ref().map(|log| log.table(facts)),
             allowances: kept.allowances.as_ref().map(|log| log.table(facts)),
@@ -151,7 +155,7 @@ impl Closed<'_> {
             events: kept.event_counts(),
             drops: DropReason::ALL.into_iter().map(drops).collect(),
             cnps: CnpTotals::of(&self.nodes),
-            peak_in_network_bytes: kept.records.peak_in_network,
+            skipped: self.skipped.clone(),
             devices: DevicePeak::of(blueprint, &self.nodes),
             pauses: kept.pauses.as_ref().map(PauseLog::totals),
             signals: kept.signals.as_ref().map(SignalLog::totals),

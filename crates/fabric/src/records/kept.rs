@@ -1,5 +1,7 @@
 //! Records of a run in progress.
 
+pub(crate) mod rows;
+
 use borsh::{BorshDeserialize, BorshSerialize};
 
 use crate::bounds::standstill::Standstill;
@@ -95,6 +97,29 @@ impl Kept {
         for (sum, more) in self.scale_up.iter_mut().zip(other.scale_up) {
             *sum = (sum.0 + more.0, sum.1 + more.1);
         }
+    }
+
+    /// All numbers that only grow by what happens.
+    pub fn counts_mut(&mut self) -> impl Iterator<Item = &mut u64> {
+        let Kept {
+            counts,
+            instants: _,
+            standstill: _,
+            pauses: _,
+            signals: _,
+            allowances: _,
+            shares: _,
+            operations: _,
+            scale_up,
+            records,
+            capture: _,
+            deadlocks: _,
+            blocked: _,
+            packet_hops,
+            reported: _,
+        } = self;
+        let scale_up = scale_up.iter_mut().flat_map(|(messages, bytes)| [messages, bytes]);
+        counts.iter_mut().chain(scale_up).chain([packet_hops]).chain(records.counts_mut())
     }
 
     /// Keeps a deadlock that was found, if it is new.

@@ -21,7 +21,7 @@ pub(crate) trait Logged {
 }
 
 /// Rows, the first ones of a run.
-#[derive(Debug, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Log<R> {
     rows: Vec<R>,
     most: usize,
@@ -47,9 +47,7 @@ impl<R: Logged> Log<R> {
             return;
         }
         memory::push(&mut self.rows, row);
-        if self.rows.len() >= self.most.saturating_add((self.most / 8).max(SPARE)) {
-            self.close();
-        }
+        self.close_if_long();
     }
 
     pub fn rows(&self) -> &[R] {
@@ -61,11 +59,30 @@ impl<R: Logged> Log<R> {
         &mut self.rows
     }
 
+    /// Takes all rows out.
+    pub fn take(&mut self) -> Log<R> {
+        let empty = Log::new(self.most);
+        std::mem::replace(self, empty)
+    }
+
+    /// Moves its rows by so many picoseconds, and each of them as `change` says.
+    pub fn move_by(&mut self, later: u64, change: impl FnMut(&mut R)) {
+        self.rows.iter_mut().for_each(change);
+        self.until = self.until.saturating_add(later);
+    }
+
     /// Takes over the rows of another log.
     pub fn absorb(&mut self, other: Log<R>) {
         memory::extend(&mut self.rows, other.rows);
         self.beyond += other.beyond;
         self.until = self.until.min(other.until);
+        self.close_if_long();
+    }
+
+    fn close_if_long(&mut self) {
+        if self.rows.len() >= self.most.saturating_add((self.most / 8).max(SPARE)) {
+            self.close();
+        }
     }
 
     /// Puts the rows in order, and drops those beyond the most that are kept.

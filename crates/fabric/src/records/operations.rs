@@ -12,7 +12,7 @@ use crate::records::outcome::RowTotals;
 pub(crate) use table::Jobs;
 
 /// Operations in the order in which they were complete, up to a number of them.
-#[derive(Debug, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct OperationLog {
     log: Log<Row>,
 }
@@ -51,6 +51,21 @@ impl OperationLog {
     /// An operation of a rank is complete.
     pub fn push(&mut self, rank: u32, ended: Ended) {
         self.log.push(Row { rank, ended });
+    }
+
+    /// Takes all rows out.
+    pub fn take(&mut self) -> Self {
+        OperationLog { log: self.log.take() }
+    }
+
+    /// Moves its rows; by how many iterations is a matter of the rank.
+    pub fn move_by(&mut self, later: u64, iterations: impl Fn(u32) -> u32) {
+        self.log.move_by(later, |row| {
+            row.ended.iteration += iterations(row.rank);
+            for at in [&mut row.ended.ready, &mut row.ended.start, &mut row.ended.end] {
+                at.0 += later;
+            }
+        });
     }
 
     /// Adds the rows of another thread.

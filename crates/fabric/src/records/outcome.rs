@@ -82,8 +82,9 @@ pub struct Outcome {
     pub drops: Vec<(&'static str, u64)>,
     /// CNPs that were made, whether they arrived or not.
     pub cnps: CnpTotals,
-    /// Most bytes of packets in flight and queued at an epoch's end.
-    pub peak_in_network_bytes: u64,
+    /// What of the run was not simulated again, since it repeats what was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<Skipped>,
     /// Most bytes that each switch's buffer held.
     pub devices: Vec<DevicePeak>,
     /// How much of the table of pauses there is, where it is kept.
@@ -379,6 +380,24 @@ impl Conservation {
         }
         Verdict::Broken(format!("{} B were injected, {accounted} B are accounted for", self.injected))
     }
+}
+
+/// Iterations of a job that are equal to earlier ones, to the picosecond, and were not simulated again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// The job's workload.
+    pub workload: String,
+    /// The iteration whose repetition was found, from 0: the state of the whole network a while after it
+    /// began recurred.
+    pub iteration: u32,
+    /// After how many iterations it recurs.
+    pub period: u32,
+    /// Iterations that were skipped.
+    pub iterations: u32,
+    /// All iterations of the job.
+    pub of: u32,
+    /// Simulated time that was skipped, in picoseconds.
+    pub time_ps: u64,
 }
 
 /// Shared between a run and its observer.

@@ -8,7 +8,7 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::cast::narrow;
 
 /// Pauses and resumes in the order in which they came, up to a number of them.
-#[derive(Debug, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct PauseLog {
     log: Log<Row>,
 }
@@ -46,6 +46,16 @@ impl PauseLog {
     /// A pause, or a resume, has arrived for what `port_class` sends.
     pub fn received(&mut self, (time, order): (u64, u64), port_class: usize, pauses: bool) {
         self.log.push(Row { time, order, port_class: narrow(port_class), pauses });
+    }
+
+    /// Takes all rows out.
+    pub fn take(&mut self) -> Self {
+        PauseLog { log: self.log.take() }
+    }
+
+    /// Moves its rows.
+    pub fn move_by(&mut self, later: u64) {
+        self.log.move_by(later, |row| row.time += later);
     }
 
     /// Adds the rows of another thread.

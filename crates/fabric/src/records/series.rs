@@ -2,6 +2,8 @@
 //!
 //! Every port keeps one, of bounded size; those of watched ports and of the busiest ones are written.
 
+pub(crate) mod repeated;
+
 use std::mem;
 
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -11,8 +13,10 @@ use floodway_units::cast::to_usize;
 use crate::network::blueprint::RecordSpec;
 use crate::records::transmission::Transmission;
 
+use repeated::Measured;
+
 /// Width of a bucket at the start, in picoseconds.
-const FIRST_WIDTH: u64 = 1_000_000;
+pub(crate) const FIRST_WIDTH: u64 = 1_000_000;
 /// From this number of buckets on, room is made for all of a series, up to a number of them.
 const LONG: usize = 64;
 const ROOM: usize = 1024;
@@ -64,6 +68,14 @@ pub(crate) struct Series {
     /// The buckets before it. Each is written once, when it ends: by then it is in no cache.
     buckets: Vec<Bucket>,
     limit: usize,
+    width: u64,
+    /// By how much what was skipped has moved the buckets: they begin so much later in the run than here.
+    skipped: u64,
+    /// Pauses before this are in their buckets.
+    paused_until: u64,
+    /// While what is to be repeated is measured.
+    #[borsh(skip)]
+    measured: Option<Box<Measured>>,
 }
 
 impl Series {
@@ -80,6 +92,10 @@ impl Series {
             across: Transmission::default(),
             buckets: Vec::new(),
             limit: limit.max(2),
+            width: FIRST_WIDTH,
+            skipped: 0,
+            paused_until: 0,
+            measured: None,
         }
     }
 
@@ -132,7 +148,7 @@ impl Series {
     /// A class was paused from `from` to `to`, which is now.
     pub fn paused(&mut self, from: u64, to: u64) {
         self.roll(to);
-        self.spread(from, to, |bucket, begin, end| bucket.paused += end - begin);
+        self.spread(from.max(self.paused_until), to, |bucket, begin, end| bucket.paused += end - begin);
     }
 
     /// Brings the buckets up to `now`, the end of the run; `queued` bytes wait, and `unsent` bytes are left
@@ -147,12 +163,12 @@ impl Series {
         self.tx_bytes = self.tx_bytes.saturating_sub(unsent);
         self.end_current();
         // A run that ends within its last bucket keeps that bucket; one at its end has no further one.
-        self.buckets.truncate(to_usize(now.div_ceil(self.width()).max(1)));
+        self.buckets.truncate(to_usize((now + self.skipped).div_ceil(self.width).max(1)));
     }
 
     /// Width of a bucket in picoseconds.
     pub fn width(&self) -> u64 {
-        self.end - self.begin
+        self.width
     }
 
     /// The buckets, once the run is over.
@@ -187,10 +203,10 @@ impl Series {
 
     /// Calls `add` with each bucket that `from..to` touches, and the part of the time that is in it.
     fn spread(&mut self, from: u64, to: u64, add: impl Fn(&mut Bucket, u64, u64)) {
-        let (mut at, width) = (from, self.width());
+        let mut at = from;
         while at < to {
-            let index = to_usize(at / width);
-            let end = ((index as u64 + 1) * width).min(to);
+            let (index, end) = self.place(at);
+            let end = end.min(to);
             if let Some(bucket) = self.buckets.get_mut(index) {
                 add(bucket, at, end);
             } else {
@@ -200,6 +216,15 @@ impl Series {
             }
             at = end;
         }
+    }
+
+    /// The index of the bucket of an instant, and when it ends.
+    fn place(&self, at: u64) -> (usize, u64) {
+        if let Some(measured) = &self.measured {
+            return measured.place(at);
+        }
+        let index = (at + self.skipped) / self.width;
+        (to_usize(index), (index + 1) * self.width - self.skipped)
     }
 
     fn add_to_current(&mut self, more: &Bucket) {
@@ -217,14 +242,19 @@ impl Series {
         if number == self.buckets.capacity() && number >= LONG {
             memory::reserve(&mut self.buckets, self.limit.min(ROOM).saturating_sub(number).max(1));
         }
-        let ended = Bucket {
+        let ended = self.take_current();
+        memory::push(&mut self.buckets, ended);
+    }
+
+    /// What is in the current bucket, which is empty then.
+    fn take_current(&mut self) -> Bucket {
+        Bucket {
             tx_bytes: mem::take(&mut self.tx_bytes),
             queue_area: mem::take(&mut self.queue_area),
             queue_max: mem::take(&mut self.queue_max),
             buffer_max: mem::take(&mut self.buffer_max),
             paused: mem::take(&mut self.paused),
-        };
-        memory::push(&mut self.buckets, ended);
+        }
     }
 
     #[inline]
@@ -245,26 +275,30 @@ impl Series {
 
     /// The current bucket becomes the one of `now`, which is later.
     fn begin_bucket_of(&mut self, now: u64) {
-        let mut width = self.width();
+        if self.measured.is_some() {
+            return self.begin_measured(now);
+        }
+        let (mut width, skipped) = (self.width, self.skipped);
         // Mostly the next bucket is the current one, and nothing has to be divided.
         if now < self.end + width && self.buckets.len() + 1 < self.limit {
             self.end_current();
             (self.begin, self.end) = (self.end, self.end + width);
             return;
         }
-        while to_usize(now / width) >= self.limit {
+        while to_usize((now + skipped) / width) >= self.limit {
             self.merge_pairs();
             width *= 2;
         }
-        let at = to_usize(now / width);
+        self.width = width;
+        let at = to_usize((now + skipped) / width);
         if at > self.buckets.len() {
             self.end_current();
             let more = at - self.buckets.len();
             memory::reserve(&mut self.buckets, more);
             self.buckets.resize(at, Bucket::default());
         }
-        self.begin = at as u64 * width;
-        self.end = self.begin + width;
+        self.begin = (at as u64 * width).saturating_sub(skipped);
+        self.end = (at as u64 + 1) * width - skipped;
     }
 
     /// Pairs of buckets become one each.

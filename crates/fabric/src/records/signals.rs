@@ -13,7 +13,7 @@ use crate::network::path::FlowName;
 use crate::records::log::{Log, Logged};
 
 /// Feedback in the order in which it was given, up to a number of rows.
-#[derive(Debug, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct SignalLog {
     log: Log<Row>,
     /// What its rows call states, each once; they are few.
@@ -111,6 +111,16 @@ impl SignalLog {
     /// Keeps at most this many rows.
     pub fn new(most: usize) -> Self {
         SignalLog { log: Log::new(most), states: Vec::new() }
+    }
+
+    /// Takes all rows out.
+    pub fn take(&mut self) -> Self {
+        SignalLog { log: self.log.take(), states: self.states.clone() }
+    }
+
+    /// Moves its rows.
+    pub fn move_by(&mut self, later: u64) {
+        self.log.move_by(later, |row| row.time += later);
     }
 
     pub fn absorb(&mut self, mut other: SignalLog) {

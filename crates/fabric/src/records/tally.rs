@@ -96,6 +96,33 @@ impl Totals {
         self.last_start = self.last_start.max(other.last_start);
     }
 
+    fn counts_mut(&mut self) -> [&mut u64; 9] {
+        let Totals {
+            flows,
+            finished,
+            measured,
+            measured_finished,
+            measured_sent,
+            offered,
+            delivered,
+            operations,
+            computed,
+            first_start: _,
+            last_start: _,
+        } = self;
+        [
+            flows,
+            finished,
+            measured,
+            measured_finished,
+            measured_sent,
+            offered,
+            delivered,
+            operations,
+            computed,
+        ]
+    }
+
     /// Measured flows that have started and not finished; at their senders either, if so asked.
     pub fn measured_open(&self, acknowledged: bool) -> u64 {
         let sent = if acknowledged { self.measured_sent } else { self.measured };
@@ -118,7 +145,6 @@ pub(crate) struct Records {
     pub first_drop: Option<FirstDrop>,
     pub flows_started: u64,
     pub flows_done: u64,
-    pub peak_in_network: u64,
 }
 
 impl Records {
@@ -136,7 +162,6 @@ impl Records {
             first_drop: None,
             flows_started: 0,
             flows_done: 0,
-            peak_in_network: 0,
         }
     }
 
@@ -215,6 +240,41 @@ impl Records {
     pub fn lossless_drop(&mut self, drop: FirstDrop) {
         let drops = self.first_drop.into_iter().chain([drop]);
         self.first_drop = drops.min_by_key(|drop| (drop.time, drop.order));
+    }
+
+    /// All numbers that only grow by what happens.
+    pub fn counts_mut(&mut self) -> impl Iterator<Item = &mut u64> {
+        let Records {
+            keys: _,
+            sent_rows: _,
+            received_rows: _,
+            delays,
+            totals,
+            bytes,
+            strays,
+            first_drop: _,
+            flows_started,
+            flows_done,
+        } = self;
+        // What is in flight is found at the end.
+        let Conservation { injected, delivered, dropped, in_flight: _ } = bytes;
+        let bytes = [injected, delivered, dropped, &mut strays.count, flows_started, flows_done];
+        bytes.into_iter().chain(totals.iter_mut().flat_map(Totals::counts_mut)).chain(delays.counts_mut())
+    }
+
+    /// Moves instants that were noted: of the last start from the beginning of a `period` on that was
+    /// repeated, of what was first from its end on.
+    pub fn move_marks(&mut self, period: (u64, u64), later: u64) {
+        for totals in self.totals.iter_mut().filter(|totals| totals.last_start >= period.0) {
+            totals.last_start += later;
+        }
+        let firsts = [
+            self.first_drop.as_mut().map(|drop| &mut drop.time),
+            self.strays.first.as_mut().map(|one| &mut one.time),
+        ];
+        for at in firsts.into_iter().flatten().filter(|at| **at >= period.1) {
+            *at += later;
+        }
     }
 
     /// Adds what another thread has kept.

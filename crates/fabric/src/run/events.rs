@@ -14,7 +14,7 @@ mod kind;
 mod ties;
 
 pub(crate) use kind::EventKind;
-pub(crate) use ties::tie_key;
+pub(crate) use ties::{TURN_BITS, tie_key};
 
 use floodway_engine::panics::Outgrown;
 use floodway_engine::{Event, Item, Queue};
@@ -166,6 +166,29 @@ impl Events {
             on_link.then(|| (PortId(port), unsafe { PacketRef::of(event.item) }))
         };
         pending.into_iter().filter_map(arrives).collect()
+    }
+
+    /// All that is pending, in no order.
+    pub fn pending(&mut self) -> Vec<Event> {
+        match &mut self.pending {
+            Pending::InOneOrder(queue) => {
+                let all: Vec<Event> = std::iter::from_fn(|| queue.pop_before(Time::NEVER)).collect();
+                *queue = Queue::default();
+                all.iter().for_each(|event| queue.push(event.time, event.order, event.item));
+                all
+            }
+            Pending::ByNode(windows) => windows.pending(),
+        }
+    }
+
+    /// An order without the generation of a timer, which only tells its events apart.
+    pub fn without_generation(&self, order: u64) -> u64 {
+        match self.decode(order).0 {
+            _ if self.numbered => order,
+            EventKind::QueuePair | EventKind::Receiver => order & !QP_GENERATIONS,
+            kind if kind.is_timer() => order & !GENERATIONS,
+            _ => order,
+        }
     }
 
     /// The owner of a group, if it is another thread.
@@ -321,7 +344,7 @@ impl Events {
             Self::numbered(arrival.number, EventKind::Arrival, port.0)
         } else {
             let kind = if arrival.link_control { EventKind::LinkControl } else { EventKind::Arrival };
-            let place = ties::place(arrival.tie_key, arrival.sequence);
+            let place = ties::place(arrival.tie_key, arrival.turn);
             (kind as u64) << KIND_SHIFT | u64::from(place) << TIE_SHIFT | u64::from(port.0)
         }
     }
@@ -470,8 +493,8 @@ pub(crate) struct Arriving {
     pub link_control: bool,
     /// Key of ties at the far end.
     pub tie_key: u64,
-    /// Sequence number of the packet in its queue pair; 0 of a link control frame.
-    pub sequence: u64,
+    /// The packet's (`Packet::turn`).
+    pub turn: u64,
     /// In the order of scheduling.
     pub number: u64,
 }

@@ -20,6 +20,7 @@ use crate::records::outcome::{Control, Records};
 use crate::records::signals::SignalLog;
 use crate::run::events::EventKind;
 use crate::run::ranks::{Processes, RankPlan};
+use crate::run::recurrence::Recurrence;
 use crate::run::state::Run;
 use crate::run::threads::ThreadPlan;
 use crate::run::world::World;
@@ -88,6 +89,7 @@ impl<'a> Fabric<'a> {
         port: PortId,
         point: AnyCongestionPoint,
     ) -> Result<(), BuildError> {
+        self.world.recurrence = Recurrence::none();
         let World { facts, nodes, ranks, .. } = &mut self.world;
         let node = facts.node_of(port);
         if ranks.as_ref().is_some_and(|ranks| !ranks.owns(node)) {
@@ -100,6 +102,7 @@ impl<'a> Fabric<'a> {
 
     /// Gives the ingress `port` a receiver half from outside the tree for `class`, which the run must use.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
+        self.world.recurrence = Recurrence::none();
         let Some((at, port)) = self.world.at_own_port(port) else { return };
         let port_class = at.ctx.facts.layout.port_class(port, at.ctx.facts.layout.dense(class));
         let ingress = &mut at.node.buffer.accounts[port_class];
@@ -115,12 +118,21 @@ impl<'a> Fabric<'a> {
     /// If the node is no switch.
     pub fn set_router(&mut self, node: NodeId, build: impl Fn() -> AnyRouter) {
         let world = &mut self.world;
+        world.recurrence = Recurrence::none();
         let router = &mut world.facts.routers[node.index()];
         assert!(router.is_some(), "{} is no switch", world.facts.blueprint.nodes[node.index()].name);
         *router = Some(build());
         if world.owns(node) {
             world.nodes[node.index()].switch.router = Some(build());
         }
+    }
+
+    /// Simulates all of it, also what repeats what was. What is kept of a run is the same to the byte, but
+    /// for what it says was skipped.
+    #[must_use]
+    pub fn without_skips(mut self) -> Self {
+        self.world.recurrence = Recurrence::none();
+        self
     }
 
     /// Has the events of all nodes happen in one order, as those of runs do whose ties go by the order of
@@ -172,7 +184,8 @@ impl<'a> Fabric<'a> {
 
     /// Follows flows one after another from now on, before the run starts.
     pub(crate) fn follow(&mut self, section: Section, next: VecDeque<Section>) {
-        let World { facts, nodes, runs, .. } = &mut self.world;
+        let World { facts, nodes, runs, recurrence, .. } = &mut self.world;
+        *recurrence = Recurrence::none();
         runs.own.events.go_in_one_order();
         for port in nodes.iter_mut().flat_map(|node| node.links.ports.iter_mut()) {
             port.observed = true;
@@ -206,8 +219,18 @@ impl<'a> Fabric<'a> {
         }
         let limit = world.facts.blueprint.end.limit;
         let (mut now, mut how) = (Time::ZERO, Advance::Reached);
-        while now < limit && how == Advance::Reached {
-            let end = end_of_epoch(now, limit);
+        while now.0 + world.skipped_ps() < limit.0 && how == Advance::Reached {
+            let skipped = world.skipped_ps();
+            let end = end_of_epoch(Time(now.0 + skipped), limit);
+            let end = Time(end.0 - skipped);
+            if let Some(at) = world.next_look(now, end) {
+                how = world.run_until(at);
+                now = at;
+                if how == Advance::Reached {
+                    world.look(now);
+                }
+                continue;
+            }
             how = world.run_until(end);
             now = end;
             if how == Advance::Reached && world.at_epoch(now) {
@@ -248,7 +271,9 @@ impl Ran<'_> {
             ranks.exchange_mail(&world.facts, &mut world.nodes, &mut world.runs);
         }
         let stopped = world.stopped(self.interrupted);
+        world.stop_measuring(self.end);
         world.close(self.end);
+        world.join_rows();
         world.on_links = world.runs.merge();
         if let Some(mut ranks) = world.ranks.take() {
             if !ranks.gather(world) {
@@ -257,9 +282,14 @@ impl Ran<'_> {
         } else if cfg!(debug_assertions) {
             world.in_network().check(&world.runs.own.pairs);
         }
-        let World { now, facts, nodes, runs, on_links, gathered, .. } = self.world;
+        let World { now, facts, nodes, runs, on_links, gathered, recurrence, .. } = self.world;
         let Run { kept, packets, traffic, .. } = runs.own;
-        Some(Closed { now, facts, nodes, kept, packets, traffic, on_links, gathered }.records(stopped))
+        let skipped = recurrence.skipped().cloned();
+        let now = now + recurrence.skipped_ps();
+        Some(
+            Closed { now, facts, nodes, kept, packets, traffic, on_links, gathered, skipped }
+                .records(stopped),
+        )
     }
 }
 

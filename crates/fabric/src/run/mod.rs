@@ -16,6 +16,7 @@ pub(crate) mod own;
 pub(crate) mod pauses;
 pub(crate) mod prefetch;
 pub(crate) mod ranks;
+pub(crate) mod recurrence;
 pub(crate) mod runs;
 pub(crate) mod starts;
 pub(crate) mod state;

@@ -9,7 +9,6 @@ use rustc_hash::FxHashMap;
 use crate::host::queue_pairs::Done;
 use crate::link::arena::PacketRef;
 use crate::network::facts::Facts;
-use crate::records::outcome::Conservation;
 use crate::records::tally::Totals;
 use crate::run::node::Node;
 use crate::run::ranks::{Census, Processes};
@@ -64,7 +63,6 @@ impl<'a> Runs<'a> {
             outstanding: of_triggers(|triggers| &triggers.outstanding),
             scale_up: (0..blueprint.workloads.len()).map(|i| sum(&|run| run.kept.scale_up[i].1)).collect(),
             sources_may_measure: sources.any(|source| traffic.may_measure(blueprint, source, now)),
-            in_network: self.bytes_in_network(),
             flows_done: sum(&|run| run.kept.records.flows_done),
             flows_started: sum(&|run| run.kept.records.flows_started),
             packet_hops: sum(&|run| run.kept.packet_hops),
@@ -79,14 +77,6 @@ impl<'a> Runs<'a> {
             totals.iter_mut().zip(more).for_each(|(totals, more)| totals.absorb(more));
         }
         totals
-    }
-
-    /// Bytes on links and in queues, as they are accounted for; of one of several processes it wraps.
-    fn bytes_in_network(&self) -> u64 {
-        let sum =
-            |of: fn(&Conservation) -> u64| self.iter().map(|run| of(&run.kept.records.bytes)).sum::<u64>();
-        let gone = sum(|bytes| bytes.delivered) + sum(|bytes| bytes.dropped);
-        sum(|bytes| bytes.injected).wrapping_sub(gone)
     }
 
     /// Closes the queue pairs that are complete at their senders and have had nothing in the network for as

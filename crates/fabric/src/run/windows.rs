@@ -338,6 +338,19 @@ impl Windows {
         Windows::new(self.inboxes.len(), self.length.min(most).max(1))
     }
 
+    /// All events that are pending, in no order.
+    pub fn pending(&mut self) -> Vec<Event> {
+        let mut all: Vec<Event> = self.inboxes.iter().flatten().copied().collect();
+        let later: Vec<Event> = std::iter::from_fn(|| self.later.pop_before(Time::NEVER)).collect();
+        self.later = Queue::default();
+        for event in later {
+            self.later.push(event.time, event.order, event.item);
+            all.push(Event { item: self.far[event.item.number()].0, ..event });
+        }
+        all.extend(self.outboxes.iter().flatten().map(|&(_, event)| event));
+        all
+    }
+
     /// Takes everything out.
     pub fn drain(&mut self) -> Drained {
         let inboxes = (0..).zip(&mut self.inboxes);

@@ -37,6 +37,7 @@ use crate::run::network::Network;
 use crate::run::node::Node;
 use crate::run::prefetch::Coming;
 use crate::run::ranks::{Gathered, Processes, Share};
+use crate::run::recurrence::Recurrence;
 use crate::run::runs::Runs;
 use crate::run::state::{Fault, Run};
 use crate::run::windows::Windows;
@@ -61,6 +62,7 @@ pub(crate) struct World<'a> {
     pub gathered: Gathered,
     /// When the run is over: packets on links, with the ports that sent them.
     pub on_links: Vec<(PortId, PacketRef)>,
+    pub recurrence: Recurrence,
     /// Faults in the order of time: (when, what), the next last.
     pub faults: Vec<Fault>,
 }
@@ -98,7 +100,10 @@ impl<'a> World<'a> {
             // What waits is counted once.
             run.traffic.triggers.waiting.fill(0);
         }
+        let alone = ranks.is_none() && faults.is_empty() && !facts.changes;
+        let recurrence = if alone { Recurrence::new(blueprint) } else { Recurrence::none() };
         Ok(World {
+            recurrence,
             now: 0,
             order: 0,
             facts,

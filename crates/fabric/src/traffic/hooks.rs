@@ -12,6 +12,11 @@ pub(crate) const AWAITED: u32 = 1 << 30;
 /// Added to the hook of a message of a program that has no row in the table of flows.
 pub(crate) const WITHOUT_ROW: u32 = 1 << 30;
 
+/// Is a message with this hook one of a program's ranks?
+pub(crate) fn is_of_program(hook: u32) -> bool {
+    hook & OF_PROGRAM != 0 && hook != NO_HOOK
+}
+
 /// Does a message with this hook have a row?
 #[inline]
 pub(crate) fn has_row(hook: u32) -> bool {

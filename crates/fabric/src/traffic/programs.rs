@@ -8,6 +8,7 @@
 
 pub(crate) mod lists;
 mod messages;
+mod recurrence;
 mod scale_up;
 mod waiting;
 

@@ -7,6 +7,7 @@
 
 mod pull;
 
+use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -85,6 +86,13 @@ pub(crate) struct Triggers {
 }
 
 impl Triggers {
+    /// Appends their state.
+    pub fn write_state(&self, out: &mut String) {
+        for trigger in 0..self.all.len() {
+            write!(out, "{:?} ", self.all[trigger]).expect("a text takes all");
+        }
+    }
+
     /// The trigger of a rank.
     pub fn of_rank(&self, rank: u32) -> u32 {
         self.of_rank[rank as usize]

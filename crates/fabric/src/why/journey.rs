@@ -17,7 +17,7 @@ pub(super) struct FlightKey {
 
 impl FlightKey {
     pub fn of(packet: &Packet) -> Self {
-        FlightKey { stamp: packet.stamp, slot: packet.flow.0, psn: packet.psn }
+        FlightKey { stamp: packet.stamp, slot: packet.flow.0, psn: packet.psn() }
     }
 }
 

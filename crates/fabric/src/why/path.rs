@@ -172,7 +172,7 @@ fn logged(
     control: &Control,
     target: PathTarget,
 ) -> Result<Option<Logged>, BuildError> {
-    let mut fabric = Fabric::build(blueprint, control)?;
+    let mut fabric = Fabric::build(blueprint, control)?.without_skips();
     let job = job(blueprint, target.workload);
     let ranks = job.hosts.len();
     let run = &mut fabric.world.runs.own;

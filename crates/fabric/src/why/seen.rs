@@ -81,7 +81,7 @@ impl Seen<'_, '_> {
         let first = self.facts.layout.queue(port);
         let waiting = (1..self.facts.layout.queues_per_port).flat_map(|q| {
             let packets = self.node.links.queues[first + q].fifo.iter(&self.run.packets);
-            packets.filter(|packet| packet.flow.0 == slot).map(move |packet| (packet.psn, q))
+            packets.filter(|packet| packet.flow.0 == slot).map(move |packet| (packet.psn(), q))
         });
         waiting.min().map(|(_, q)| q)
     }

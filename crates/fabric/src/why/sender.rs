@@ -101,9 +101,9 @@ impl Sender {
         };
         let again = packet.flags & RETRANSMISSION != 0;
         // What follows it on the queue pair is sent while it waits for what is to be retransmitted.
-        let cause = if packet.psn < message.first {
+        let cause = if packet.psn() < message.first {
             Cause::Predecessors
-        } else if again || packet.psn >= message.end {
+        } else if again || packet.psn() >= message.end {
             Cause::Retransmission
         } else {
             Cause::Serialisation
@@ -111,10 +111,10 @@ impl Sender {
         let at_nic = matches!(cause, Cause::Serialisation | Cause::Predecessors);
         let label = if at_nic { Label::at(cause, self.nic) } else { Label::of(cause) };
         (self.wire, self.starts) = (Wire { label, until }, Some(again));
-        if packet.psn + 1 >= message.first {
+        if packet.psn() + 1 >= message.first {
             self.turn = self.turn.min(until);
         }
-        self.sent |= packet.psn + 1 >= message.end;
+        self.sent |= packet.psn() + 1 >= message.end;
     }
 
     /// Adds the time since the last event to the cause that the sender's state gives.

@@ -408,6 +408,11 @@ hooks! {
         fn on_timeout(&mut self, _now: Time) -> Option<LossView> {
             None
         }
+        /// Its whole state, in which sequence numbers count from `psn` and payload from any number: two that
+        /// are equal as texts behave equally, each from its own packet on. `None` where that is not known.
+        fn counted_from(&self, _psn: u64) -> Option<String> {
+            None
+        }
     }
 }
 
@@ -421,6 +426,10 @@ hooks! {
         /// Do replies that report a gap count as replies to a marked packet ([`Reply::reports_gap`])?
         fn marks_disorder(&self) -> bool {
             false
+        }
+        /// As [`TransportSender::counted_from`].
+        fn counted_from(&self, _psn: u64) -> Option<String> {
+            None
         }
     }
 }
@@ -535,6 +544,19 @@ impl Messages {
             return Bytes::ZERO;
         }
         Bytes(self.offset(to).wrapping_sub(self.offset(from)))
+    }
+
+    /// Counts packets from `psn` and payload from `bytes`: only differences count.
+    pub(crate) fn count_from(&mut self, psn: u64, bytes: u64) {
+        for message in [&mut self.begin, &mut self.oldest].into_iter().chain(&mut self.rest) {
+            message.end = message.end.wrapping_sub(psn);
+            message.bytes = message.bytes.wrapping_sub(bytes);
+        }
+    }
+
+    /// Payload of all messages before the oldest open one, as `Message::bytes` counts it.
+    pub(crate) fn before(&self) -> u64 {
+        self.begin.bytes
     }
 
     /// Removes messages that end at or before `psn`.

@@ -1,11 +1,13 @@
 //! A rank's part of collectives: slices, and the steps of each that have begun and are not done.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 use rustc_hash::FxHashMap;
 
+use super::recurrence::Count;
 use super::{Input, Output, Posting, Walker};
 use crate::Message;
 use crate::collective::{Plan, Step};
@@ -44,6 +46,20 @@ struct Open {
     /// Transfers that are not complete at this rank.
     sends_left: u32,
     last_from: Option<u32>,
+}
+
+impl Collectives {
+    /// Appends its state.
+    pub(super) fn write_state(&self, count: Count, out: &mut String) {
+        let Collectives { open, early, reduced, step: _ } = self;
+        let mut early: Vec<_> = early.iter().collect();
+        early.sort_unstable_by_key(|(key, _)| **key);
+        for (&(iteration, operation, slice, step), early) in early {
+            let key = (count.iteration(iteration), operation, slice, step);
+            write!(out, "{key:?} {early:?} ").expect("a text takes all");
+        }
+        write!(out, "{} {open:?}", count.end(*reduced)).expect("a text takes all");
+    }
 }
 
 impl Open {

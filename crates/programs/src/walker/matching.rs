@@ -4,6 +4,7 @@
 //! iteration of their sender wait until the receiver is there.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
 
 /// Iteration, sender and tag.
 type Key = (u32, u32, u64);
@@ -81,6 +82,25 @@ impl Matching {
                 self.arrived.entry(key).or_default().push_back(place);
                 None
             }
+        }
+    }
+
+    /// Appends its state, where iterations count from `first`.
+    pub(super) fn write_state(&self, first: u32, out: &mut String) {
+        let Matching { posted, open, arrived, next } = self;
+        // Places are only compared.
+        let place = |place: u64| next.wrapping_sub(place);
+        let counted = |&(iteration, from, tag): &Key| (iteration.wrapping_sub(first), from, tag);
+        for (key, waiting) in posted {
+            let waiting = waiting.iter().map(|&(at, operation)| (place(at), operation));
+            write!(out, "{:?} {:?} ", counted(key), waiting.collect::<Vec<_>>()).expect("a text takes all");
+        }
+        for &Open { place: at, from, tag, operation } in open {
+            write!(out, "{:?} ", (place(at), from, tag, operation)).expect("a text takes all");
+        }
+        for (key, places) in arrived {
+            let places = places.iter().map(|&at| place(at));
+            write!(out, "{:?} {:?} ", counted(key), places.collect::<Vec<_>>()).expect("a text takes all");
         }
     }
 

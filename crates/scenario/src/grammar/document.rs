@@ -490,6 +490,10 @@ pub struct EngineKeys {
     /// takes precedence, and `floodway compare` uses one unless `--threads` is given. Default: one a core
     /// where links are long enough and there is enough to be sent, else one.
     pub threads: Option<usize>,
+    /// Whether iterations of a job that repeat earlier ones to the picosecond are skipped: where the state of
+    /// the whole network recurs, what follows is known. The records are the same to the byte, and the run
+    /// says what it skipped. Default: true.
+    pub skip: Option<bool>,
 }
 
 /// Frames that are kept as a file for Wireshark: the frames on links, in the bytes that RoCEv2 and 802.1Qbb

@@ -26,6 +26,7 @@ mod multi_homed;
 mod pacc;
 mod pairs;
 mod patterns;
+mod recurrence;
 mod reference;
 mod refused;
 mod sites;

@@ -109,6 +109,9 @@ impl QueuePairs {
         half.transport.push(Bytes(message.size));
         let first = half.end;
         message.end = first.saturating_add(packets);
+        if message.iteration() != half.newest().iteration() {
+            half.turns_from = first;
+        }
         half.post(*message, path, records);
         records.started(path.workload, message);
         self.posted(facts, events, Posted { slot, message: Incoming::of(message, first) });

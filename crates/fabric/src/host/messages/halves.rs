@@ -16,6 +16,11 @@ impl SendHalf {
         all.map(|message| (message.number, message.end, message.size))
     }
 
+    /// The message that was posted last.
+    pub(super) fn newest(&self) -> &Outgoing {
+        self.rest.back().unwrap_or(&self.head)
+    }
+
     /// The message of packet `psn`, which is one that is not complete.
     #[inline]
     pub fn message_of(&mut self, psn: u64) -> &mut Outgoing {

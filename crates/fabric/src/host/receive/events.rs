@@ -15,7 +15,7 @@ impl AtNode<'_, '_> {
     pub fn receive_data(&mut self, port: Local, packet: &Packet, mut extra: Option<Box<Extra>>) {
         let id = packet.flow.0;
         let segment = Segment {
-            psn: packet.psn,
+            psn: packet.psn(),
             payload: Bytes(u64::from(packet.payload)),
             first: packet.has(FIRST),
             last: packet.has(LAST),
@@ -36,7 +36,7 @@ impl AtNode<'_, '_> {
         let accepted = half.receiver.on_segment(&mut cx, &segment);
         self.ctx.run.kept.records.accepted(half.workload, accepted.0);
         let observed = half.observes(packet);
-        self.accept(id, packet.psn, accepted.0);
+        self.accept(id, packet.psn(), accepted.0);
         if observed {
             self.notify(port, packet);
         }
@@ -120,7 +120,7 @@ impl ReceiveHalf {
         if acks != Acks::Control {
             answer.class = self.class;
         }
-        answer.set_reply(reply);
+        answer.set_reply(reply, packet);
         answer.stamp = packet.stamp;
         answer.add_mark(packet.mark());
         if reply.reports_gap() && self.receiver.marks_disorder() {

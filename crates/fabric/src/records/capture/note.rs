@@ -34,7 +34,7 @@ impl Capture {
         }
         capture.packets.push(Captured {
             at: ctx.now,
-            psn: packet.psn,
+            psn: packet.number(),
             stamp: packet.stamp,
             base: packet.base,
             port: at,
@@ -56,7 +56,7 @@ fn message_size(pairs: &QueuePairs, packet: &Packet) -> u32 {
     const LARGEST: u64 = 1 << 31;
     let at = packet.flow.index();
     let payload = u64::from(pairs.senders[at].full_payload);
-    let ends = |size| packet.psn.saturating_add(Outgoing::packets_of(size, payload));
+    let ends = |size| packet.psn().saturating_add(Outgoing::packets_of(size, payload));
     let mut messages = pairs.senders[at].messages().chain(pairs.receivers[at].messages());
     let message = messages.find(|&(_, end, size)| end == ends(size));
     message.map_or(u64::from(packet.payload), |(.., size)| size).min(LARGEST) as u32

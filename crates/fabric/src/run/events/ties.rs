@@ -1,14 +1,14 @@
 //! Order of arrivals of one instant at a node, where it is hashed.
 //!
-//! The sequence number is that of the packet in its queue pair; link control frames have 0. So the order of a
-//! tie depends on the packets that meet, and on nothing before: equal situations end equally at any time, and
-//! the iterations of a job whose queue pairs begin anew are equal to the picosecond once the network's state
-//! recurs.
+//! It is hashed from the turn of a packet: its sequence number in its queue pair, of a job counted from the
+//! first packet of the iteration on. Link control frames have 0. So the order of a tie depends on the packets
+//! that meet, and on nothing before: equal situations end equally at any time, and the iterations of a job
+//! are equal to the picosecond once the network's state recurs.
 //!
-//! As sequence numbers go on, no port stays first: synchronised senders, two or more, paced or not, have
+//! As turns go on, no port stays first: synchronised senders, two or more, paced or not, have
 //! equal shares of a port's losses. Messages of one packet that meet again and again do so in the same order
-//! each time. With `qp = "per-pair"` sequence numbers go on from message to message, and so the order of ties
-//! recurs after 1,024 packets of a queue pair.
+//! each time. With `qp = "per-pair"` turns go on from message to message, and so the order of ties recurs
+//! after 1,024 packets of a queue pair.
 
 use floodway_units::cast::low_u32;
 use floodway_units::{PortId, fold, mix};
@@ -17,22 +17,23 @@ use floodway_units::{PortId, fold, mix};
 const PLACE_BITS: u32 = 28;
 /// After this many packets, as a power of two, the places of a port are mirrored.
 const MIRROR_SHIFT: u32 = 9;
+/// Bits of a turn that count.
+pub(crate) const TURN_BITS: u32 = MIRROR_SHIFT + 1;
 
 /// The key of ties among arrivals at `port` (the receiving one).
 pub(crate) fn tie_key(seed: u64, node_key: u64, port: PortId) -> u64 {
     fold(fold(fold(mix(seed), node_key), u64::from(port.0)), 0x7165)
 }
 
-/// The place of an arrival among those of its instant, from the key of its port and the sequence number of
-/// the packet.
+/// The place of an arrival among those of its instant, from the key of its port and the packet's turn.
 ///
 /// It owes nothing to the time, nor to what came before, so that a situation that recurs ends as it did.
-/// Sequence numbers count modulo 1,024. Those of the second half have the places of the first, mirrored: so
+/// Turns count modulo 1,024. Those of the second half have the places of the first, mirrored: so
 /// of two ports whose packets always meet, each is first in exactly half of all ties, wherever they began.
 #[inline]
-pub(super) fn place(tie_key: u64, sequence: u64) -> u32 {
-    let mirrored = 0u64.wrapping_sub(sequence >> MIRROR_SHIFT & 1);
-    let hashed = mix(tie_key ^ sequence & ((1 << MIRROR_SHIFT) - 1));
+pub(super) fn place(tie_key: u64, turn: u64) -> u32 {
+    let mirrored = 0u64.wrapping_sub(turn >> MIRROR_SHIFT & 1);
+    let hashed = mix(tie_key ^ turn & ((1 << MIRROR_SHIFT) - 1));
     low_u32((hashed ^ mirrored) >> (u64::BITS - PLACE_BITS))
 }
 

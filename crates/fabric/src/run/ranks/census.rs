@@ -21,8 +21,6 @@ pub(crate) struct Census {
     pub scale_up: Vec<u64>,
     /// A source may still start a measured flow.
     pub sources_may_measure: bool,
-    /// Bytes on links and in queues; of a rank alone it wraps.
-    pub in_network: u64,
     pub flows_done: u64,
     pub flows_started: u64,
     /// Packets received over links.
@@ -63,7 +61,6 @@ impl Census {
             counts.iter_mut().zip(more).for_each(|(count, more)| *count = count.wrapping_add(*more));
         }
         self.sources_may_measure |= other.sources_may_measure;
-        self.in_network = self.in_network.wrapping_add(other.in_network);
         self.flows_done += other.flows_done;
         self.flows_started += other.flows_started;
         self.packet_hops += other.packet_hops;

@@ -23,26 +23,26 @@ use crate::run::events::NEVER;
 #[derive(Debug)]
 pub(super) struct ScaleUpPort {
     /// When the last message that has its times begins to leave, and has left.
-    begins: u64,
-    sends_until: u64,
+    pub begins: u64,
+    pub sends_until: u64,
     /// Behind that one: receiver, and message.
-    waiting: VecDeque<(u32, Posting)>,
+    pub waiting: VecDeque<(u32, Posting)>,
     /// When it has received what it has taken so far.
-    receives_until: u64,
-    incoming: BinaryHeap<Reverse<Coming>>,
+    pub receives_until: u64,
+    pub incoming: BinaryHeap<Reverse<Coming>>,
     /// When the first of those that come can be complete.
-    looks: u64,
+    pub looks: u64,
 }
 
 /// A message on its way: when its first byte arrives, its sender, and how long it takes at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Coming {
-    first: u64,
+pub(super) struct Coming {
+    pub first: u64,
     /// Among the ranks of its workload.
-    from: u32,
-    message: Message,
-    step: u32,
-    takes: Span,
+    pub from: u32,
+    pub message: Message,
+    pub step: u32,
+    pub takes: Span,
 }
 
 impl Coming {

@@ -23,7 +23,7 @@ impl Trace {
         let key = FlightKey::of(packet);
         let mut flight = if seen.node.is_host() {
             self.forget(seen.now);
-            let own = |message: Message| (message.first..message.end).contains(&packet.psn);
+            let own = |message: Message| (message.first..message.end).contains(&packet.psn());
             if self.message.is_some_and(own) && self.is_live() {
                 self.sent.add(seen.now, u64::from(packet.payload));
             }

@@ -1,0 +1,128 @@
+//! Recurrence of a rank: its state as a text that is equal where it is equal but for time and iteration, and
+//! iterations that are skipped.
+
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+
+use floodway_units::Time;
+
+use super::{ENDED, Input, NOT_STARTED, Progress, Unit, Walker};
+use crate::Message;
+
+impl Walker {
+    /// The iteration that it executes, as it counts them, and when that began; none once it is at its end.
+    pub fn iteration(&self) -> Option<(u32, Time)> {
+        (!self.finished).then_some((self.iteration, Time(self.began)))
+    }
+
+    /// So many iterations are skipped: it ends as much earlier, and counts on without them.
+    pub fn skip(&mut self, iterations: u32) {
+        self.skipped += iterations;
+    }
+
+    /// Iterations that were skipped.
+    pub fn skipped(&self) -> u32 {
+        self.skipped
+    }
+
+    /// Appends its state: instants count from `now`, iterations from `first`. Two ranks of one program whose
+    /// texts are equal do the same from then on, as long as iterations are left to both.
+    pub fn write_state(&self, now: Time, first: u32, out: &mut String) {
+        let Walker {
+            rank: _,
+            iteration,
+            began: _,
+            skipped: _,
+            progress,
+            left,
+            inputs,
+            ready,
+            units,
+            matching,
+            collectives,
+            leaving,
+            finished,
+            predecessors,
+        } = self;
+        let count = Count { now: now.0, first };
+        let mut write = |what: std::fmt::Arguments<'_>| out.write_fmt(what).expect("a text takes all");
+        write(format_args!("{} {left} {finished} {}", count.iteration(*iteration), predecessors.is_some()));
+        for &Progress { ready, start, unmet, after } in progress {
+            let start = match start {
+                ENDED | NOT_STARTED => start,
+                at => count.time(at),
+            };
+            // Of one that is complete nothing is read any more.
+            if start == ENDED {
+                write(format_args!(" -"));
+            } else {
+                write(format_args!(" {} {start} {unmet} {after}", count.time(ready)));
+            }
+        }
+        let mut pending: Vec<(u64, Input)> = inputs.iter().map(|&Reverse(input)| input).collect();
+        pending.sort_unstable();
+        for (at, input) in pending {
+            let input = match input {
+                Input::Received { from, message, step } => {
+                    Input::Received { from, message: count.message(message), step }
+                }
+                Input::Sent { message } => Input::Sent { message: count.message(message) },
+                Input::Left { .. } | Input::Computed { .. } | Input::Reduced { .. } | Input::Start => input,
+            };
+            write(format_args!(" {} {input:?}", count.time(at)));
+        }
+        let mut startable: Vec<(u64, u32)> = ready.iter().map(|&Reverse(one)| one).collect();
+        startable.sort_unstable();
+        write(format_args!(
+            " {:?}",
+            startable.iter().map(|&(key, of)| (count.key(key), of)).collect::<Vec<_>>()
+        ));
+        for Unit { busy, waiting } in units {
+            let mut waiting: Vec<(u64, u32)> = waiting.iter().map(|&Reverse(one)| one).collect();
+            waiting.sort_unstable();
+            let waiting: Vec<_> = waiting.iter().map(|&(key, of)| (count.key(key), of)).collect();
+            write(format_args!(" {busy} {waiting:?}"));
+        }
+        for (channel, behind) in leaving {
+            write(format_args!(" {channel}"));
+            for posting in behind {
+                let posting = super::Posting { message: count.message(posting.message), ..*posting };
+                write(format_args!(" {posting:?}"));
+            }
+        }
+        write(format_args!(" "));
+        matching.write_state(first, out);
+        collectives.write_state(count, out);
+    }
+}
+
+/// How a text counts.
+#[derive(Clone, Copy)]
+pub(super) struct Count {
+    now: u64,
+    first: u32,
+}
+
+impl Count {
+    pub fn time(self, at: u64) -> u64 {
+        at.wrapping_sub(self.now)
+    }
+
+    /// When something is over, which does not matter once it has come.
+    pub fn end(self, at: u64) -> u64 {
+        at.saturating_sub(self.now)
+    }
+
+    pub fn iteration(self, iteration: u32) -> u32 {
+        iteration.wrapping_sub(self.first)
+    }
+
+    fn message(self, message: Message) -> Message {
+        Message { iteration: self.iteration(message.iteration), ..message }
+    }
+
+    /// What orders operations: an instant, or nothing.
+    fn key(self, key: u64) -> u64 {
+        if key == 0 { 0 } else { self.time(key) }
+    }
+}

@@ -18,6 +18,8 @@ use crate::network::layout::Local;
 pub(crate) enum Kind {
     /// Payload of a flow.
     Data,
+    /// A packet of data without its payload, which a switch has cut.
+    Trimmed,
     /// A reply of the receiver.
     Ack,
     /// A reply that asks for `psn` again.
@@ -26,6 +28,8 @@ pub(crate) enum Kind {
     Sack,
     /// A reply for the packet `psn` alone.
     One,
+    /// A reply that has a report with it.
+    Report,
     /// Congestion notification.
     Cnp,
     /// A message of the receiver's machines to the sender's.
@@ -138,13 +142,16 @@ impl Packet {
     /// Answers data, is a CNP or a message of the receiver: travels from receiver to sender.
     #[inline]
     pub fn is_reply(&self) -> bool {
-        matches!(self.kind, Kind::Ack | Kind::Nak | Kind::Sack | Kind::One | Kind::Cnp | Kind::ToSender)
+        matches!(
+            self.kind,
+            Kind::Ack | Kind::Nak | Kind::Sack | Kind::One | Kind::Report | Kind::Cnp | Kind::ToSender
+        )
     }
 
     /// Answers data: an ACK, a NAK or the like.
     #[inline]
     pub fn is_answer(&self) -> bool {
-        matches!(self.kind, Kind::Ack | Kind::Nak | Kind::Sack | Kind::One)
+        matches!(self.kind, Kind::Ack | Kind::Nak | Kind::Sack | Kind::One | Kind::Report)
     }
 
     pub fn has(&self, flag: u8) -> bool {
@@ -231,6 +238,11 @@ impl Packet {
             FcFrame::Pause { class: Class(class), quanta }
         });
         single.into_iter().chain(pauses)
+    }
+
+    /// Of one whose payload was cut: was that at the port that leads to its receiver?
+    pub fn cut_at_last_hop(&self) -> bool {
+        self.base != 0
     }
 
     pub fn reply(&self) -> Reply {

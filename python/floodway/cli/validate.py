@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from floodway.cli import validate_jobs
+from floodway.cli import validate_jobs, validate_uet
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
 from floodway.cli.show_validation import show
@@ -16,6 +16,7 @@ from floodway.validation import document, validate
 from floodway.validation.jobs import is_of_jobs
 from floodway.validation.page import page_text
 from floodway.validation.report import BLOCK, draw_into, write_report
+from floodway.validation.uet import is_of_uet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,8 @@ def run(request: Request) -> int:
     """Run the cases, compare, print, draw; returns the exit code."""
     if is_of_jobs(request.folder):
         return validate_jobs.run(request)
+    if is_of_uet(request.folder):
+        return validate_uet.run(request)
     if request.report is not None:
         # An error before the first run if it cannot be written.
         page_text(request.report, BLOCK)

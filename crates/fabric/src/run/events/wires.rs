@@ -44,8 +44,8 @@ impl Events {
         self.wires.is_some()
     }
 
-    /// The first packet on the link from a port has arrived, and everything that this caused is scheduled: now the
-    /// next one's arrival is.
+    /// The first packet on the link from a port has arrived, and everything that this caused is scheduled:
+    /// now the next one's arrival is.
     pub fn delivered(&mut self, port: PortId) {
         let Some((at, packet_ref)) = self.wires.as_mut().and_then(|wires| wires.next(port)) else { return };
         let order = Self::numbered(self.number(), EventKind::Arrival, port.0);

@@ -104,6 +104,7 @@ impl Buffer for Params {
             headroom: None,
             reserve: Bytes::ZERO,
             crossbar: Some(CrossbarPlan { output: self.output, speed_up: self.speed_up }),
+            output: None,
         }
     }
 

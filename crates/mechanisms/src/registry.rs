@@ -35,6 +35,7 @@ buffers! {
     Static => static_buffer,
     Shared => shared_buffer,
     Ioq => ioq,
+    OutputQueue => output_queue,
 }
 
 routings! {
@@ -81,12 +82,15 @@ reactions! {
     Expresspass => expresspass,
     Swift => swift,
     Powertcp => powertcp,
+    Nscc => nscc,
+    Rccc => rccc,
 }
 
 reliabilities! {
     None => no_reliability,
     GoBackN => go_back_n,
     Irn => irn,
+    Uet => uet,
 }
 
 pub use choice::head;

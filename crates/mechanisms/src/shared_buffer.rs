@@ -139,6 +139,7 @@ impl Buffer for Params {
             headroom: self.headroom_pool,
             reserve: self.reserve,
             crossbar: None,
+            output: None,
         }
     }
 
@@ -417,6 +418,7 @@ mod tests {
                 Admit::Shared => prop_assert!((ing + frame).saturating_sub(10_000.max(ing)) <= free),
                 Admit::Headroom => prop_assert!(hdr + frame <= 30_000 && threshold != u64::MAX),
                 Admit::Drop(_) => prop_assert!(ing + frame > 10_000),
+                Admit::Cut | Admit::CutLast => prop_assert!(false, "a shared buffer cuts nothing"),
             }
         }
     }

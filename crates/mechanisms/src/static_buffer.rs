@@ -69,7 +69,14 @@ impl Buffer for Params {
     type Admission = Admission;
 
     fn plan(&self) -> BufferPlan {
-        BufferPlan { own: Some(self.size), pool: None, headroom: None, reserve: Bytes::ZERO, crossbar: None }
+        BufferPlan {
+            own: Some(self.size),
+            pool: None,
+            headroom: None,
+            reserve: Bytes::ZERO,
+            crossbar: None,
+            output: None,
+        }
     }
 
     fn spared(&self, link: &LinkInfo) -> Bytes {

@@ -10,8 +10,8 @@ use floodway_mechanisms::registry::{
 use floodway_mechanisms::slots::{
     AckView, Cnp, CongestionNotification, CongestionPoint, Cx, Discipline, FcFrame, FcReceiver, FcSender,
     FlowFilter, Gate, IngressView, IntHop, LinkInfo, LossView, Mark, NotificationPoint, Outbox, PacketView,
-    PortEvent, PortInfo, PortMessage, PortView, QpInfo, QueueView, ReactionPoint, ReadyView, Reply, Router,
-    Scheduler, Segment, SwitchInfo, TransportReceiver, TransportSender, Turn,
+    PortEvent, PortInfo, PortMessage, PortView, QpInfo, QueueView, ReactionPoint, ReadyView, Reply, Report,
+    Room, Router, Scheduler, Segment, SwitchInfo, TransportReceiver, TransportSender, Turn,
 };
 use floodway_units::{Bytes, Class, FlowId, PortId, Quanta, QueueId, Rate, Rng, Span, Time, Turns, stream};
 use proptest::prelude::*;
@@ -231,6 +231,9 @@ fn drive_transport_sender(choice: &ReliabilityParams, lossless: bool, inputs: &[
     let (mut machine, _) = choice.build(&qp(lossless)).expect("the defaults are valid");
     let mut world = World::<()>::new();
     let (mut pushed, mut acknowledged) = (0, 0);
+    // What a transport counts of each packet beside its payload.
+    let info = qp(lossless);
+    let header = if machine.has_headers() { info.wire - info.mtu } else { Bytes::ZERO };
     for (wait, input) in inputs {
         world.wait(Span::us(*wait), &mut machine, TransportSender::next_timeout, |m, world| {
             m.on_timeout(world.now);
@@ -238,14 +241,22 @@ fn drive_transport_sender(choice: &ReliabilityParams, lossless: bool, inputs: &[
         match input {
             Transport::Push(bytes) => {
                 machine.push(Bytes(*bytes));
-                pushed += bytes;
+                pushed += bytes + header.0 * bytes.div_ceil(info.mtu.0).max(1);
             }
             Transport::Send => {
                 if machine.has_repeats() {
                     machine.next_repeat(world.now);
                 }
                 let ready = machine.ready();
-                assert_eq!(machine.next_segment(world.now).map(|segment| segment.payload), ready);
+                let next = machine.next_segment(world.now);
+                assert_eq!(next.map(|segment| segment.payload + header), ready);
+                if next.is_some() {
+                    machine.header(world.now, &Room { window: Bytes(9_000), closed: false });
+                }
+            }
+            Transport::Reply(reply) if machine.has_headers() => {
+                let reported = machine.on_reported(world.now, &report(*reply));
+                acknowledged += reported.acked.0;
             }
             Transport::Reply(reply) => acknowledged += machine.on_reply(world.now, *reply).0.0,
             Transport::Timeout => assert!(machine.on_timeout(world.now).is_none_or(|loss| loss.timeout)),
@@ -253,6 +264,17 @@ fn drive_transport_sender(choice: &ReliabilityParams, lossless: bool, inputs: &[
         assert!(machine.next_timeout().is_none_or(|at| at >= world.now));
         assert!(acknowledged + machine.in_flight().0 <= pushed);
         assert!(!machine.is_done() || machine.ready().is_none());
+    }
+}
+
+/// A report of a transport whose packets have headers, in place of a reply.
+fn report(reply: Reply) -> Report {
+    let next = reply.next();
+    match reply {
+        Reply::Ack { .. } => Report { number: next, next, ..Report::default() },
+        Reply::Nak { .. } => Report { number: next, trimmed: true, last_hop: true, ..Report::default() },
+        Reply::Sack { seen, .. } => Report { number: seen, next, base: seen, bits: 5, ..Report::default() },
+        Reply::One { psn } => Report { number: psn, marked: true, repeated: true, ..Report::default() },
     }
 }
 

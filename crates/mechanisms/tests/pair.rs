@@ -320,6 +320,7 @@ impl<'a> Pair<'a> {
             }
             Admit::Headroom => self.view.headroom += Bytes(bytes),
             Admit::Reserved | Admit::Shared => self.view.shared += Bytes(bytes),
+            Admit::Cut | Admit::CutLast => panic!("the buffers of this test cut nothing"),
         }
         self.view.queued += Bytes(bytes);
         self.view.wire = self.view.queued;

@@ -33,6 +33,8 @@ const RETH: u64 = 16;
 const AETH: u64 = 4;
 /// Reserved bytes of a CNP.
 const CNP: u64 = 16;
+/// All headers of the Ultra Ethernet Consortium's simulator.
+const UET: u64 = 64;
 
 /// Headers of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,6 +47,8 @@ pub enum Format {
     HpccNs3,
     /// The sizes of the ns-3 simulator of SWING's authors: payload + 52, ACK 52, PFC 24.
     SwingNs3,
+    /// The sizes of the Ultra Ethernet Consortium's simulator: payload + 64, all others 64.
+    HtsimUet,
 }
 
 /// Bytes of one packet.
@@ -82,6 +86,7 @@ impl Format {
             Format::Ethernet => ethernet(ROCE + all + if first { RETH } else { 0 }),
             Format::HpccNs3 => bare(all + 48),
             Format::SwingNs3 => bare(all + 52),
+            Format::HtsimUet => bare(all + UET),
         }
     }
 
@@ -90,7 +95,7 @@ impl Format {
     pub fn telemetry(self, telemetry: Telemetry) -> Bytes {
         match (telemetry, self) {
             (Telemetry::None, _) | (Telemetry::Timestamp, Format::Ethernet) => Bytes::ZERO,
-            (Telemetry::Timestamp, Format::HpccNs3 | Format::SwingNs3) => Bytes(8),
+            (Telemetry::Timestamp, Format::HpccNs3 | Format::SwingNs3 | Format::HtsimUet) => Bytes(8),
             (Telemetry::Int, _) => Bytes(int::LENGTH as u64),
         }
     }
@@ -108,6 +113,7 @@ impl Format {
             // Padded to 60.
             Format::HpccNs3 => bare((46 + extra).max(60)),
             Format::SwingNs3 => bare(52 + extra),
+            Format::HtsimUet => bare(UET + extra),
         }
     }
 
@@ -117,6 +123,7 @@ impl Format {
             Format::Ethernet => ethernet(ROCE + CNP),
             Format::HpccNs3 => bare(42),
             Format::SwingNs3 => bare(52),
+            Format::HtsimUet => bare(UET),
         }
     }
 
@@ -126,6 +133,17 @@ impl Format {
             Format::Ethernet => ethernet(SMALLEST),
             Format::HpccNs3 => bare(43),
             Format::SwingNs3 => bare(24),
+            Format::HtsimUet => bare(UET),
+        }
+    }
+
+    /// A data packet without its payload, which a switch has cut.
+    pub fn trimmed(self) -> Size {
+        match self {
+            Format::Ethernet => ethernet(ROCE),
+            Format::HpccNs3 => bare(48),
+            Format::SwingNs3 => bare(52),
+            Format::HtsimUet => bare(UET),
         }
     }
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
 from floodway.cli.watch import WatchAll
-from floodway_lab.cli import validate_jobs
+from floodway_lab.cli import validate_jobs, validate_uet
 from floodway_lab.cli.show_validation import show
 from floodway_lab.validation import document, validate
 from floodway_lab.validation.jobs import is_of_jobs
 from floodway_lab.validation.page import page_text
 from floodway_lab.validation.report import BLOCK, draw_into, write_report
+from floodway_lab.validation.uet import is_of_uet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +50,8 @@ def run(request: Request) -> int:
     """Run the cases, compare, print, draw; returns the exit code."""
     if is_of_jobs(request.folder):
         return validate_jobs.run(request)
+    if is_of_uet(request.folder):
+        return validate_uet.run(request)
     if request.report is not None:
         # An error before the first run if it cannot be written.
         page_text(request.report, BLOCK)

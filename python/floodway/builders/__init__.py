@@ -147,7 +147,10 @@ __all__ = [
     "NoNotification",
     "NoReliability",
     "NotificationParams",
+    "Nscc",
+    "NsccAverage",
     "OnDeadlock",
+    "OutputQueue",
     "Override",
     "Oversubscription",
     "Pacc",
@@ -176,6 +179,7 @@ __all__ = [
     "Rate",
     "RateOrBlank",
     "RateTimersKey",
+    "Rccc",
     "Rcm",
     "RcmCuts",
     "RcmMarks",
@@ -246,8 +250,12 @@ __all__ = [
     "TraceFormat",
     "Training",
     "Trigger",
+    "TrimVictim",
     "TurnsKey",
     "TwoDc",
+    "Uet",
+    "UetEntropy",
+    "UetForm",
     "Visit",
     "Watchdog",
     "Weights",
@@ -2000,6 +2008,37 @@ class Ioq(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OutputQueue(Table):
+    """Parameters of bounded output queues.
+
+    Attributes
+    ----------
+    size
+        Room of a queue of data, in bytes, above 0. Source: the Consortium's simulator: the
+        bandwidth-delay product of 16 hosts at 100 Gbit/s and 1 us.
+    control
+        Room of the queue of the control class, in bytes. Default: twice `size`. Source: the
+        Consortium's simulator.
+    trim
+        Whether a packet without room loses its payload alone. Source: UEC, section 4.1.
+    victim
+        Which packet a full queue cuts or drops. Source: UEC, section 4.1: the one that arrives.
+    trim_class
+        Class of data that cut packets go in, 0 to 5 or 7, with a queue of `size` of its own; a
+        scheduler shares the link among classes. Default: the control class, which is served
+        first. Source: the default is that of the Consortium's simulator; UEC, section 4.1, has
+        a class of their own.
+    """
+
+    _tag: ClassVar[str | None] = "output-queue"
+    size: Size | None = None
+    control: Size | None = None
+    trim: bool | None = None
+    victim: TrimVictim | None = None
+    trim_class: Class | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ecmp(Table):
     """Parameters of equal-cost multipath.
 
@@ -2625,6 +2664,53 @@ class PowerTcp(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Nscc(Table):
+    """Parameters of NSCC.
+
+    Attributes
+    ----------
+    form
+        Whether the specification or the Consortium's simulator is followed where they differ.
+        Source: floodway's choice: the specification.
+    target
+        Delay beyond the base round trip that the window aims at, above 0; `"auto"` for 3/4 of
+        the longest base round trip of all pairs of hosts where switches cut packets, and all of
+        it where they drop them. Source: UEC, section 3.6.13.3.
+    clear_delay
+        Delay below which a path counts as empty, so that the window may grow fast; at least 0.
+        Source: the Consortium's simulator: 1 us.
+    average
+        How delays are averaged. Default: `ewma` in the simulator's form, else `rtt`. Source:
+        UEC, section 3.6.13.6.
+    cut_lowers_base_rtt
+        Whether a packet without payload lowers the base round trip, though it travels faster
+        than a full one. Default: in the simulator's form. Source: the Consortium's simulator.
+    """
+
+    _tag: ClassVar[str | None] = "nscc"
+    form: UetForm | None = None
+    target: TimeOrAuto | None = None
+    clear_delay: Time | None = None
+    average: NsccAverage | None = None
+    cut_lowers_base_rtt: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rccc(Table):
+    """Parameters of RCCC.
+
+    Attributes
+    ----------
+    form
+        Whether the specification or the Consortium's simulator is followed where they differ.
+        Source: floodway's choice: the specification.
+    """
+
+    _tag: ClassVar[str | None] = "rccc"
+    form: UetForm | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoReliability(Table):
     """No parameters."""
 
@@ -2715,6 +2801,37 @@ class Irn(Table):
     rto_high: TimeoutOfPath | None = None
     low_packets: int | None = None
     nack_interval: Time | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uet(Table):
+    """Parameters of Ultra Ethernet's transport.
+
+    Attributes
+    ----------
+    form
+        Whether the specification or the Consortium's simulator is followed where they differ.
+        Source: floodway's choice: the specification.
+    entropy
+        How the entropy values of packets are chosen. Source: the Consortium's simulator, whose
+        default it is.
+    paths
+        Number of entropy values, a power of two from 1 to 65536. Source: the Consortium's
+        simulator.
+    ack_every
+        Bytes, headers included, above 0, of which one report is sent at the latest. Source:
+        UEC, section 3.5: 16 KiB.
+    rto
+        Time after which a packet without report counts as lost, above 0; `"auto"` for what
+        follows from the sizes of queues. Source: the Consortium's simulator, `main_uec.cpp`.
+    """
+
+    _tag: ClassVar[str | None] = "uet"
+    form: UetForm | None = None
+    entropy: UetEntropy | None = None
+    paths: int | None = None
+    ack_every: Size | None = None
+    rto: TimeOrAuto | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3870,7 +3987,9 @@ AllowanceKeys: TypeAlias = "bool | Selector"
 BaseRttKey: TypeAlias = "Literal['exact', 'one-way', 'payload']"
 
 
-BufferParams: TypeAlias = "Literal['static', 'shared', 'ioq'] | StaticBuffer | SharedBuffer | Ioq"
+BufferParams: TypeAlias = (
+    "Literal['static', 'shared', 'ioq', 'output-queue'] | StaticBuffer | SharedBuffer | Ioq | OutputQueue"
+)
 
 
 #: A priority (802.1Q) or virtual lane, 0 to 7.
@@ -4031,7 +4150,9 @@ FlowSize: TypeAlias = "Literal['unbounded'] | Size"
 #: - 'ethernet': RoCEv2 over Ethernet, with FCS, preamble and gap.
 #: - 'hpcc-ns3': The sizes of the HPCC ns-3 simulator: payload + 48, ACK 60, PFC 43.
 #: - 'swing-ns3': The sizes of the ns-3 simulator of SWING's authors: payload + 52, ACK 52, PFC 24.
-Format: TypeAlias = "Literal['ethernet', 'hpcc-ns3', 'swing-ns3']"
+#: - 'htsim-uet': The sizes of the Ultra Ethernet Consortium's simulator: payload + 64, all others
+#:   64.
+Format: TypeAlias = "Literal['ethernet', 'hpcc-ns3', 'swing-ns3', 'htsim-uet']"
 
 
 #: The answer to a duplicate.
@@ -4222,6 +4343,13 @@ NotificationParams: TypeAlias = (
 )
 
 
+#: How delays are averaged.
+#: - 'ewma': Each report has a weight of 1/80. Source: the Consortium's simulator.
+#: - 'rtt': Each report has the weight of the time since the one before, over a round trip. Source:
+#:   UEC, section 3.6.13.6: the average of the last round trip.
+NsccAverage: TypeAlias = "Literal['ewma', 'rtt']"
+
+
 #: Effect of a deadlock.
 #: - 'stop': The run ends.
 #: - 'continue': The deadlock is reported, and the run continues.
@@ -4321,7 +4449,7 @@ RcmMarks: TypeAlias = "Literal['all', 'harmful']"
 React: TypeAlias = "Literal['ieee-802.3', 'nvidia'] | Time"
 
 
-ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury', 'expresspass', 'swift', 'powertcp'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc | Dctcp | MercuryWindow | Expresspass | Swift | PowerTcp"
+ReactionParams: TypeAlias = "Literal['line-rate', 'static-window', 'dcqcn', 'timely', 'hpcc', 'dctcp', 'mercury', 'expresspass', 'swift', 'powertcp', 'nscc', 'rccc'] | LineRate | StaticWindow | Dcqcn | Timely | Hpcc | Dctcp | MercuryWindow | Expresspass | Swift | PowerTcp | Nscc | Rccc"
 
 
 ReactionParamsList: TypeAlias = "ReactionParams | Sequence[ReactionParams]"
@@ -4348,7 +4476,9 @@ RedPreset: TypeAlias = (
 ReleaseKey: TypeAlias = "Literal['end', 'start']"
 
 
-ReliabilityParams: TypeAlias = "Literal['none', 'go-back-n', 'irn'] | NoReliability | GoBackN | Irn"
+ReliabilityParams: TypeAlias = (
+    "Literal['none', 'go-back-n', 'irn', 'uet'] | NoReliability | GoBackN | Irn | Uet"
+)
 
 
 #: What refreshes a pause that must last.
@@ -4474,7 +4604,10 @@ ThemisTrpBy: TypeAlias = "Literal['flow', 'hosts']"
 #: Order of events at one instant.
 #: - 'hashed': By kind, then by a keyed hash of the port and the packet's sequence number.
 #: - 'scheduling-order': The order in which they were scheduled (one thread only).
-TiesKey: TypeAlias = "Literal['hashed', 'scheduling-order']"
+#: - 'htsim': As `scheduling-order`, as htsim schedules events: of the packets on a link the first
+#:   has an event, what arrives at a switch passes behind all else of its instant, and a packet is
+#:   on the link when its last bit has left the NIC. Switches have no pipelines.
+TiesKey: TypeAlias = "Literal['hashed', 'scheduling-order', 'htsim']"
 
 
 TimeOfPath: TypeAlias = "Literal['auto', 'largest'] | Time"
@@ -4520,6 +4653,13 @@ TraceFormat: TypeAlias = "Literal['goal', 'chakra', 'simai', 'htsim']"
 Trigger: TypeAlias = "Literal['threshold', 'headroom']"
 
 
+#: Which packet a full queue cuts or drops.
+#: - 'arriving': The one that arrives. Source: UEC, section 4.1.
+#: - 'either': That one or the last one that waits, each in half of all cases. Source: the
+#:   Consortium's simulator.
+TrimVictim: TypeAlias = "Literal['arriving', 'either']"
+
+
 #: Order of turns among the queue pairs of a NIC.
 #: - 'ring': Round robin, in the order in which they started.
 #: - 'swing-ns3': As in SWING's simulator: round robin in the order in which the flows are listed,
@@ -4536,6 +4676,26 @@ Trigger: TypeAlias = "Literal['threshold', 'headroom']"
 #:   places, so that turns stay in order, and queue pairs whose pacing time is in the past do not
 #:   keep others from waking the NIC.
 TurnsKey: TypeAlias = "Literal['ring', 'swing-ns3', 'hpcc-ns3', 'conweave-ns3']"
+
+
+#: How the entropy values of packets are chosen.
+#: - 'fixed': One value for all packets of a flow: one path. Source: ECMP.
+#: - 'oblivious': Each value in turn, in an order drawn for each round. Source: UEC, section
+#:   3.6.16.2.
+#: - 'bitmap': Likewise, and values of marked, cut or lost packets are passed over. Source: UEC,
+#:   section 3.6.16.4.
+#: - 'reps': Values of unmarked packets again, from a ring of 8. Source: REPS, section 3.
+#: - 'reps-legacy': Values of unmarked packets again, from a list without limit. Source: REPS, first
+#:   version.
+#: - 'mixed': Values of unmarked packets again, else as `bitmap`. Source: the Consortium's
+#:   simulator.
+UetEntropy: TypeAlias = "Literal['fixed', 'oblivious', 'bitmap', 'reps', 'reps-legacy', 'mixed']"
+
+
+#: The source that is followed where the specification and its simulator differ.
+#: - 'spec': The specification. Source: UEC 1.0.3.
+#: - 'htsim': The Consortium's simulator. Source: `ultraethernet/uet-htsim`.
+UetForm: TypeAlias = "Literal['spec', 'htsim']"
 
 
 #: Order in which routing visits neighbours.

@@ -1,6 +1,7 @@
 //! Hosts: queue pairs, their two halves, and their turns at a NIC.
 
 pub(crate) mod failover;
+pub(crate) mod grants;
 pub(crate) mod listed;
 pub(crate) mod messages;
 pub(crate) mod nic;

@@ -7,13 +7,24 @@
 pub(in crate::host) mod turn;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::host::nic_list::List;
 use crate::host::ranks::Ranks;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::arena::Fifo;
 use crate::run::events::Armed;
+
+/// The timer of what grants credit. Its events are of the kind and object of the NIC's pacing timer, so its
+/// generations are others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GrantTimer(pub Armed);
+
+impl Default for GrantTimer {
+    fn default() -> Self {
+        GrantTimer(Armed::of_second_timer())
+    }
+}
 
 /// A host's port: queue pairs take turns.
 #[derive(Debug, Default)]
@@ -31,6 +42,8 @@ pub(crate) struct Nic {
     /// Queue pairs that wait for their pacing time: (time, rank).
     pub pacing: BinaryHeap<Reverse<(u64, u32)>>,
     pub pacing_timer: Armed,
+    /// Of a host's first NIC: the timer of what grants credit, which is of the same kind.
+    pub grant_timer: GrantTimer,
     /// Its link is down, and its queue pairs move to other NICs.
     pub failed: bool,
     /// What waits in its receive buffer, or is on its way from there to the host's memory.
@@ -39,6 +52,9 @@ pub(crate) struct Nic {
     pub ranks: Ranks,
     /// Of a host's first NIC: receivers of the host that have set a timer.
     pub receivers: Ranks,
+    /// Where ties go as htsim schedules events: queue pairs that wait for their turn, by rank, in the order
+    /// in which they could send.
+    pub order: Option<VecDeque<u32>>,
     /// Where turns go by a list; else empty.
     pub list: List,
     /// Where turns go by the list of flows: queue pairs that are open and not complete.
@@ -46,6 +62,35 @@ pub(crate) struct Nic {
 }
 
 impl Nic {
+    /// A queue pair can send from now on, and waits for its turn.
+    pub fn waits(&mut self, rank: u32) {
+        if let Some(order) = &mut self.order
+            && !order.contains(&rank)
+        {
+            order.push_back(rank);
+        }
+    }
+
+    /// The queue pair of a class that has waited longest, where they go by that, is the next one of the ring.
+    pub fn first_of_order(&mut self, class: usize) -> Option<u32> {
+        let order = self.order.as_mut()?;
+        while let Some(rank) = order.pop_front() {
+            let before = rank.wrapping_sub(1);
+            if self.ready[class].next_after(before) == Some(rank) {
+                self.last[class] = before;
+                return Some(rank);
+            }
+        }
+        None
+    }
+
+    /// The queue pair that had its turn waits for another one, if it can send.
+    pub fn waits_again(&mut self, class: usize, rank: u32) {
+        if self.ready[class].next_after(rank.wrapping_sub(1)) == Some(rank) {
+            self.waits(rank);
+        }
+    }
+
     /// Will it have something to do when its transmitter is free? By a list, finished queue pairs are taken
     /// out then, too; by the list of flows its timer may be set.
     pub fn has_waiting(&self) -> bool {

@@ -1,5 +1,7 @@
 //! What a host owns beside the ends of its links: its NICs, and its queue pairs as a sender.
 
+use floodway_mechanisms::slots::Granter;
+
 use crate::column::Part;
 use crate::host::nic::Nic;
 use crate::host::queue_pairs::HostPairs;
@@ -10,4 +12,6 @@ pub(crate) struct Host {
     /// One a port.
     pub nics: Part<Nic>,
     pub pairs: HostPairs,
+    /// What grants credit to the connections that it receives, once one has asked for some.
+    pub granter: Option<Box<dyn Granter>>,
 }

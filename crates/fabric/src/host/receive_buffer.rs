@@ -22,6 +22,7 @@ use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;
+use crate::switch::buffer::Refused;
 
 impl AtNode<'_, '_> {
     /// A packet has arrived at a NIC with a receive buffer; `port_class` is its account.
@@ -42,7 +43,9 @@ impl AtNode<'_, '_> {
             return self.refuse(port_class, port, packet_ref, DropReason::IsolatedFull);
         }
         let q = self.ctx.facts.layout.first_queue(packet.class);
-        if let Some(reason) = self.charge(port_class, port, q, &packet) {
+        if let Some(refused) = self.charge(port_class, port, q, &packet) {
+            // A receive buffer is not an output queue, and cuts nothing.
+            let Refused::Drop(reason) = refused else { return };
             return self.refuse(port_class, port, packet_ref, reason);
         }
         let view = self.node.buffer.account_view(&self.ctx.facts.layout, &self.node.switch, port_class);
@@ -58,6 +61,9 @@ impl AtNode<'_, '_> {
     /// The first packet of a receive buffer has been written to the host's memory.
     #[inline(never)]
     pub fn leaves_receive_buffer(&mut self, port: Local) {
+        if self.node.host.nics.is_empty() {
+            return self.passes_entry();
+        }
         let (nic, id) = (&mut self.node.host.nics[port.index()], self.node.links.id(port));
         let Some(packet_ref) = nic.receive_buffer.pop(&self.ctx.run.packets) else { return };
         let frame = self.ctx.run.packets[packet_ref].frame;

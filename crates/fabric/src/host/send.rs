@@ -101,8 +101,8 @@ pub(crate) struct Layers {
     pub observes_acks: bool,
     /// A layer's window shrinks with the rate.
     pub scales: bool,
-    /// A layer exchanges messages with the receiver. If so: it holds all packets back now, and knows that
-    /// there is something to send.
+    /// A layer exchanges messages with the receiver, or packets have headers. If so: it holds all packets
+    /// back now, and knows that there is something to send.
     pub has_messages: bool,
     pub closed: bool,
     pub demand: bool,
@@ -187,7 +187,7 @@ impl SendHalf {
                 observes_sent: stack.iter().any(|layer| !layer.is_constant() && layer.observes_sent()),
                 observes_acks: stack.iter().any(|layer| !layer.is_constant() && layer.observes_acks()),
                 scales: stack.iter().any(ReactionPoint::scales_window),
-                has_messages: stack.iter().any(ReactionPoint::has_messages),
+                has_messages: transport.has_headers() || stack.iter().any(ReactionPoint::has_messages),
                 closed: false,
                 demand: false,
             },

@@ -18,10 +18,11 @@ use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_engine::Item;
 use floodway_engine::allocator::handled;
 use floodway_engine::memory::{self, Exhausted};
-use floodway_mechanisms::slots::{CongestionNotification, ControlMessage, FlowFilter, IntHop};
+use floodway_mechanisms::slots::IntHop;
 use floodway_units::{Bytes, FlowId};
 use smallvec::SmallVec;
 
+use crate::link::extra::{Extra, Hops};
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
 #[cfg(debug_assertions)]
@@ -74,43 +75,6 @@ impl BorshSerialize for Place {
 impl BorshDeserialize for Place {
     fn deserialize_reader<R: Read>(bytes: &mut R) -> io::Result<Self> {
         Ok(if bool::deserialize_reader(bytes)? { Place::IN_FLIGHT } else { Place::NONE })
-    }
-}
-
-/// Telemetry records that are kept inline: those of a path through a fat-tree.
-const HOPS: usize = 8;
-
-/// Records of in-band telemetry, the first switch's first.
-pub(crate) type Hops = SmallVec<[IntHop; HOPS]>;
-
-/// Extras, which few packets have.
-#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
-pub(crate) enum Extra {
-    /// Records of telemetry.
-    Hops(#[borsh(serialize_with = "write_hops", deserialize_with = "read_hops")] Hops),
-    /// A message of a congestion point to its neighbour upstream.
-    CongestionNotification(CongestionNotification),
-    /// The same, of a set of flows.
-    Filter(FlowFilter),
-    /// A message to the receiver that goes with data.
-    Message(ControlMessage),
-}
-
-fn write_hops(hops: &Hops, out: &mut impl Write) -> io::Result<()> {
-    hops.as_slice().serialize(out)
-}
-
-fn read_hops(bytes: &mut impl Read) -> io::Result<Hops> {
-    Ok(Vec::<IntHop>::deserialize_reader(bytes)?.into())
-}
-
-impl Extra {
-    /// The records of telemetry, if it is those.
-    pub fn hops(&self) -> &[IntHop] {
-        match self {
-            Extra::Hops(hops) => hops,
-            Extra::CongestionNotification(_) | Extra::Filter(_) | Extra::Message(_) => &[],
-        }
     }
 }
 
@@ -354,7 +318,23 @@ impl Arena {
     pub fn hops_mut(&mut self, packet_ref: PacketRef) -> Option<&mut Hops> {
         match self.extra_mut(packet_ref).as_deref_mut() {
             Some(Extra::Hops(hops)) => Some(hops),
-            Some(Extra::CongestionNotification(_) | Extra::Filter(_) | Extra::Message(_)) | None => None,
+            _ => None,
+        }
+    }
+
+    /// Does a packet of data carry the header of its transport?
+    pub fn has_header(&self, packet_ref: PacketRef) -> bool {
+        self.entropy(packet_ref).is_some()
+    }
+
+    /// The entropy value that switches hash for a packet, if it carries one.
+    #[expect(clippy::unused_self, reason = "the owner of the arena may read the packets of its node")]
+    pub fn entropy(&self, packet_ref: PacketRef) -> Option<u16> {
+        // SAFETY: as above.
+        match unsafe { &*extra_at(packet_ref) }.as_deref() {
+            Some(Extra::Header(header)) => Some(header.entropy),
+            Some(Extra::Report(report)) => Some(report.entropy),
+            _ => None,
         }
     }
 

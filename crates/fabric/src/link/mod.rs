@@ -1,6 +1,7 @@
 //! Links and their ends: packets, ports and what they send, wires.
 
 pub(crate) mod arena;
+pub(crate) mod extra;
 pub(crate) mod links;
 pub(crate) mod packet;
 pub(crate) mod port;

@@ -19,6 +19,8 @@ use crate::run::events::TURN_BITS;
 pub(crate) enum Kind {
     /// Payload of a flow.
     Data,
+    /// A packet of data without its payload, which a switch has cut.
+    Trimmed,
     /// A reply of the receiver.
     Ack,
     /// A reply that asks for `psn` again.
@@ -27,6 +29,8 @@ pub(crate) enum Kind {
     Sack,
     /// A reply for the packet `psn` alone.
     One,
+    /// A reply that has a report with it.
+    Report,
     /// Congestion notification.
     Cnp,
     /// A message of the receiver's machines to the sender's.
@@ -143,13 +147,16 @@ impl Packet {
     /// Answers data, is a CNP or a message of the receiver: travels from receiver to sender.
     #[inline]
     pub fn is_reply(&self) -> bool {
-        matches!(self.kind, Kind::Ack | Kind::Nak | Kind::Sack | Kind::One | Kind::Cnp | Kind::ToSender)
+        matches!(
+            self.kind,
+            Kind::Ack | Kind::Nak | Kind::Sack | Kind::One | Kind::Report | Kind::Cnp | Kind::ToSender
+        )
     }
 
     /// Answers data: an ACK, a NAK or the like.
     #[inline]
     pub fn is_answer(&self) -> bool {
-        matches!(self.kind, Kind::Ack | Kind::Nak | Kind::Sack | Kind::One)
+        matches!(self.kind, Kind::Ack | Kind::Nak | Kind::Sack | Kind::One | Kind::Report)
     }
 
     pub fn has(&self, flag: u8) -> bool {
@@ -238,6 +245,11 @@ impl Packet {
         single.into_iter().chain(pauses)
     }
 
+    /// Of one whose payload was cut: was that at the port that leads to its receiver?
+    pub fn cut_at_last_hop(&self) -> bool {
+        self.base != 0
+    }
+
     pub fn reply(&self) -> Reply {
         match self.kind {
             Kind::Nak => Reply::Nak { next: self.psn() },
@@ -256,7 +268,12 @@ impl Packet {
             Reply::One { psn } => (Kind::One, psn, 0),
         };
         (self.kind, self.base) = (kind, base);
-        // Turns of both directions count from one packet.
+        self.set_psn_of_reply(psn, answered);
+    }
+
+    /// Gives a reply to the data packet `answered` its number: turns of both directions count from one
+    /// packet.
+    pub fn set_psn_of_reply(&mut self, psn: u64, answered: &Packet) {
         self.set_psn(psn, psn.wrapping_sub(answered.psn()).wrapping_add(answered.turn()));
     }
 
@@ -296,7 +313,7 @@ impl Packet {
     /// Is it data, or a reply to data?
     #[inline]
     fn has_turn(&self) -> bool {
-        self.kind as u8 <= Kind::One as u8
+        self.kind as u8 <= Kind::Report as u8
     }
 
     /// A CNP, which takes `frame` bytes; its path is not known yet.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{CongestionPoint, FcSender as _, PortInfo};
+use floodway_mechanisms::slots::{CongestionPoint, FcSender as _, OutputPlan, PortInfo};
 use floodway_units::cast::narrow;
 use floodway_units::{Class, NodeId, PortId, Span};
 
@@ -12,13 +12,14 @@ use self::ports::{build_machines, congested, points_with};
 use crate::error::BuildError;
 use crate::host::listed::Listed;
 use crate::network::base_rtt::Largest;
-use crate::network::blueprint::{Blueprint, DirectionSpec, Role};
+use crate::network::blueprint::{Blueprint, DirectionSpec, Role, SwitchSpec, Ties};
 use crate::network::facts::{Demanded, Facts};
 use crate::network::layout::{Layout, Local};
 use crate::network::routing::Routes;
 use crate::run::node::Node;
 use crate::switch::congestion::PortMachines;
 use crate::switch::discipline::PortQueueing;
+use crate::switch::discipline::output::OutputQueue;
 
 mod check;
 mod jobs;
@@ -32,9 +33,23 @@ impl Blueprint {
     /// Classes in use: the control class first, then those of data.
     pub fn classes(&self) -> Vec<Class> {
         let mut data: Vec<Class> = self.settings.iter().map(|settings| settings.class).collect();
+        data.extend(self.output_plans().filter_map(|output| output.trim_class));
         data.sort_unstable();
         data.dedup();
         std::iter::once(Class::CONTROL).chain(data).collect()
+    }
+
+    /// What is chosen for each switch.
+    pub(crate) fn switches(&self) -> impl Iterator<Item = &SwitchSpec> {
+        self.nodes.iter().filter_map(|node| match &node.role {
+            Role::Switch(spec) => Some(spec),
+            Role::Host { .. } => None,
+        })
+    }
+
+    /// The bounds of output queues, of each switch that has such.
+    pub(crate) fn output_plans(&self) -> impl Iterator<Item = OutputPlan> {
+        self.switches().filter_map(|switch| switch.buffer.plan().output)
     }
 
     /// All ports, in the order of links.
@@ -165,7 +180,8 @@ fn meet_ports(facts: &Facts<'_>, node: &mut Node) {
         for class in 0..facts.layout.class_count() {
             let port_class = facts.layout.port_class(at, class);
             let account = &mut node.buffer.accounts[port_class];
-            (account.at_host, account.impaired) = (port.at_host, port.impairment.errors.any());
+            let late = facts.blueprint.semantics.ties == Ties::Htsim;
+            (account.at_host, account.impaired) = (port.at_host, late || port.impairment.errors.any());
             account.drains = class != 0 && facts.ports[port.id.index()].drain.is_some();
             port.gates.free |= u16::from(node.links.egress[port_class].sender.is_free()) << class;
         }
@@ -204,7 +220,10 @@ fn set_callbacks(facts: &mut Facts<'_>, node: &mut Node, port: Local) {
         (demands().any(|demands| demands.clears), demands().any(|demands| demands.cnps));
     let demanded = Demanded::of(&machines.congestion_points);
     machines.queueing = PortQueueing::of(&machines.congestion_points);
+    machines.queueing.output =
+        OutputQueue::at(&facts.blueprint.nodes[node.id.index()].role, facts.blueprint.semantics.ties);
     let state = &mut node.links.ports[port.index()];
+    state.observed |= machines.queueing.output.is_some() && state.at_host;
     state.fast_path_up_to = machines.fast_path_up_to();
     state.has_discipline = !machines.queueing.is_plain();
     state.observed |= state.noted;

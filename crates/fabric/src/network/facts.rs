@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyRouter};
 use floodway_mechanisms::slots::{CongestionPoint, PauseMode};
-use floodway_units::{Class, NodeId, PortId, Span};
+use floodway_units::{Bytes, Class, NodeId, PortId, Span};
 use floodway_wire::{Format, Telemetry};
 
 use crate::network::base_rtt::Largest;
-use crate::network::blueprint::{Blueprint, EndSpec, LinkSpec, NicPolicy, Release, Role, Turns};
+use crate::network::blueprint::{Blueprint, EndSpec, LinkSpec, NicPolicy, Release, Turns};
 use crate::network::layout::{Layout, Local};
 use crate::network::port_facts::{self, PortFacts};
 use crate::network::routing::{Routes, peer};
@@ -31,6 +31,12 @@ pub(crate) struct Facts<'a> {
     pub crossbars: bool,
     /// Some flow of the run asks for telemetry.
     pub telemetry: bool,
+    /// Packets of some flow carry entropy values, which switches hash.
+    pub spreads: bool,
+    /// Some switch cuts packets that it has no room for.
+    pub trims: bool,
+    /// The largest bound of an output queue of data; zero where there is none.
+    pub output_queue: Bytes,
     /// Where the flow control does not choose.
     pub pause_mode: PauseMode,
     pub format: Format,
@@ -77,6 +83,9 @@ impl<'a> Facts<'a> {
             changes: blueprint.links.iter().any(LinkSpec::changes),
             crossbars: false,
             telemetry: blueprint.telemetry() == Telemetry::Int,
+            spreads: blueprint.settings.iter().any(|settings| settings.reliability.spreads()),
+            trims: blueprint.output_plans().any(|output| output.trims),
+            output_queue: blueprint.output_plans().map(|output| output.queue).max().unwrap_or_default(),
             pause_mode: blueprint.pause_mode(),
             format,
             largest: Largest::default(),
@@ -109,12 +118,7 @@ impl<'a> Facts<'a> {
 
     /// Notes what all switches are like.
     pub fn know_switches(&mut self) {
-        let switches = || {
-            self.blueprint.nodes.iter().filter_map(|node| match &node.role {
-                Role::Switch(spec) => Some(spec),
-                Role::Host { .. } => None,
-            })
-        };
+        let switches = || self.blueprint.switches();
         self.crossbars = switches().any(|spec| spec.buffer.plan().crossbar.is_some());
         self.straight = !self.crossbars
             && self.layout.queues_per_port == 2

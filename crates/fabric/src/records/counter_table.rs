@@ -73,6 +73,10 @@ impl OnLinks<'_> {
         for (reason, name) in DropReason::ALL.into_iter().zip(&names) {
             columns.push((name, column(&|of| held(of).rare.drops[reason as usize])));
         }
+        if facts.trims {
+            columns.push(("trims", column(&|of| held(of).rare.cut.packets)));
+            columns.push(("trimmed_bytes", column(&|of| held(of).rare.cut.bytes)));
+        }
         columns.push(("peak_bytes", column(&|of| held(of).peaks.held)));
         columns.push(("headroom_peak_bytes", column(&|of| held(of).peaks.headroom)));
         Table::new(columns)

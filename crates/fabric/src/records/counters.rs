@@ -71,4 +71,6 @@ pub(crate) struct RareCounters {
     pub failure_drop_bytes: u64,
     /// What was lost on the link that leads here.
     pub lost: Traffic,
+    /// Packets whose payload was cut, and the bytes cut.
+    pub cut: Traffic,
 }

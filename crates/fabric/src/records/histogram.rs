@@ -119,7 +119,7 @@ pub(crate) struct Instants {
 impl Instants {
     /// Before the first instant, which was scheduled before the run.
     pub fn new(spec: Option<&HistogramSpec>, ties: Ties) -> Self {
-        let Some(spec) = spec.filter(|_| ties == Ties::SchedulingOrder) else {
+        let Some(spec) = spec.filter(|_| ties.is_numbered()) else {
             return Instants { next: NEVER, every: 1, number: 0 };
         };
         Instants { next: spec.from.0, every: spec.every.0.max(1), number: 0 }

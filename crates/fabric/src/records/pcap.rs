@@ -152,7 +152,7 @@ impl<'w> CaptureFile<'w> {
 
     fn datagram(&self, packet: &Captured, macs: [Mac; 2], ecn: IpEcn) -> Datagram {
         let tuple = &self.capture.flows[packet.flow as usize].tuple;
-        let forward = matches!(packet.kind, Kind::Data | Kind::ToReceiver);
+        let forward = matches!(packet.kind, Kind::Data | Kind::Trimmed | Kind::ToReceiver);
         let ends = [tuple.source, tuple.destination];
         Datagram {
             macs,
@@ -189,7 +189,7 @@ impl Codes {
 /// An ACK names the last packet that has arrived, a NAK the expected one; a CNP none.
 fn psn(packet: &Captured) -> u64 {
     match packet.kind {
-        Kind::Ack => packet.psn.wrapping_sub(1),
+        Kind::Ack | Kind::Report => packet.psn.wrapping_sub(1),
         Kind::Cnp => 0,
         _ => packet.psn,
     }
@@ -198,7 +198,7 @@ fn psn(packet: &Captured) -> u64 {
 fn body(packet: &Captured, flow: &Seen) -> Body {
     let has = |flag| packet.flags & flag != 0;
     match packet.kind {
-        Kind::Ack | Kind::One => Body::Ack { congested: has(CE) },
+        Kind::Ack | Kind::One | Kind::Report => Body::Ack { congested: has(CE) },
         Kind::Nak => Body::Nak,
         Kind::Sack => Body::Sack { seen: packet.base },
         Kind::Cnp => Body::Cnp { window: window(packet) },

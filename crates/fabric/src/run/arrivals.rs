@@ -4,6 +4,8 @@ use floodway_mechanisms::slots::DropReason;
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
+use crate::network::layout::Local;
+use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
 use crate::run::events::EventKind;
 
@@ -23,11 +25,8 @@ impl AtNode<'_, '_> {
         self.ctx.run.kept.packet_hops += 1;
         let (rx, class, frame) = (packet.ingress, packet.class, packet.frame);
         let port_class = self.ctx.facts.layout.port_class(rx, class);
-        if self.node.buffer.accounts.known(port_class).impaired
-            && self.node.links.is_lost(&mut self.ctx, rx, packet_ref)
-        {
-            self.node.buffer.accounts.known_mut(port_class).rare.lost.add(frame);
-            return self.discard(port_class, packet_ref, DropReason::LinkError);
+        if self.node.buffer.accounts.known(port_class).impaired && self.is_taken(rx, port_class, packet_ref) {
+            return;
         }
         let account = self.node.buffer.accounts.known_mut(port_class);
         account.received.add(frame);
@@ -42,6 +41,46 @@ impl AtNode<'_, '_> {
         }
     }
 
+    /// Does the link lose a packet, or does it come in as htsim schedules it? There the next packet on the
+    /// link has its event only now, and what has come in at a switch passes behind all else of this instant.
+    #[inline(never)]
+    fn is_taken(&mut self, rx: Local, port_class: usize, packet_ref: PacketRef) -> bool {
+        let from = peer(self.node.links.id(rx));
+        let frame = self.ctx.run.packets[packet_ref].frame;
+        if self.node.links.is_lost(&mut self.ctx, rx, packet_ref) {
+            self.node.buffer.accounts.known_mut(port_class).rare.lost.add(frame);
+            self.discard(port_class, packet_ref, DropReason::LinkError);
+            self.ctx.run.events.delivered(from);
+            return true;
+        }
+        if !self.ctx.run.events.goes_by_wires() {
+            return false;
+        }
+        let account = self.node.buffer.accounts.known_mut(port_class);
+        account.received.add(frame);
+        if account.at_host {
+            self.host_receives(rx, packet_ref);
+        } else {
+            self.node.switch.entry.push_back((rx, packet_ref));
+            if self.node.switch.entry.len() == 1 {
+                self.ctx.run.events.add(EventKind::Drain, self.node.links.id(rx).0, self.ctx.now);
+            }
+        }
+        self.ctx.run.events.delivered(from);
+        true
+    }
+
+    /// A packet that has come in at a switch passes, where ties go as htsim schedules events.
+    pub fn passes_entry(&mut self) {
+        let Some((ingress, packet_ref)) = self.node.switch.entry.pop_front() else { return };
+        let class = self.ctx.run.packets[packet_ref].class;
+        let port_class = self.ctx.facts.layout.port_class(ingress, class);
+        self.switch_receives(ingress, port_class, packet_ref);
+        if let Some(&(next, _)) = self.node.switch.entry.front() {
+            self.ctx.run.events.add(EventKind::Drain, self.node.links.id(next).0, self.ctx.now);
+        }
+    }
+
     /// A link control frame on a link reaches the node.
     #[inline(never)]
     pub fn link_control_arrives(&mut self, packet_ref: PacketRef) {
@@ -52,6 +91,7 @@ impl AtNode<'_, '_> {
         }
         let rx = self.ctx.run.packets[packet_ref].ingress;
         let lost = self.node.links.is_lost(&mut self.ctx, rx, packet_ref);
+        self.ctx.run.events.delivered(peer(self.node.links.id(rx)));
         let extra = self.ctx.run.packets.detach(packet_ref);
         let frame = self.ctx.run.packets.take(packet_ref);
         self.link_control(rx, frame, extra, lost);

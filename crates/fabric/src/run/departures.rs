@@ -128,6 +128,9 @@ impl AtNode<'_, '_> {
         let state = self.node.links.ports.known_mut(port.index());
         let has_discipline = state.has_discipline;
         state.choosing = true;
+        if has_discipline && self.node.machines[port.index()].queueing.output.is_some() {
+            return self.serve_output(port);
+        }
         if let Some(packet_ref) = state.take_control(&self.ctx.run.packets) {
             let frame = self.ctx.run.packets[packet_ref];
             self.count_link_control(port, &frame);
@@ -159,6 +162,19 @@ impl AtNode<'_, '_> {
         }
     }
 
+    /// Sets a packet on the wire whose last bit has left the port, which took `serial`.
+    pub fn leaves_for(&mut self, port: Local, packet_ref: PacketRef, arrival: u64, serial: u64) {
+        let mut arrival = Some(arrival);
+        if self.node.links.ports.known(port.index()).observed {
+            arrival = self.observe(port, packet_ref, arrival.unwrap_or_default(), serial);
+        }
+        if let Some(arrival) = arrival {
+            let free_order = self.node.links.ports.known(port.index()).free_order;
+            self.node.links.take_off(&mut self.ctx, port, packet_ref, arrival);
+            self.node.links.ports.known_mut(port.index()).free_order = free_order;
+        }
+    }
+
     #[inline(never)]
     fn take_off_observed(&mut self, port: Local, packet_ref: PacketRef, arrival: u64) {
         self.node.links.take_off(&mut self.ctx, port, packet_ref, arrival);
@@ -168,6 +184,9 @@ impl AtNode<'_, '_> {
     /// it does.
     #[inline(never)]
     fn observe(&mut self, port: Local, packet_ref: PacketRef, arrival: u64, serial: u64) -> Option<u64> {
+        if self.holds_back(port, packet_ref, serial) {
+            return None;
+        }
         if self.node.links.ports.known(port.index()).noted {
             Capture::note(&mut self.ctx, self.node.links.id(port), packet_ref);
             self.node.links.note_share(&mut self.ctx, port, packet_ref, serial);
@@ -202,7 +221,7 @@ impl AtNode<'_, '_> {
 
     /// A packet has left the queue that goes before data, in which link control frames may wait, too.
     #[inline]
-    fn leaves_control(&mut self, port: Local, packet_ref: PacketRef) {
+    pub fn leaves_control(&mut self, port: Local, packet_ref: PacketRef) {
         let packet = self.ctx.run.packets[packet_ref];
         if packet.is_link_control() {
             return self.leaves_as_link_control(port, &packet);
@@ -225,7 +244,7 @@ impl AtNode<'_, '_> {
         self.count_link_control(port, packet);
     }
 
-    fn has_waiting(&self, port: Local) -> bool {
+    pub fn has_waiting(&self, port: Local) -> bool {
         let state = self.node.links.ports.known(port.index());
         if state.controls || state.waiting > 0 {
             return true;

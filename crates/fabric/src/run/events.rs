@@ -10,9 +10,14 @@
 //! events of one instant happen in the order in which they were scheduled. An event that is added late here
 //! (a departure, when something waits) carries the number that it had got by then.
 
+mod armed;
 mod kind;
+mod pending;
 mod ties;
+mod wires;
 
+use armed::GENERATION_BITS;
+pub(crate) use armed::{Armed, NEVER};
 pub(crate) use kind::EventKind;
 pub(crate) use ties::{TURN_BITS, tie_key};
 
@@ -24,10 +29,9 @@ use floodway_units::{PortId, Span, Time};
 use crate::host::ranks::RANK_BITS;
 use crate::link::arena::PacketRef;
 use crate::network::blueprint::{Starts, Ties};
+use crate::run::events::wires::Wires;
 use crate::run::windows::{Drained, Windows};
 
-/// Never, in picoseconds.
-pub(crate) const NEVER: u64 = u64::MAX;
 /// Bits of an object's number in an order of scheduling.
 pub(crate) const ID_BITS: u32 = 24;
 /// Bits of the number itself.
@@ -40,41 +44,12 @@ pub(crate) const NUMBER_SHIFT: u32 = 64 - NUMBER_BITS;
 const KIND_SHIFT: u32 = 60;
 /// Where the port of an arrival ends, and its place among ties begins.
 const TIE_SHIFT: u32 = 32;
-/// Bits of a timer's generation.
-const GENERATION_BITS: u32 = 28;
 const GENERATIONS: u64 = (1 << GENERATION_BITS) - 1;
 /// The same for a queue pair, whose name takes more bits: a NIC, and its rank there.
 const QP_GENERATION_BITS: u32 = 16;
 /// Bits of the number of a NIC.
 pub(crate) const NIC_BITS: u32 = 64 - 4 - RANK_BITS - QP_GENERATION_BITS;
 const QP_GENERATIONS: u64 = (1 << QP_GENERATION_BITS) - 1;
-
-/// The timer of a machine: armed at most once, cancelled by not being renewed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Armed {
-    pub at: u64,
-    /// Order of its event.
-    order: u64,
-}
-
-impl Default for Armed {
-    fn default() -> Self {
-        Armed { at: NEVER, order: 0 }
-    }
-}
-
-impl Armed {
-    /// Is this the timer's live event? If so it is no longer armed.
-    #[inline]
-    pub fn fires(&mut self, now: Time, order: u64) -> bool {
-        // Generations come again, but not at the same instant.
-        let live = self.at == now.0 && self.order == order;
-        if live {
-            self.at = NEVER;
-        }
-        live
-    }
-}
 
 /// The store of pending events, which decides in which order they are executed.
 #[derive(Debug)]
@@ -100,16 +75,19 @@ pub(crate) struct Events {
     starts: Starts,
     /// The last number given.
     number: u64,
+    /// Where ties go as htsim schedules events.
+    wires: Option<Wires>,
 }
 
 impl Events {
     /// Events go in one order.
     pub fn new(ties: Ties, starts: Starts) -> Self {
-        let numbered = ties == Ties::SchedulingOrder;
+        let numbered = ties.is_numbered();
         let (kind_shift, id_mask) =
             if numbered { (ID_BITS, (1 << ID_BITS) - 1) } else { (KIND_SHIFT, u32::MAX) };
         let pending = Pending::InOneOrder(Queue::default());
-        Events { pending, group: 0, numbered, kind_shift, id_mask, starts, number: 0 }
+        let wires = (ties == Ties::Htsim).then(Wires::default);
+        Events { pending, group: 0, numbered, kind_shift, id_mask, starts, number: 0, wires }
     }
 
     /// From now on events go node by node, in these windows; none has been added yet.
@@ -154,6 +132,7 @@ impl Events {
 
     /// Takes everything out, and names what is on links: packets, and the ports that sent them.
     pub fn drain_arrivals(&mut self) -> Vec<(PortId, PacketRef)> {
+        let mut all = self.wires.take().map_or_else(Vec::new, Wires::behind);
         let pending: Vec<Event> = match &mut self.pending {
             Pending::InOneOrder(queue) => std::iter::from_fn(|| queue.pop_before(Time::NEVER)).collect(),
             Pending::ByNode(windows) => windows.drain().events.into_iter().map(|(_, event)| event).collect(),
@@ -165,30 +144,8 @@ impl Events {
             #[allow(unsafe_code, reason = "an event's item is a packet's address")]
             on_link.then(|| (PortId(port), unsafe { PacketRef::of(event.item) }))
         };
-        pending.into_iter().filter_map(arrives).collect()
-    }
-
-    /// All that is pending, in no order.
-    pub fn pending(&mut self) -> Vec<Event> {
-        match &mut self.pending {
-            Pending::InOneOrder(queue) => {
-                let all: Vec<Event> = std::iter::from_fn(|| queue.pop_before(Time::NEVER)).collect();
-                *queue = Queue::default();
-                all.iter().for_each(|event| queue.push(event.time, event.order, event.item));
-                all
-            }
-            Pending::ByNode(windows) => windows.pending(),
-        }
-    }
-
-    /// An order without the generation of a timer, which only tells its events apart.
-    pub fn without_generation(&self, order: u64) -> u64 {
-        match self.decode(order).0 {
-            _ if self.numbered => order,
-            EventKind::QueuePair | EventKind::Receiver => order & !QP_GENERATIONS,
-            kind if kind.is_timer() => order & !GENERATIONS,
-            _ => order,
-        }
+        all.extend(pending.into_iter().filter_map(arrives));
+        all
     }
 
     /// The owner of a group, if it is another thread.
@@ -207,7 +164,7 @@ impl Events {
     pub fn of_thread(&self, thread: u8) -> Option<Self> {
         let Pending::ByNode(windows) = &self.pending else { return None };
         let pending = Pending::ByNode(windows.of_thread(thread));
-        Some(Events { pending, group: 0, number: 0, ..*self })
+        Some(Events { pending, group: 0, number: 0, wires: None, ..*self })
     }
 
     /// Where they go in one order.
@@ -281,7 +238,13 @@ impl Events {
     pub fn push_arrival(&mut self, to: u32, packet_ref: PacketRef, at: u64, order: u64) {
         let event = Event { time: Time(at), order, item: packet_ref.item() };
         match &mut self.pending {
-            Pending::InOneOrder(queue) => queue.push(event.time, event.order, event.item),
+            Pending::InOneOrder(queue) => {
+                let id = low_u32(order) & self.id_mask;
+                if self.wires.as_mut().is_some_and(|wires| wires.is_behind(id, (at, packet_ref))) {
+                    return;
+                }
+                queue.push(event.time, event.order, event.item);
+            }
             Pending::ByNode(windows) => windows.push(to, event),
         }
     }

@@ -12,7 +12,7 @@ use floodway_programs::SendCompletes;
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Span};
 
-use crate::network::blueprint::{Arrivals, Blueprint, Draws, LinkSpec, Ties, WorkloadSpec};
+use crate::network::blueprint::{Arrivals, Blueprint, Draws, LinkSpec, WorkloadSpec};
 
 /// A window is at most as long as this many full packets take on the fastest link, so that the working set of
 /// a node stays in the caches.
@@ -82,7 +82,7 @@ impl Groups {
 
 /// Why the events of all nodes have one common order, if something other than the links requires it.
 pub(crate) fn in_one_order(blueprint: &Blueprint) -> Option<String> {
-    let why = if blueprint.semantics.ties == Ties::SchedulingOrder {
+    let why = if blueprint.semantics.ties.is_numbered() {
         "ties go by the order in which events are scheduled, which is one for the whole network"
     } else if blueprint.semantics.draws == Draws::HpccNs3 {
         "all marks are drawn from one stream"

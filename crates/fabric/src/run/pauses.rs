@@ -15,7 +15,7 @@ use floodway_mechanisms::slots::{
 use floodway_units::Time;
 use floodway_units::cast::narrow;
 
-use crate::link::arena::Extra;
+use crate::link::extra::Extra;
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
@@ -74,7 +74,7 @@ impl AtNode<'_, '_> {
                     self.neighbour_says(port, PortEvent::CongestionNotification(cn), lost);
                 }
                 Extra::Filter(filter) => self.neighbour_says(port, PortEvent::Filter(filter), lost),
-                Extra::Hops(_) | Extra::Message(_) => {}
+                Extra::Hops(_) | Extra::Message(_) | Extra::Header(_) | Extra::Report(_) => {}
             }
             return self.ctx.run.out.extras.push(extra);
         }

@@ -122,7 +122,7 @@ fn is_known(blueprint: &Blueprint) -> bool {
     records.shares.is_none()
         && records.queue_histogram.is_none()
         && records.capture.is_none()
-        && blueprint.semantics.ties != Ties::SchedulingOrder
+        && blueprint.semantics.ties == Ties::Hashed
         && blueprint.workloads.iter().all(|workload| measured(&workload.measure))
         && !blueprint.has_own_machines()
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use floodway_engine::Event;
 use floodway_engine::allocator::ran_out;
 use floodway_mechanisms::slots::{
-    Cnp, ControlMessage, CpAction, FcFrame, Outbox, PortView, ReadyView, Reply,
+    Cnp, ControlMessage, CpAction, FcFrame, Outbox, PortView, ReadyView, Reply, Report,
 };
 use floodway_units::cast::narrow;
 use floodway_units::mrg32k3a::FirstDraws;
@@ -15,7 +15,8 @@ use floodway_units::{NodeId, PortId, Rng};
 use crate::bounds::ideal::Ideals;
 use crate::host::listed::Listed;
 use crate::host::queue_pairs::QueuePairs;
-use crate::link::arena::{Arena, Extra};
+use crate::link::arena::Arena;
+use crate::link::extra::Extra;
 use crate::network::blueprint::{Blueprint, Draws, LinkSpec, PauseFault};
 use crate::network::changes::Change;
 use crate::network::facts::Facts;
@@ -210,6 +211,7 @@ pub(crate) struct Outboxes {
     pub replies: Outbox<Reply>,
     pub cnps: Outbox<Cnp>,
     pub messages: Outbox<ControlMessage>,
+    pub reports: Outbox<Report>,
     pub ready: Vec<ReadyView>,
     /// NICs at which flows have just started, and whether no more do at this instant that they would have to
     /// wait for.

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver};
-use floodway_mechanisms::slots::{FcReceiver as _, IngressView};
+use floodway_mechanisms::slots::{DropReason, FcReceiver as _, IngressView};
 use floodway_units::{Bytes, Time};
 
 use crate::column::Part;
@@ -189,6 +189,17 @@ impl Ingress {
     pub fn shared(&self) -> u64 {
         self.held.saturating_sub(self.reserve)
     }
+}
+
+/// What becomes of packets where one has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It is dropped.
+    Drop(DropReason),
+    /// It loses its payload.
+    Cut,
+    /// It was charged, and the last packet of its queue loses its payload.
+    CutLast,
 }
 
 /// A packet of data that an account is asked to take: by which port it has come, where it leaves, its class

@@ -24,6 +24,8 @@ pub(in crate::switch) mod checks;
 mod isolating;
 pub(crate) mod meter;
 mod metering;
+pub(crate) mod output;
+mod serving;
 mod sorting;
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
@@ -32,6 +34,7 @@ use floodway_units::FlowId;
 use rustc_hash::FxHashMap;
 
 use self::meter::MeterQueue;
+use self::output::OutputQueue;
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
 
@@ -45,6 +48,9 @@ pub(crate) struct PortQueueing {
     data: Queueing,
     /// Where metered messages wait, if they have a discipline.
     pub meter: Option<Box<MeterQueue>>,
+    /// Where queues have bounds of their own, and what the transmitter sends waits in them until its last bit
+    /// has left.
+    pub output: Option<Box<OutputQueue>>,
     /// Where a class has several queues: of each flow with packets here, its queue and how many.
     flows: FxHashMap<u32, (usize, u32)>,
     /// Where the discipline observes inputs and there is no crossbar: bytes that wait, by ingress port and
@@ -68,7 +74,7 @@ impl PortQueueing {
 
     /// Is there a FIFO per class, and nothing else?
     pub fn is_plain(&self) -> bool {
-        self.owner.is_none() && self.meter.is_none()
+        self.owner.is_none() && self.meter.is_none() && self.output.is_none()
     }
 
     /// The place of the discipline of data among the port's congestion points.

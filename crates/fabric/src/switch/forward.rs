@@ -30,6 +30,8 @@ pub(crate) struct Switch {
     pub number: u32,
     /// Packets on the way from arrival to their queue: when, egress port, packet.
     pub pipe: VecDeque<(u64, Local, PacketRef)>,
+    /// Packets that have come in and pass at this instant, where ties go as htsim schedules events.
+    pub entry: VecDeque<(Local, PacketRef)>,
     /// Its ports with congestion points.
     pub points: Vec<Local>,
     /// Where it is a relay.
@@ -52,6 +54,7 @@ impl Switch {
             router: None,
             number: u32::MAX,
             pipe: VecDeque::new(),
+            entry: VecDeque::new(),
             points: Vec::new(),
             relay: None,
             inputs: None,

@@ -32,19 +32,22 @@ impl AtNode<'_, '_> {
         if let Some(out) = back {
             return self.node.links.ports.known(out.index()).up.then_some(out);
         }
-        self.route(ingress, &packet)
+        let entropy = if self.ctx.facts.spreads { self.ctx.run.packets.entropy(packet_ref) } else { None };
+        self.route(ingress, &packet, entropy)
     }
 
-    /// Where a packet leaves whose path is not fixed; `None` where no port leads to its destination.
-    pub fn route(&mut self, ingress: Local, packet: &Packet) -> Option<Local> {
+    /// Where a packet leaves whose path is not fixed; `None` where no port leads to its destination. An
+    /// entropy value is hashed in place of the flow's source port.
+    pub fn route(&mut self, ingress: Local, packet: &Packet, entropy: Option<u16>) -> Option<Local> {
         let path = self.ctx.run.pairs.paths.known(packet.flow.index());
         let reply = packet.is_reply();
         if let Some(relay) = self.node.switch.relay() {
             return Some(relay.other(ingress));
         }
         let node = self.node.id;
-        let (destination, tuple) =
+        let (destination, mut tuple) =
             if reply { (path.source, path.tuple.reversed()) } else { (path.destination, path.tuple) };
+        tuple.source_port = entropy.unwrap_or(tuple.source_port);
         self.ctx.refresh_routes(destination);
         let candidates = self.ctx.candidates(node, destination);
         match *candidates {

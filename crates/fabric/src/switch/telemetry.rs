@@ -4,7 +4,8 @@
 //! They are exact, for flows whose rate control requests them. The rate control rounds the values as its
 //! source does.
 
-use crate::link::arena::{Extra, Hops, PacketRef};
+use crate::link::arena::PacketRef;
+use crate::link::extra::{Extra, Hops};
 use crate::run::at_node::AtNode;
 
 impl AtNode<'_, '_> {

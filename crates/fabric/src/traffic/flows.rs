@@ -8,7 +8,7 @@ use floodway_units::cast::narrow;
 use floodway_units::{Bytes, NodeId, PortId, Rng, fold, name_key, stream};
 
 use crate::host::listed::Listed;
-use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, PoissonSpec, Ties};
+use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, PoissonSpec};
 use crate::network::facts::Facts;
 use crate::pool::Pool;
 use crate::run::events::NEVER;
@@ -169,7 +169,7 @@ fn build_sources(blueprint: &Blueprint) -> Pool<Source> {
         let workload_index = narrow(i);
         match &workload.arrivals {
             Arrivals::List(flows) => {
-                let as_listed = blueprint.semantics.ties == Ties::SchedulingOrder;
+                let as_listed = blueprint.semantics.ties.is_numbered();
                 sources.extend(of_list(workload_index, flows, as_listed));
             }
             // Triggers post the messages of a loop, and ranks of a job begin by themselves.

@@ -5,9 +5,9 @@
 use floodway_units::{Bytes, Rate, Span};
 
 use super::{
-    Admission, BufferPlan, CongestionPoint, FcReceiver, FcSender, LinkInfo, Need, NotificationPoint,
-    ParamError, PauseMode, PortInfo, QpInfo, ReactionPoint, Relay, Router, Scheduler, SignalKind, SwitchInfo,
-    TransportReceiver, TransportSender,
+    Admission, BufferPlan, CongestionPoint, FcReceiver, FcSender, Granter, HostInfo, LinkInfo, Need,
+    NotificationPoint, ParamError, PauseMode, PortInfo, QpInfo, ReactionPoint, Relay, Router, Scheduler,
+    SignalKind, SwitchInfo, TransportReceiver, TransportSender,
 };
 
 /// Memory of its switch that an ingress port and class may use in addition to a buffer of its own.
@@ -305,6 +305,16 @@ hooks! {
             None
         }
 
+        /// Does its receiver grant it credit?
+        fn takes_credit(&self) -> bool {
+            false
+        }
+
+        /// The machine of a receiving host that does, for all its connections.
+        fn granter(&self, _host: &HostInfo) -> Option<Box<dyn Granter>> {
+            None
+        }
+
         /// Can its window shrink to one packet, which then waits for its ACK?
         fn waits_for_each_ack(&self) -> bool {
             false
@@ -362,6 +372,17 @@ hooks! {
 
         /// Are its retransmissions sent before all new data of the NIC, by `next_repeat`?
         fn repeats_first(&self) -> bool {
+            false
+        }
+
+        /// Do its receivers answer with reports, and its packets ask for credit
+        /// ([`Header`](super::Header))?
+        fn reports(&self) -> bool {
+            false
+        }
+
+        /// Does each of its packets carry an entropy value of its own, so that they take several paths?
+        fn spreads(&self) -> bool {
             false
         }
     }

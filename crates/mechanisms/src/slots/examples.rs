@@ -55,6 +55,10 @@ impl QpInfo {
             steps_below: false,
             lossless: false,
             keeps_order: true,
+            trims: false,
+            output_queue: Bytes::ZERO,
+            has_credit: false,
+            key: 1,
         }
     }
 }

@@ -1,11 +1,9 @@
 //! Machines at hosts: reliability, notification and reaction of queue pairs.
 
-use std::collections::VecDeque;
-
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::{Bytes, FlowId, NodeId, Rate, Span, Time};
 
-use super::{Cnp, Cx, Mark, PacketView};
+use super::{Backlog, Cnp, Cut, Cx, Header, Mark, PacketView, Report, Reported, Room};
 
 /// The fixed values of a queue pair when its machines are built.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
@@ -54,6 +52,14 @@ pub struct QpInfo {
     pub lossless: bool,
     /// All data takes one path, so that packets arrive in the order in which they are sent.
     pub keeps_order: bool,
+    /// Switches cut the payload of packets that they have no room for, and forward the header.
+    pub trims: bool,
+    /// The largest bound of an output queue of data; zero where queues have no bound of their own.
+    pub output_queue: Bytes,
+    /// A layer of the sender's rate control gets credit from the receiver.
+    pub has_credit: bool,
+    /// A key of the run's seed and the flow, the same whatever else is in the run.
+    pub key: u64,
 }
 
 impl QpInfo {
@@ -268,6 +274,15 @@ hooks! {
         fn on_sent(&mut self, _now: Time, _wire: Bytes) {}
         /// An acknowledgement has arrived.
         fn on_ack(&mut self, _now: Time, _ack: &AckView<'_>) {}
+        /// An acknowledgement has arrived in a report ([`Report`]); `_is_timed`: its `rtt` is the round trip
+        /// of one transmission, and so a sample of delay.
+        fn on_report(&mut self, now: Time, ack: &AckView<'_>, _is_timed: bool) {
+            self.on_ack(now, ack);
+        }
+        /// A report says that the payload of a packet was cut.
+        fn on_cut(&mut self, now: Time, cut: &Cut) {
+            self.on_loss(now, &LossView { lost: cut.lost, timeout: false });
+        }
         /// A CNP has arrived.
         fn on_cnp(&mut self, _now: Time, _n: &Cnp) {}
         /// Packets were lost.
@@ -322,6 +337,12 @@ hooks! {
         fn with_data(&mut self, _now: Time) -> Option<ControlMessage> {
             None
         }
+        /// A packet starts, where receivers grant credit: spends the credit. Returns up to which number the
+        /// packet asks for more; `_left` has its bytes and those behind it, and `_window` is that of the
+        /// whole stack.
+        fn spend(&mut self, _now: Time, _left: Backlog, _window: Bytes) -> u64 {
+            0
+        }
         /// May packets start? If not, none does, whatever rate and window allow.
         fn is_open(&self) -> bool {
             true
@@ -346,7 +367,8 @@ hooks! {
     pub trait TransportSender => transport_sender for machines {
         /// Adds a message to the data to be sent.
         fn push(&mut self, message: Bytes);
-        /// Payload of the packet that `next_segment` would return now, new data or retransmission.
+        /// Bytes of the packet that `next_segment` would return now, new data or retransmission, as windows
+        /// count them: its payload, if the transport counts no headers.
         fn ready(&self) -> Option<Bytes>;
         /// Is there anything left to send, whether there is room for it or not? In SWING's IRN: to be
         /// acknowledged.
@@ -377,10 +399,28 @@ hooks! {
         fn next_repeat(&mut self, _now: Time) -> Option<Segment> {
             None
         }
+        /// Do its packets carry headers, and its receiver's replies reports? If not, none of the next three
+        /// is called.
+        fn has_headers(&self) -> bool {
+            false
+        }
+        /// What is left to be sent.
+        fn backlog(&self) -> Backlog {
+            Backlog::default()
+        }
+        /// The header of the packet that `next_segment` has just returned.
+        fn header(&mut self, _now: Time, _room: &Room) -> Header {
+            Header::default()
+        }
+        /// A report has arrived.
+        fn on_reported(&mut self, _now: Time, _report: &Report) -> Reported {
+            Reported::default()
+        }
         /// Sequence number of the packet that `next_segment` would return, or would return if there were more
         /// to send.
         fn next_psn(&self) -> u64;
-        /// Payload bytes sent and not acknowledged; a transport without acknowledgements has none.
+        /// Bytes sent and not acknowledged, as windows count them; a transport without acknowledgements has
+        /// none.
         fn in_flight(&self) -> Bytes;
         /// All pushed messages are sent and, where there are acknowledgements, acknowledged.
         fn is_done(&self) -> bool;
@@ -423,6 +463,26 @@ hooks! {
     pub trait TransportReceiver => transport_receiver for machines {
         /// A data packet has arrived: returns the payload bytes that it delivers, each exactly once.
         fn on_segment(&mut self, cx: &mut Cx<'_, Reply>, s: &Segment) -> Bytes;
+        /// The same of a packet with a header: replies are reports. `_is_marked`: it was marked on its way.
+        fn on_packet(
+            &mut self,
+            _cx: &mut Cx<'_, Report>,
+            _s: &Segment,
+            _h: &Header,
+            _is_marked: bool,
+        ) -> Bytes {
+            Bytes::ZERO
+        }
+        /// A packet has arrived without its payload; `_last_hop`: that was cut at the port that leads here.
+        fn on_trimmed(
+            &mut self,
+            _cx: &mut Cx<'_, Report>,
+            _s: &Segment,
+            _h: &Header,
+            _is_marked: bool,
+            _last_hop: bool,
+        ) {
+        }
         /// Do replies that report a gap count as replies to a marked packet ([`Reply::reports_gap`])?
         fn marks_disorder(&self) -> bool {
             false
@@ -434,146 +494,8 @@ hooks! {
     }
 }
 
-/// The messages of a queue pair, split into packets: sequence numbers continue from message to message, and
-/// only the last packet of a message may be short.
-#[derive(Clone, Debug)]
-pub struct Messages {
-    mtu: u64,
-    /// Where the oldest open message begins.
-    begin: Message,
-    /// Where it ends, at the same position if none is open. It is stored apart from the others, so that a
-    /// queue pair of one message has all its state in one place.
-    oldest: Message,
-    /// The open ones behind it, in order.
-    rest: VecDeque<Message>,
-}
-
-/// Index of the message of packet `psn` among messages in order, of which the first begins at `begin` and
-/// each ends at its `end`; their number if it lies behind them all. Messages of one size are found at once,
-/// others by a search.
-#[inline]
-pub fn message_of<T>(messages: &VecDeque<T>, begin: u64, psn: u64, end: impl Fn(&T) -> u64) -> usize {
-    let Some(size) = messages.front().map(|first| end(first) - begin) else { return 0 };
-    let guess = psn.saturating_sub(begin).checked_div(size).and_then(|guess| usize::try_from(guess).ok());
-    if let Some(guess) = guess
-        && messages.get(guess).is_some_and(|message| psn < end(message))
-        && guess.checked_sub(1).is_none_or(|before| end(&messages[before]) <= psn)
-    {
-        return guess;
-    }
-    messages.partition_point(|message| end(message) <= psn)
-}
-
-/// Where a message ends.
-#[derive(Clone, Copy, Debug, Default)]
-struct Message {
-    /// Sequence number after its last packet.
-    end: u64,
-    /// Payload of all messages up to here; wraps, since only differences count.
-    bytes: u64,
-}
-
-impl Messages {
-    /// No messages; full packets carry `mtu` bytes.
-    pub fn new(mtu: Bytes) -> Self {
-        let none = Message::default();
-        Messages { mtu: mtu.0, begin: none, oldest: none, rest: VecDeque::new() }
-    }
-
-    /// Adds a message; one of no bytes still takes a packet.
-    pub fn push(&mut self, message: Bytes) {
-        let last = self.last();
-        let end = last.end.saturating_add(message.0.div_ceil(self.mtu).max(1));
-        let message = Message { end, bytes: last.bytes.wrapping_add(message.0) };
-        if self.has_open() {
-            self.rest.push_back(message);
-        } else {
-            self.oldest = message;
-        }
-    }
-
-    fn has_open(&self) -> bool {
-        self.begin.end < self.oldest.end
-    }
-
-    #[inline]
-    fn last(&self) -> Message {
-        self.rest.back().copied().unwrap_or(self.oldest)
-    }
-
-    /// The sequence number after the last packet.
-    #[inline]
-    pub fn end(&self) -> u64 {
-        self.last().end
-    }
-
-    /// The open message of packet `psn`: where it begins and ends.
-    #[inline]
-    fn around(&self, psn: u64) -> (Message, Message) {
-        // Mostly it is the oldest.
-        if psn < self.oldest.end { (self.begin, self.oldest) } else { self.search(psn) }
-    }
-
-    fn search(&self, psn: u64) -> (Message, Message) {
-        let at = message_of(&self.rest, self.oldest.end, psn, |message| message.end);
-        let Some(&message) = self.rest.get(at) else { return (self.last(), self.last()) };
-        (if at == 0 { self.oldest } else { self.rest[at - 1] }, message)
-    }
-
-    /// The packet `psn`, which must lie in an open message.
-    #[inline]
-    pub fn segment(&self, psn: u64, retransmission: bool) -> Segment {
-        let (begin, message) = self.around(psn);
-        debug_assert!(psn < message.end, "packet {psn} lies in no open message");
-        let last = psn + 1 == message.end;
-        let before = (psn - begin.end) * self.mtu;
-        let payload = if last { message.bytes.wrapping_sub(begin.bytes) - before } else { self.mtu };
-        Segment { psn, payload: Bytes(payload), first: psn == begin.end, last, retransmission }
-    }
-
-    /// Payload before packet `psn`, as `Message::bytes` counts it.
-    #[inline]
-    pub(crate) fn offset(&self, psn: u64) -> u64 {
-        let (begin, _) = self.around(psn);
-        begin.bytes.wrapping_add((psn - begin.end) * self.mtu)
-    }
-
-    /// Payload of the packets `from..to`, all in open messages.
-    pub fn payload(&self, from: u64, to: u64) -> Bytes {
-        if from >= to {
-            return Bytes::ZERO;
-        }
-        Bytes(self.offset(to).wrapping_sub(self.offset(from)))
-    }
-
-    /// Counts packets from `psn` and payload from `bytes`: only differences count.
-    pub(crate) fn count_from(&mut self, psn: u64, bytes: u64) {
-        for message in [&mut self.begin, &mut self.oldest].into_iter().chain(&mut self.rest) {
-            message.end = message.end.wrapping_sub(psn);
-            message.bytes = message.bytes.wrapping_sub(bytes);
-        }
-    }
-
-    /// Payload of all messages before the oldest open one, as `Message::bytes` counts it.
-    pub(crate) fn before(&self) -> u64 {
-        self.begin.bytes
-    }
-
-    /// Removes messages that end at or before `psn`.
-    #[inline]
-    pub fn release(&mut self, psn: u64) {
-        while self.oldest.end <= psn && self.has_open() {
-            self.begin = self.oldest;
-            self.oldest = self.rest.pop_front().unwrap_or(self.begin);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::collection::vec;
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -582,20 +504,5 @@ mod tests {
         assert!(Reply::Sack { next: 3, seen: 4 }.reports_gap());
         assert!(!Reply::Sack { next: 3, seen: 3 }.reports_gap());
         assert!(!Reply::Ack { next: 3 }.reports_gap() && !Reply::One { psn: 3 }.reports_gap());
-    }
-
-    proptest! {
-        #[test]
-        fn a_packet_is_found_in_the_message_that_ends_behind_it(
-            begin in 0u64..9,
-            sizes in prop_oneof![vec(1u64..5, 0..40), (1u64..5, 0usize..40).prop_map(|(size, n)| vec![size; n])],
-        ) {
-            let mut end = begin;
-            let ends: VecDeque<u64> = sizes.iter().map(|size| { end += size; end }).collect();
-            for psn in begin..end + 3 {
-                let expected = ends.iter().filter(|&&end| end <= psn).count();
-                prop_assert_eq!(message_of(&ends, begin, psn, |&end| end), expected);
-            }
-        }
     }
 }

@@ -19,9 +19,12 @@ mod discipline;
 mod examples;
 #[macro_use]
 mod flow_control;
+mod granter;
 #[macro_use]
 mod host;
+mod messages;
 mod relay;
+mod report;
 #[macro_use]
 mod switch;
 
@@ -37,14 +40,17 @@ pub use congestion::{
 };
 pub use discipline::{Discipline, Meter, Queueing, Turn};
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
+pub use granter::{Grant, Granter, HostInfo};
 pub use host::{
-    AckView, Allowance, ControlMessage, IntHop, LossView, Messages, NotificationPoint, Observes, Products,
-    QpInfo, ReactionPoint, Reply, Segment, TICKS, TransportReceiver, TransportSender, message_of,
+    AckView, Allowance, ControlMessage, IntHop, LossView, NotificationPoint, Observes, Products, QpInfo,
+    ReactionPoint, Reply, Segment, TICKS, TransportReceiver, TransportSender,
 };
+pub use messages::{Messages, message_of};
 pub use relay::{Disposition, Relay};
+pub use report::{Backlog, Cut, Header, Report, Reported, Room};
 pub use switch::{
-    Admission, Admit, BufferPlan, CrossbarPlan, Crossing, DropReason, FlowTuple, PoolSize, PoolView,
-    PortView, ReadyView, Router, Scheduler, SwitchInfo,
+    Admission, Admit, BufferPlan, CrossbarPlan, Crossing, DropReason, FlowTuple, OutputPlan, PoolSize,
+    PoolView, PortView, ReadyView, Router, Scheduler, SwitchInfo,
 };
 
 use floodway_units::{Bytes, Class, FlowId, PortId, Rate, Rng, Span, Time};

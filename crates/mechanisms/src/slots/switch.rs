@@ -1,7 +1,7 @@
 //! Machines in a switch: routing, admission to its buffer, scheduling of a port.
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use floodway_units::{Bytes, PortId, QueueId, Rate, Rng, Time};
+use floodway_units::{Bytes, Class, PortId, QueueId, Rate, Rng, Time};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -215,6 +215,10 @@ pub enum Admit {
     Shared,
     /// To headroom, whole.
     Headroom,
+    /// Nowhere, without its payload: its header goes on in the control class.
+    Cut,
+    /// Inside the shared part, and the packet that came last to its egress queue loses its payload.
+    CutLast,
     /// Nowhere.
     Drop(DropReason),
 }
@@ -242,6 +246,21 @@ pub struct BufferPlan {
     pub reserve: Bytes,
     /// Packets wait at the inputs, for each output separately, and cross to queues at the outputs.
     pub crossbar: Option<CrossbarPlan>,
+    /// Output queues have bounds of their own, and inputs none.
+    pub output: Option<OutputPlan>,
+}
+
+/// The bounds of the output queues of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputPlan {
+    /// Of each queue of data.
+    pub queue: Bytes,
+    /// Of the queue of the control class.
+    pub control: Bytes,
+    /// A packet that finds no room may lose its payload alone: its header goes on.
+    pub trims: bool,
+    /// The class of such headers; none where they go with the control class.
+    pub trim_class: Option<Class>,
 }
 
 /// How an input-output queued switch takes packets from its inputs to its outputs.

@@ -240,6 +240,10 @@ semantic! {
         Hashed => Hashed,
         /// The order in which they were scheduled (one thread only).
         SchedulingOrder => SchedulingOrder,
+        /// As `scheduling-order`, as htsim schedules events: of the packets on a link the first has an event,
+        /// what arrives at a switch passes behind all else of its instant, and a packet is on the link when
+        /// its last bit has left the NIC. Switches have no pipelines.
+        Htsim => Htsim,
     }
 }
 

@@ -1,15 +1,15 @@
 //! Turns of queue pairs at a NIC, and arrivals at a host.
 
 use floodway_mechanisms::slots::{
-    Cnp, ControlMessage, Discipline, DropReason, ReactionPoint as _, ReadyView, Scheduler as _, Segment,
-    TransportSender as _,
+    Cnp, Discipline, DropReason, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
 };
 use floodway_units::Time;
 
 use super::Nic;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::host::send::{SendHalf, layers};
-use crate::link::arena::{Extra, PacketRef};
+use crate::link::arena::PacketRef;
+use crate::link::extra::Extra;
 use crate::link::links::Links;
 use crate::link::packet::{INT, Kind, Packet, frame_bytes};
 use crate::network::blueprint::Turns;
@@ -36,7 +36,8 @@ impl AtNode<'_, '_> {
         };
         let now = Time(self.ctx.now);
         let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        let (packet, message) = half.send(self.ctx.facts, id, &segment, now);
+        let nic = &self.node.host.nics[port.index()];
+        let (packet, message) = half.send((self.ctx.facts, nic), id, &segment, now);
         let wire = u64::from(packet.frame) + self.ctx.facts.layout.gap;
         let (class, observes_sent) = (half.class, half.layers.observes_sent);
         self.ctx.run.kept.records.injected(u64::from(packet.frame));
@@ -50,7 +51,7 @@ impl AtNode<'_, '_> {
         if packet.has(INT) {
             self.begin_records(packet_ref);
         } else if let Some(message) = message {
-            let extra = self.ctx.run.out.boxed(Extra::Message(message));
+            let extra = self.ctx.run.out.boxed(message);
             self.ctx.run.packets.attach(packet_ref, extra);
         }
         self.put_on_link(port, packet_ref);
@@ -187,6 +188,8 @@ impl AtNode<'_, '_> {
         let (now, at) = (Time(self.ctx.now), packet.flow.index());
         let called = match packet.kind {
             Kind::Data => return self.receive_data(port, packet, extra),
+            Kind::Trimmed => return self.receive_trimmed(port, packet, extra),
+            Kind::Report => return self.report_arrives(packet, extra),
             Kind::Cnp => pairs.senders.known_mut(at).receive_cnp(now, packet),
             Kind::ToSender => pairs.senders.known_mut(at).receive_message(now, packet),
             Kind::ToReceiver => {
@@ -212,7 +215,7 @@ impl AtNode<'_, '_> {
         packet.ingress = port;
         self.ctx.run.pairs.count_on_path(cnp.flow, 1);
         self.ctx.run.kept.records.injected(u64::from(packet.frame));
-        if let Some(out) = self.route(port, &packet) {
+        if let Some(out) = self.route(port, &packet, None) {
             let packet_ref = self.ctx.run.packets.add(packet);
             self.send_control(out, packet_ref);
         } else {
@@ -239,16 +242,16 @@ enum Repeat {
 }
 
 impl SendHalf {
-    /// A segment starts on the wire: its packet, and the message of a layer that goes with it.
+    /// A segment starts on the wire: its packet, and the header or message that goes with it.
     #[expect(clippy::inline_always, reason = "a call with a packet as its value: 0.5 % of a packet-hop")]
     #[inline(always)]
     fn send(
         &mut self,
-        facts: &Facts<'_>,
+        (facts, nic): (&Facts<'_>, &Nic),
         id: u32,
         segment: &Segment,
         now: Time,
-    ) -> (Packet, Option<ControlMessage>) {
+    ) -> (Packet, Option<Extra>) {
         let frame = if segment.payload == bytes(u64::from(self.full_payload)) && !segment.first {
             self.full_frame
         } else {
@@ -260,7 +263,11 @@ impl SendHalf {
         if segment.retransmission {
             self.message_of(segment.psn).retransmitted += segment.payload.0;
         }
-        let message = if self.layers.has_messages { self.with_data(now) } else { None };
+        let message = if self.layers.has_messages {
+            self.with_data(now, nic.ready[usize::from(self.class)].len() as u64)
+        } else {
+            None
+        };
         if self.layers.observes_sent {
             layers(self, now, |layer| layer.on_sent(now, bytes(wire)));
         }

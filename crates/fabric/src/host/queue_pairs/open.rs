@@ -6,6 +6,7 @@
 //! or by their numbers where ties are in scheduling order.
 
 use floodway_mechanisms::slots::{Need, TransportSender as _};
+use floodway_units::FlowId;
 
 use super::{Opening, Posted, QueuePairs};
 use crate::host::messages::{Incoming, Outgoing};
@@ -33,13 +34,14 @@ impl AtNode<'_, '_> {
         self.ctx.refresh_routes(begin.destination);
         let changing = self.ctx.run.changing.as_deref();
         let ends = (begin.source, begin.destination);
-        let ports = facts.path(changing, ends, &tuple, begin.pinned.0.as_deref());
-        let reply = tuple.reversed();
         let settings = &self.ctx.facts.blueprint.settings[begin.settings];
+        let spreads = settings.reliability.spreads();
+        let ports = facts.path(changing, ends, &tuple, (begin.pinned.0.as_deref(), spreads));
+        let reply = tuple.reversed();
         let ack_ports = if settings.needs(Need::Messages) && begin.pinned.1.is_none() {
             ports.iter().rev().map(|port| peer(*port)).collect()
         } else {
-            facts.path(changing, (ends.1, ends.0), &reply, begin.pinned.1.as_deref())
+            facts.path(changing, (ends.1, ends.0), &reply, (begin.pinned.1.as_deref(), spreads))
         };
         let nic_of = || self.node.host.nic_of(&self.ctx, &self.node.links, ends, &tuple);
         let nic_port = ports.first().copied().or_else(nic_of);
@@ -159,6 +161,9 @@ impl QueuePairs {
         }
         if let Some((_, rank)) = other.timer_key {
             nodes[path.destination.index()].host.nics[0].receivers.close(rank);
+        }
+        if let Some(granter) = nodes[path.destination.index()].host.granter.as_mut() {
+            granter.on_close(FlowId(slot));
         }
         if other.alive {
             other.close(path, records);

@@ -1,10 +1,12 @@
 //! Events of the receiving half of a queue pair: data, and the replies to it.
 
-use floodway_mechanisms::slots::{Cx, Mark, NotificationPoint, Observes, Reply, Segment, TransportReceiver};
+use floodway_mechanisms::slots::{
+    Cx, Header, Mark, NotificationPoint, Observes, Reply, Segment, TransportReceiver,
+};
 use floodway_units::{Bytes, Time};
 
 use crate::host::receive::ReceiveHalf;
-use crate::link::arena::Extra;
+use crate::link::extra::Extra;
 use crate::link::packet::{FIRST, INT, Kind, LAST, Packet, RETRANSMISSION};
 use crate::network::blueprint::Acks;
 use crate::network::layout::Local;
@@ -14,14 +16,13 @@ impl AtNode<'_, '_> {
     /// Data has arrived at a host, with its records, if it has any.
     pub fn receive_data(&mut self, port: Local, packet: &Packet, mut extra: Option<Box<Extra>>) {
         let id = packet.flow.0;
-        let segment = Segment {
-            psn: packet.psn(),
-            payload: Bytes(u64::from(packet.payload)),
-            first: packet.has(FIRST),
-            last: packet.has(LAST),
-            retransmission: packet.has(RETRANSMISSION),
-        };
+        let segment = segment_of(packet);
         let now = Time(self.ctx.now);
+        if let Some(Extra::Header(header)) = extra.as_deref() {
+            let header = *header;
+            self.ctx.run.out.extras.extend(extra);
+            return self.receive_with_header(port, packet, &segment, &header);
+        }
         let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
         half.count(packet);
@@ -48,6 +49,68 @@ impl AtNode<'_, '_> {
         if !self.ctx.run.out.replies.0.is_empty() {
             self.send_replies(port, packet, extra);
         }
+    }
+
+    /// The same of a packet with a header: its receiver answers with reports.
+    #[inline(never)]
+    fn receive_with_header(&mut self, port: Local, packet: &Packet, segment: &Segment, header: &Header) {
+        let now = Time(self.ctx.now);
+        let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
+        half.in_network = half.in_network.wrapping_sub(1);
+        half.count(packet);
+        let (waited, workload) = (self.ctx.now - packet.stamp, half.workload);
+        self.ctx.run.kept.records.latency(workload, waited, packet.base, packet.paused);
+        let streams = &mut self.node.streams;
+        let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.ctx.run.out.reports };
+        let is_marked = packet.mark() != Mark::None;
+        let accepted = half.receiver.on_packet(&mut cx, segment, header, is_marked);
+        let observed = half.observes(packet);
+        self.ctx.run.kept.records.accepted(workload, accepted.0);
+        self.accept(packet.flow.0, packet.psn(), accepted.0);
+        if observed {
+            self.notify(port, packet);
+        }
+        self.send_reports(port, packet);
+        if header.wants > 0 {
+            self.request_credit(packet.flow, header.wants, false);
+        }
+    }
+
+    /// A packet has arrived at a host without its payload.
+    #[inline(never)]
+    pub fn receive_trimmed(&mut self, port: Local, packet: &Packet, extra: Option<Box<Extra>>) {
+        let now = Time(self.ctx.now);
+        let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
+        half.in_network = half.in_network.wrapping_sub(1);
+        let Some(Extra::Header(header)) = extra.as_deref() else { return };
+        let last_hop = packet.cut_at_last_hop();
+        let streams = &mut self.node.streams;
+        let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.ctx.run.out.reports };
+        let is_marked = packet.mark() != Mark::None;
+        half.receiver.on_trimmed(&mut cx, &segment_of(packet), header, is_marked, last_hop);
+        let wants = header.wants;
+        self.ctx.run.out.extras.extend(extra);
+        self.send_reports(port, packet);
+        if wants > 0 {
+            self.request_credit(packet.flow, wants, true);
+        }
+    }
+
+    /// Sends what the receiver reports of `packet`.
+    fn send_reports(&mut self, port: Local, packet: &Packet) {
+        for i in 0..self.ctx.run.out.reports.0.len() {
+            let report = self.ctx.run.out.reports.0[i];
+            let half = self.ctx.run.pairs.receivers.known(packet.flow.index());
+            let frame = Bytes(u64::from(half.reply_frame));
+            let mut answer = Packet::new(Kind::Report, packet.flow, frame);
+            answer.set_psn_of_reply(report.next, packet);
+            answer.stamp = packet.stamp;
+            answer.add_mark(packet.mark());
+            answer.flags |= half.reply_flag();
+            let extra = self.ctx.run.out.boxed(Extra::Report(report));
+            self.send_reply(port, answer, Some(extra));
+        }
+        self.ctx.run.out.reports.0.clear();
     }
 
     /// Calls the notification point for a packet, and sends its CNPs.
@@ -103,6 +166,18 @@ impl AtNode<'_, '_> {
             self.ctx.run.packets.attach(packet_ref, records);
         }
         self.send_control(out, packet_ref);
+    }
+}
+
+/// A packet, as reliability sees it.
+#[inline]
+fn segment_of(packet: &Packet) -> Segment {
+    Segment {
+        psn: packet.psn(),
+        payload: Bytes(u64::from(packet.payload)),
+        first: packet.has(FIRST),
+        last: packet.has(LAST),
+        retransmission: packet.has(RETRANSMISSION),
     }
 }
 

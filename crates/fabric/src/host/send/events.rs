@@ -11,7 +11,9 @@
 
 use std::cmp::Reverse;
 
-use floodway_mechanisms::slots::{AckView, Allowance, LossView, ReactionPoint, TICKS, TransportSender};
+use floodway_mechanisms::slots::{
+    AckView, Allowance, LossView, ReactionPoint, Report, TICKS, TransportSender,
+};
 use floodway_units::cast::low_u32;
 use floodway_units::{FlowId, PortId, Rate, Span, Time};
 
@@ -19,7 +21,7 @@ use super::{Called, SendHalf, layers};
 use crate::host::nic::Nic;
 use crate::host::nics::Host;
 use crate::host::queue_pairs::QueuePairs;
-use crate::link::arena::Extra;
+use crate::link::extra::Extra;
 use crate::link::links::Links;
 use crate::link::packet::Packet;
 use crate::network::blueprint::{Blueprint, Pacing, RateTimers, Rounding, Turns};
@@ -51,7 +53,7 @@ impl AtNode<'_, '_> {
     pub fn pacing_timer(&mut self, port: Local, order: u64) {
         let local = port.index();
         if !self.node.host.nics[local].pacing_timer.fires(Time(self.ctx.now), order) {
-            return;
+            return self.grant_timer(local, order);
         }
         if self.ctx.facts.blueprint.semantics.turns == Turns::Ring {
             self.paced_are_ready(local);
@@ -68,6 +70,17 @@ impl AtNode<'_, '_> {
         while let Some(id) = self.node.host.nics[local].next_paced(&mut self.ctx.run.pairs, self.ctx.now) {
             self.update_qp(id);
         }
+    }
+
+    /// A report has arrived at its sender.
+    pub fn report_arrives(&mut self, packet: &Packet, extra: Option<Box<Extra>>) {
+        let now = self.ctx.time();
+        let Some(Extra::Report(report)) = extra.as_deref() else { return };
+        let half = self.ctx.run.pairs.senders.known_mut(packet.flow.index());
+        let (next, called) = half.receive_report(now, packet, report);
+        self.ctx.run.out.extras.extend(extra);
+        self.node.host.acknowledged(&mut self.ctx, packet.flow.0, next);
+        self.sender_called(packet.flow.0, called);
     }
 
     /// A timer of a queue pair has come: its transport's, or a layer's.
@@ -176,6 +189,7 @@ impl Host {
             let bitmap = &mut nic.ready[half.class as usize];
             if ready {
                 bitmap.insert(half.rank);
+                nic.waits(half.rank);
             } else {
                 bitmap.remove(half.rank);
             }
@@ -335,6 +349,31 @@ impl SendHalf {
             layers(self, now, |layer| layer.on_loss(now, &loss));
         }
         (next, Called { layers: changed, looks: !forgotten, repeats: !forgotten })
+    }
+
+    /// A report has arrived: the packet before which all has arrived, and what follows.
+    fn receive_report(&mut self, now: Time, packet: &Packet, report: &Report) -> (u64, Called) {
+        self.in_network = self.in_network.wrapping_sub(1);
+        let reported = self.transport.on_reported(now, report);
+        if !report.trimmed {
+            let view = AckView {
+                acked: reported.acked,
+                next: reported.next,
+                sent: self.transport.next_psn(),
+                rtt: Span(now.0 - packet.stamp),
+                in_flight: self.transport.in_flight(),
+                marked: packet.mark(),
+                int: &[],
+            };
+            layers(self, now, |layer| layer.on_report(now, &view, reported.is_timed));
+        }
+        if let Some(cut) = reported.cut {
+            layers(self, now, |layer| layer.on_cut(now, &cut));
+        }
+        if let Some(loss) = reported.loss {
+            layers(self, now, |layer| layer.on_loss(now, &loss));
+        }
+        (reported.next, Called { layers: true, looks: true, repeats: false })
     }
 
     /// A timer of a layer ticks, if the event is its live one: does it?

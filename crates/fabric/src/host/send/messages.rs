@@ -1,22 +1,42 @@
 //! Messages of the sending half of a queue pair to its receiver.
 
-use floodway_mechanisms::slots::{ControlMessage, ReactionPoint, TransportSender};
+use floodway_mechanisms::slots::{Backlog, Header, ReactionPoint, Room, TransportSender};
 use floodway_units::{Bytes, FlowId, Time};
 
 use super::{Called, SendHalf, layers};
+use crate::link::extra::Extra;
 use crate::link::packet::{Kind, ON_PATH, Packet};
 use crate::run::at_node::AtNode;
 
 impl SendHalf {
-    /// What goes with the data packet that starts now.
-    pub fn with_data(&mut self, now: Time) -> Option<ControlMessage> {
+    /// What goes with the data packet that starts now: its header, or a message.
+    /// `sharing`: queue pairs that may send now at its NIC.
+    pub fn with_data(&mut self, now: Time, sharing: u64) -> Option<Extra> {
+        if self.transport.has_headers() {
+            return Some(self.header(now, sharing));
+        }
         let mut message = None;
         layers(self, now, |layer| {
             if layer.has_messages() {
                 message = message.or(layer.with_data(now));
             }
         });
-        message
+        message.map(Extra::Message)
+    }
+
+    /// The header of the data packet that starts now. Where receivers grant credit, the packet spends some.
+    fn header(&mut self, now: Time, sharing: u64) -> Extra {
+        let backlog = Backlog { sharing, ..self.transport.backlog() };
+        let window = self.allowance.window;
+        let mut wants = 0;
+        layers(self, now, |layer| {
+            if layer.has_messages() {
+                wants = layer.spend(now, backlog, window).max(wants);
+            }
+        });
+        let closed = self.stack.iter().any(|layer| layer.has_messages() && !layer.is_open());
+        let header = self.transport.header(now, &Room { window, closed });
+        Extra::Header(Header { wants, ..header })
     }
 
     /// Takes note of whether a layer holds all packets back.

@@ -154,6 +154,16 @@ pub enum Ties {
     Hashed,
     /// The order in which they were scheduled (one thread only).
     SchedulingOrder,
+    /// Likewise, as htsim schedules them: of the packets on a link only the first has an event, what arrives
+    /// at a switch passes behind all else of its instant, and a NIC sends when a packet's last bit has left.
+    Htsim,
+}
+
+impl Ties {
+    /// Do events of one instant go by the order in which they were scheduled?
+    pub fn is_numbered(self) -> bool {
+        self != Ties::Hashed
+    }
 }
 
 /// When flows start among the events of their instant, where ties go by scheduling order.

@@ -6,7 +6,7 @@
 //! stays open, and in scheduling order 2^24 open queue pairs or 2^36 events.
 
 use crate::error::BuildError;
-use crate::network::blueprint::{Arrivals, Blueprint, Role, Ties, WorkloadSpec};
+use crate::network::blueprint::{Arrivals, Blueprint, Role, WorkloadSpec};
 use crate::network::layout::Local;
 use crate::run::events::{ID_BITS, NIC_BITS};
 use crate::traffic::hooks::AWAITED;
@@ -31,7 +31,7 @@ impl Blueprint {
     /// Those that are too many, and the maximum.
     pub(super) fn validate_numbers(&self) -> Result<(), BuildError> {
         let (nodes, links) = (self.nodes.len(), self.links.len());
-        let numbered = self.semantics.ties == Ties::SchedulingOrder;
+        let numbered = self.semantics.ties.is_numbered();
         let nics = self.validate_ports()?;
         let starts = self.workloads.iter().map(|workload| self.starts(workload, numbered)).sum();
         within("topology", &[(nodes, "nodes", OBJECTS), (links, "links", OBJECTS), (nics, "NICs", NICS)])?;

@@ -23,7 +23,7 @@ use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::links::Links;
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::accounts::Accounts;
-use crate::network::blueprint::{Blueprint, Draws, RelayPorts, Role, SwitchSpec};
+use crate::network::blueprint::{Blueprint, Draws, RelayPorts, Role, SwitchSpec, Ties};
 use crate::network::facts::Facts;
 use crate::records::histogram::histograms;
 use crate::records::series::{self, Series};
@@ -192,6 +192,7 @@ impl NodeBuilder<'_, '_> {
                 ready: vec![RoundRobinBitmap::default(); classes],
                 repeats: vec![RoundRobinBitmap::default(); classes],
                 last: vec![u32::MAX - 1; classes],
+                order: (self.facts.blueprint.semantics.ties == Ties::Htsim).then(VecDeque::new),
                 ..Nic::default()
             });
         }

@@ -118,6 +118,11 @@ impl Blueprint {
                 CELLS.end()
             ));
         }
+        if switch.pipeline > Span::ZERO && self.semantics.ties == Ties::Htsim {
+            let why = "with ties = \"htsim\" switches have no pipeline: set pipeline = \"0ns\"";
+            let place = format!("switch {name}");
+            return Err(BuildError { place, key: Some("pipeline"), message: why.into() });
+        }
         if switch.cell > Bytes(1) && switch.buffer.plan().crossbar.is_some() {
             let why = "the buffers of an input-output queued switch count bytes, not cells: choose buffer = \"shared\" or \"static\"";
             return refuse(why.into());
@@ -376,7 +381,7 @@ impl Blueprint {
     fn has_instant_frames(&self, rate: Rate) -> bool {
         let semantics = &self.semantics;
         let smallest = self.wire.link_control().wire.min(self.wire.ack().wire);
-        semantics.ties != Ties::SchedulingOrder
+        !semantics.ties.is_numbered()
             && semantics.rounding != Rounding::Picosecond
             && whole_ns(smallest.0, rate, semantics.rounding) == 0
     }
@@ -400,6 +405,14 @@ impl Blueprint {
             settings.notification.build(&probe).map_err(|error| BuildError::param(place(), error))?;
             for layer in &settings.rate_control {
                 layer.build(&probe).map_err(|error| BuildError::param(place(), error))?;
+                if layer.takes_credit() && !settings.reliability.reports() {
+                    let message = format!(
+                        "{} needs a reliability whose packets ask for credit: choose \"uet\", not {:?}",
+                        layer.name(),
+                        settings.reliability.name()
+                    );
+                    return Err(BuildError { place: place(), key: Some("rate-control"), message });
+                }
                 if layer.needs().contains(&Need::Acks) && !settings.reliability.has_acks() {
                     let message = format!("{} needs a reliability with acknowledgements", layer.name());
                     return Err(BuildError { place: place(), key: Some("rate-control"), message });

@@ -1,8 +1,9 @@
 //! What the machines of a queue pair are given about it when it opens.
 
+use floodway_mechanisms::registry::ReactionParams;
 use floodway_mechanisms::slots::{FlowTuple, Need, QpInfo};
 use floodway_units::cast::narrow;
-use floodway_units::{Class, FlowId, NodeId, PortId, Rate, fold};
+use floodway_units::{Class, FlowId, NodeId, PortId, Rate, fold, mix};
 
 use crate::network::blueprint::{Acks, Role};
 use crate::network::facts::Facts;
@@ -73,6 +74,13 @@ impl Facts<'_> {
                 settings.class,
             ),
             keeps_order: !path.is_empty(),
+            trims: self.trims,
+            output_queue: self.output_queue,
+            has_credit: settings.rate_control.iter().any(ReactionParams::takes_credit),
+            key: fold(
+                fold(fold(mix(self.blueprint.seed), begin.workload.into()), begin.source.0.into()),
+                number,
+            ),
         }
     }
 

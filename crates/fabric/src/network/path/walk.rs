@@ -16,18 +16,18 @@ use crate::network::routing::{ChangingRoutes, in_force, peer};
 
 impl Facts<'_> {
     /// Egress ports from the first node to the second, where they follow from the flow alone; else empty, as
-    /// where routes are `changing`.
+    /// where routes are `changing`, or where the flow `spreads` its packets over several paths.
     pub fn path(
         &self,
         changing: Option<&ChangingRoutes>,
         (source, destination): (NodeId, NodeId),
         tuple: &FlowTuple,
-        pinned: Option<&[PortId]>,
+        (pinned, spreads): (Option<&[PortId]>, bool),
     ) -> Ports {
         if let Some(path) = pinned {
             return Ports::from_slice(path);
         }
-        if changing.is_some() || self.sprays(source) {
+        if changing.is_some() || spreads || self.sprays(source) {
             return Ports::new();
         }
         self.walk(source, destination, tuple).unwrap_or_default()

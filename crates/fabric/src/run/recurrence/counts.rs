@@ -61,11 +61,12 @@ fn each_count(node: &mut Node, visit: &mut impl FnMut(&mut u64)) {
     }
     for account in node.buffer.accounts.iter_mut() {
         let Ingress { received, rare, .. } = account;
-        let RareCounters { pfc_tx, drops, buffer_drop_bytes, failure_drop_bytes, lost } = rare;
+        let RareCounters { pfc_tx, drops, buffer_drop_bytes, failure_drop_bytes, lost, cut } = rare;
         [pfc_tx, buffer_drop_bytes, failure_drop_bytes].into_iter().for_each(&mut *visit);
         drops.iter_mut().for_each(&mut *visit);
         each_of(received, visit);
         each_of(lost, visit);
+        each_of(cut, visit);
     }
 }
 

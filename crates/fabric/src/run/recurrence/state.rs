@@ -130,7 +130,8 @@ impl Writer<'_, '_> {
     }
 
     fn switch(&mut self, switch: &Switch) {
-        let Switch { pipeline: _, router, number: _, pipe, points: _, relay, inputs } = switch;
+        // Ties of what is at the entry are hashed where anything recurs.
+        let Switch { pipeline: _, router, number: _, pipe, entry: _, points: _, relay, inputs } = switch;
         put!(self, "{router:?} {relay:?} {inputs:?} ");
         for &(at, port, packet_ref) in pipe {
             self.at(at);
@@ -162,7 +163,11 @@ impl Writer<'_, '_> {
     }
 
     fn host(&mut self, host: &Host) {
-        let Host { nics, pairs } = host;
+        let Host { nics, pairs, granter } = host;
+        if granter.is_some() {
+            // What it has granted is a total.
+            put!(self, "{} ", self.now);
+        }
         let HostPairs { by_key, sprays: _, to_start } = pairs;
         put!(self, "{} {to_start} ", by_key.len());
         for nic in nics.iter() {
@@ -174,10 +179,12 @@ impl Writer<'_, '_> {
                 last,
                 pacing,
                 pacing_timer,
+                grant_timer: _,
                 failed,
                 receive_buffer,
                 ranks,
                 receivers,
+                order: _,
                 list,
                 unfinished,
             } = nic;

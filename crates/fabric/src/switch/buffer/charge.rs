@@ -11,7 +11,7 @@
 use floodway_mechanisms::slots::{Admission as _, Admit, DropReason, FcReceiver, PacketView, PoolView};
 use floodway_units::Bytes;
 
-use super::{Buffer, Charged, Uncharge};
+use super::{Buffer, Charged, Refused, Uncharge};
 use crate::link::links::Links;
 use crate::link::packet::Packet;
 use crate::network::layout::{Layout, Local};
@@ -172,8 +172,8 @@ impl Buffer {
 }
 
 impl AtNode<'_, '_> {
-    /// Charges the packet to its ingress, or returns why it must be dropped.
-    pub fn charge(&mut self, port_class: usize, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
+    /// Charges the packet to its ingress, or returns what becomes of it otherwise.
+    pub fn charge(&mut self, port_class: usize, out: Local, q: usize, packet: &Packet) -> Option<Refused> {
         let frame = self.node.buffer.occupied_by(packet.frame);
         let view = self.node.buffer.account_view(&self.ctx.facts.layout, &self.node.switch, port_class);
         let headroom_free = self.node.buffer.headroom_size.saturating_sub(self.node.buffer.headroom_used);
@@ -200,8 +200,9 @@ impl AtNode<'_, '_> {
         let charged = account.admission.admit(now, rng, &packet_view, &view, &queue_view, &pool);
         let shared_before = account.shared();
         match charged {
-            Admit::Reserved | Admit::Shared => account.held += frame,
+            Admit::Reserved | Admit::Shared | Admit::CutLast => account.held += frame,
             Admit::Headroom => account.headroom += frame,
+            Admit::Cut => return Some(Refused::Cut),
             Admit::Drop(reason) => {
                 if account.lossless && matches!(reason, DropReason::Buffer | DropReason::Egress) {
                     let (size, held) = (account.sizes.headroom, account.headroom);
@@ -223,7 +224,7 @@ impl AtNode<'_, '_> {
                         missing,
                     });
                 }
-                return Some(reason);
+                return Some(Refused::Drop(reason));
             }
         }
         account.wire += wire;
@@ -242,7 +243,7 @@ impl AtNode<'_, '_> {
         if self.node.switch.has_crossbar() {
             self.node.switch.charge_voq(packet.ingress, out, packet.class, packet.frame);
         }
-        None
+        (charged == Admit::CutLast).then_some(Refused::CutLast)
     }
 
     /// Takes `frame` bytes off an account, from headroom first, and calls its receiver half.
@@ -471,7 +472,7 @@ mod tests {
                     Packet::new(crate::link::packet::Kind::Data, floodway_units::FlowId(0), Bytes(1_000));
                 (packet.class, packet.ingress) = (1, IN);
                 let reason = world.at(SWITCH).charge(account, out(), 1, &packet);
-                assert_eq!(reason, Some(DropReason::Buffer));
+                assert_eq!(reason, Some(Refused::Drop(DropReason::Buffer)));
                 let drop = world.runs.own.kept.records.first_drop.expect("it is lossless");
                 assert_eq!(drop.missing, missing, "{own} of the account, {all} of the switch");
             });

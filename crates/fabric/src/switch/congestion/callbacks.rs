@@ -9,7 +9,8 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, FlowId, PortId, Quanta, Span, Time};
 
-use crate::link::arena::{Extra, PacketRef};
+use crate::link::arena::PacketRef;
+use crate::link::extra::Extra;
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
 use crate::network::routing::peer;

@@ -30,7 +30,7 @@ use crate::link::port::Port;
 use crate::network::layout::Local;
 use crate::run::at_node::AtNode;
 use crate::run::events::EventKind;
-use crate::switch::buffer::Charged;
+use crate::switch::buffer::{Charged, Refused};
 
 impl AtNode<'_, '_> {
     /// A packet has arrived whole at a switch; `port_class` is its account there.
@@ -65,7 +65,7 @@ impl AtNode<'_, '_> {
     /// Takes in a packet of the control class that does not go straight through: charged to no account, it
     /// passes the pipeline as data does.
     #[inline(never)]
-    fn take_in_control(&mut self, out: Local, packet_ref: PacketRef) {
+    pub fn take_in_control(&mut self, out: Local, packet_ref: PacketRef) {
         if self.node.switch.pipeline == 0 {
             self.queue_control(out, packet_ref);
         } else {
@@ -76,7 +76,7 @@ impl AtNode<'_, '_> {
     /// Asks all machines that decide whether a packet of data is admitted, and how: `port_class` is its
     /// account, and `out` where it leaves.
     #[inline(never)]
-    fn take_in(&mut self, ingress: Local, port_class: usize, out: Local, packet_ref: PacketRef) {
+    pub fn take_in(&mut self, ingress: Local, port_class: usize, out: Local, packet_ref: PacketRef) {
         let packet = self.ctx.run.packets[packet_ref];
         let Some(q) = self.queue_for(out, &packet) else {
             return self.refuse(port_class, ingress, packet_ref, DropReason::IsolatedFull);
@@ -91,9 +91,11 @@ impl AtNode<'_, '_> {
             }
             self.ctx.run.packets[packet_ref].flags &= !ISOLATED;
         }
-        if let Some(reason) = self.charge(port_class, out, q, &packet) {
-            self.refuse(port_class, ingress, packet_ref, reason);
-            return;
+        match self.charge(port_class, out, q, &packet) {
+            None => {}
+            Some(Refused::Drop(reason)) => return self.refuse(port_class, ingress, packet_ref, reason),
+            Some(Refused::Cut) => return self.cut_arriving((ingress, port_class), out, packet_ref),
+            Some(Refused::CutLast) => self.cut_last(out, q),
         }
         let view = self.node.buffer.account_view(&self.ctx.facts.layout, &self.node.switch, port_class);
         let pipeline = self.node.switch.pipeline;
@@ -265,11 +267,8 @@ impl AtNode<'_, '_> {
     /// Puts a packet into the queue of the control class, and lets the port try to transmit.
     #[inline(never)]
     fn queue_control(&mut self, out: Local, packet_ref: PacketRef) {
-        if self.node.links.ports.known(out.index()).has_discipline
-            && self.node.machines[out.index()].queueing.meter.is_some()
-            && self.ctx.run.packets[packet_ref].is_metered()
-        {
-            return self.queue_metered(out, packet_ref);
+        if self.node.links.ports.known(out.index()).has_discipline && self.queues_otherwise(out, packet_ref) {
+            return;
         }
         if !self.node.links.ports.known(out.index()).up {
             let port_class = self.ctx.facts.layout.port_class(out, 0);
@@ -281,6 +280,24 @@ impl AtNode<'_, '_> {
         self.node.links.queues.known_mut(at).fifo.push(&mut self.ctx.run.packets, packet_ref);
         self.node.links.joins(&self.ctx, out, frame);
         self.try_transmit(out);
+    }
+
+    /// Does a packet of the control class wait for its turn among metered messages, or find no room?
+    #[inline(never)]
+    fn queues_otherwise(&mut self, out: Local, packet_ref: PacketRef) -> bool {
+        let packet = self.ctx.run.packets[packet_ref];
+        let queueing = &mut self.node.machines[out.index()].queueing;
+        if queueing.meter.is_some() && packet.is_metered() {
+            self.queue_metered(out, packet_ref);
+            return true;
+        }
+        let Some(output) = queueing.output.as_mut() else { return false };
+        if !self.node.links.ports.known(out.index()).up || output.takes_control(packet.frame) {
+            return false;
+        }
+        let port_class = self.ctx.facts.layout.port_class(packet.ingress, 0);
+        self.discard(port_class, packet_ref, DropReason::Egress);
+        true
     }
 
     /// Drops what waits in the queues of a class, because a watchdog has fired.
@@ -295,6 +312,9 @@ impl AtNode<'_, '_> {
         }
         if class == 0 {
             self.flush_metered(port, reason);
+        }
+        if let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() {
+            output.flush(&self.ctx.facts.layout, class);
         }
         let first = self.ctx.facts.layout.queue(port);
         for q in 0..self.ctx.facts.layout.queues_per_port {

@@ -1,0 +1,65 @@
+//! Output queues with bounds of their own: what is kept of a port's.
+
+use floodway_units::Class;
+
+use crate::link::arena::PacketRef;
+use crate::network::blueprint::{Role, Ties};
+use crate::network::layout::Layout;
+
+/// The queues of a port.
+#[derive(Debug)]
+pub(crate) struct OutputQueue {
+    /// Bytes that the control class may hold, and those that it does.
+    bound: u64,
+    pub(super) control: u64,
+    /// The class of packets whose payload was cut, where that is not the control class.
+    pub(super) trim_class: Option<Class>,
+    /// The queue whose first packet the transmitter sends, and how long that takes.
+    pub(super) serving: Option<(usize, u64)>,
+    /// At a host: what its transmitter sends, and how long that takes.
+    pub(super) sending: Option<(PacketRef, u64)>,
+    /// At a host: turns in which both control packets and data waited.
+    turns: u32,
+}
+
+/// uec.cpp: of so many turns of a NIC in which both wait, one is for data.
+const TURNS: u32 = 11;
+
+impl OutputQueue {
+    /// Those of a switch's ports, if it has such queues; of a host's, where ties go as htsim schedules
+    /// events.
+    pub fn at(role: &Role, ties: Ties) -> Option<Box<Self>> {
+        let (bound, trim_class) = match role {
+            Role::Switch(switch) => {
+                let plan = switch.buffer.plan().output?;
+                (plan.control.0, plan.trim_class)
+            }
+            Role::Host { .. } if ties == Ties::Htsim => (u64::MAX, None),
+            Role::Host { .. } => return None,
+        };
+        Some(Box::new(OutputQueue { bound, control: 0, trim_class, serving: None, sending: None, turns: 0 }))
+    }
+
+    /// Both control packets and data wait at a host: do control packets go first?
+    pub(super) fn prefers_control(&mut self) -> bool {
+        self.turns = (self.turns + 1) % TURNS;
+        self.turns != 0
+    }
+
+    /// Has a packet of the control class room? If so it counts from now on.
+    pub fn takes_control(&mut self, frame: u16) -> bool {
+        let held = self.control + u64::from(frame);
+        if held <= self.bound {
+            self.control = held;
+        }
+        held <= self.bound
+    }
+
+    /// The queues of a class are emptied.
+    pub fn flush(&mut self, layout: &Layout, class: u8) {
+        if class == 0 {
+            self.control = 0;
+        }
+        self.serving = self.serving.filter(|&(q, _)| layout.class_of_queue(q) != class);
+    }
+}

@@ -1,0 +1,254 @@
+//! Output queues with bounds of their own: what the transmitter sends, what is cut, and what finds no room.
+//!
+//! A packet stays in its queue until its last bit has left. So it counts for the bounds, and congestion
+//! points see it leave then, with the bytes that are there by that time. It is on the link from then on, for
+//! the propagation alone: its departure is an event of each packet.
+
+use floodway_mechanisms::slots::{DropReason, FcReceiver, Scheduler as _};
+use floodway_units::cast::low_u16;
+
+use crate::link::arena::{Fifo, PacketRef};
+use crate::link::packet::{Kind, Packet};
+use crate::network::layout::Local;
+use crate::network::routing::peer;
+use crate::run::at_node::{AtNode, bytes};
+
+impl AtNode<'_, '_> {
+    /// The transmitter is free: what it has sent leaves its queue, and what is sent next stays in its own.
+    #[inline(never)]
+    pub fn serve_output(&mut self, port: Local) {
+        if self.node.links.ports.known(port.index()).at_host {
+            return self.serve_nic(port);
+        }
+        let output = self.node.machines[port.index()].queueing.output.as_mut();
+        if let Some((q, took)) = output.and_then(|output| output.serving.take()) {
+            self.leaves_output(port, q, took);
+        }
+        if let Some(frame) = self.node.links.ports.known_mut(port.index()).take_control(&self.ctx.run.packets)
+        {
+            let packet = self.ctx.run.packets[frame];
+            self.count_link_control(port, &packet);
+            self.put_on_link(port, frame);
+        } else if let Some(q) = self.next_output(port) {
+            self.starts_output(port, q);
+        }
+        self.node.links.ports.known_mut(port.index()).choosing = false;
+        if self.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
+            self.node.links.arm(&mut self.ctx, port);
+        }
+    }
+
+    /// The transmitter of a host is free. What it has sent is on the link from now on, data before what is
+    /// sent next starts, control packets after it.
+    fn serve_nic(&mut self, port: Local) {
+        let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() else { return };
+        let sent = output.sending.take();
+        let is_data = sent.is_some_and(|(packet_ref, _)| self.ctx.run.packets[packet_ref].is_data());
+        if is_data {
+            self.is_on_link(port, sent);
+        }
+        let at = self.ctx.facts.layout.queue(port);
+        let control = !self.node.links.queues.known(at).fifo.is_empty();
+        let data = self.node.host.nics[port.index()].has_waiting();
+        let output = self.node.machines[port.index()].queueing.output.as_mut();
+        let first = control && (!data || output.is_some_and(|output| output.prefers_control()));
+        if first && let Some(packet_ref) = self.node.links.take_control(&mut self.ctx, port) {
+            let frame = u64::from(self.ctx.run.packets[packet_ref].frame);
+            if let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() {
+                output.control -= frame;
+            }
+            self.leaves_control(port, packet_ref);
+            self.put_on_link(port, packet_ref);
+        } else if data {
+            let first = self.node.host.nics[port.index()].first_of_order(1);
+            self.send_from_nic(port);
+            if let Some(rank) = first {
+                self.node.host.nics[port.index()].waits_again(1, rank);
+            }
+        }
+        self.node.links.ports.known_mut(port.index()).choosing = false;
+        if !is_data {
+            self.is_on_link(port, sent);
+        }
+        if self.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
+            self.node.links.arm(&mut self.ctx, port);
+        }
+    }
+
+    /// A packet starts at a host: is it on the link only when its last bit has left?
+    pub fn holds_back(&mut self, port: Local, packet_ref: PacketRef, took: u64) -> bool {
+        if !self.node.links.ports.known(port.index()).at_host {
+            return false;
+        }
+        let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() else { return false };
+        output.sending = Some((packet_ref, took));
+        self.node.links.ports.known_mut(port.index()).free_order = self.ctx.run.events.number();
+        self.node.links.arm(&mut self.ctx, port);
+        true
+    }
+
+    /// The last bit of a packet has left a host.
+    fn is_on_link(&mut self, port: Local, sent: Option<(PacketRef, u64)>) {
+        let Some((packet_ref, took)) = sent else { return };
+        let state = self.node.links.ports.known(port.index());
+        let (free_order, arrival) = (state.free_order, self.ctx.now + state.link.delay);
+        if self.ctx.run.packets[packet_ref].is_data() {
+            self.ctx.run.packets[packet_ref].base += took;
+        }
+        self.node.links.take_off(&mut self.ctx, port, packet_ref, arrival);
+        self.node.links.ports.known_mut(port.index()).free_order = free_order;
+    }
+
+    /// The queue that sends next: the control class first.
+    fn next_output(&mut self, port: Local) -> Option<usize> {
+        let first = self.ctx.facts.layout.queue(port);
+        if !self.node.links.queues.known(first).fifo.is_empty() {
+            return Some(0);
+        }
+        self.node.machines[port.index()].pick_queue(&self.node.links, &mut self.ctx, port)
+    }
+
+    /// The first packet of a queue starts on the wire.
+    fn starts_output(&mut self, port: Local, q: usize) {
+        let at = self.ctx.facts.layout.queue(port) + q;
+        let Some(packet_ref) = self.node.links.queues.known(at).fifo.front() else { return };
+        let (took, _) = self.node.links.start(&self.ctx, port, packet_ref);
+        self.node.links.ports.known_mut(port.index()).free_order = self.ctx.run.events.number();
+        if let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() {
+            output.serving = Some((q, took));
+        }
+    }
+
+    /// The last bit of a queue's first packet has left.
+    fn leaves_output(&mut self, port: Local, q: usize, took: u64) {
+        let at = self.ctx.facts.layout.queue(port) + q;
+        let queue = self.node.links.queues.known_mut(at);
+        let Some(packet_ref) = queue.fifo.pop(&self.ctx.run.packets) else { return };
+        let packet = self.ctx.run.packets[packet_ref];
+        let frame = u64::from(packet.frame);
+        if q == 0 {
+            if let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() {
+                output.control -= frame;
+            }
+            self.node.links.leaves(&self.ctx, port, packet.frame);
+        } else {
+            let up_to = u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
+            let is_observed = self.node.links.queues.known(at).bytes > up_to;
+            self.node.links.queues.known_mut(at).bytes -= frame;
+            self.data_leaves_output(port, q, packet_ref, is_observed);
+            self.uncharge(
+                self.ctx.facts.layout.port_class(packet.ingress, packet.class),
+                packet.ingress,
+                packet.frame,
+            );
+        }
+        if packet.is_data() {
+            self.ctx.run.packets[packet_ref].base += took;
+        }
+        let arrival = self.ctx.now + self.node.links.ports.known(port.index()).link.delay;
+        self.leaves_for(port, packet_ref, arrival, took);
+    }
+
+    /// A packet of data has left its queue: congestion points and the scheduler are called.
+    fn data_leaves_output(&mut self, port: Local, q: usize, packet_ref: PacketRef, is_observed: bool) {
+        let class = self.ctx.facts.layout.class_of_queue(q);
+        let port_class = self.ctx.facts.layout.port_class(port, class);
+        let paused = self.node.links.egress.known_mut(port_class).paused(self.ctx.now);
+        let packet = &mut self.ctx.run.packets[packet_ref];
+        packet.paused = packet.paused.wrapping_add(paused);
+        let packet = *packet;
+        self.node.links.leaves(&self.ctx, port, packet.frame);
+        if is_observed {
+            let mark = self.dequeued(port, q, &packet);
+            self.mark(port_class, packet_ref, mark);
+            if self.node.machines[port.index()].clears {
+                self.clear_mark(port, q, packet_ref);
+            }
+        }
+        if self.ctx.facts.telemetry {
+            self.node.links.record_hop(&mut self.ctx, port, packet_ref);
+        }
+        let wire = self.ctx.facts.layout.wire(packet.frame);
+        self.sent(port, port_class, wire);
+        if self.ctx.facts.layout.queues_per_port > 2 {
+            let (now, id) = (self.ctx.time(), self.ctx.facts.layout.queue_id(q));
+            self.node.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
+        }
+    }
+
+    /// A packet that has arrived and finds no room loses its payload.
+    #[inline(never)]
+    pub fn cut_arriving(&mut self, (ingress, port_class): (Local, usize), out: Local, packet_ref: PacketRef) {
+        if self.cut(out, port_class, packet_ref) {
+            self.take_in_cut(out, packet_ref);
+            self.apply_releases();
+            self.with_receiver(port_class, ingress, FcReceiver::on_refused);
+        } else {
+            self.refuse(port_class, ingress, packet_ref, DropReason::Egress);
+        }
+    }
+
+    /// The last packet of a queue loses its payload, unless the transmitter sends it.
+    #[inline(never)]
+    pub fn cut_last(&mut self, out: Local, q: usize) {
+        let at = self.ctx.facts.layout.queue(out) + q;
+        let mut rest = std::mem::take(&mut self.node.links.queues.known_mut(at).fifo);
+        let mut kept = Fifo::default();
+        let mut last = rest.pop(&self.ctx.run.packets);
+        while let Some(next) = rest.pop(&self.ctx.run.packets) {
+            if let Some(before) = last.replace(next) {
+                kept.push(&mut self.ctx.run.packets, before);
+            }
+        }
+        let Some(last) = last else { return };
+        let is_sent = kept.is_empty();
+        if is_sent {
+            kept.push(&mut self.ctx.run.packets, last);
+        }
+        self.node.links.queues.known_mut(at).fifo = kept;
+        if is_sent {
+            return;
+        }
+        let packet = self.ctx.run.packets[last];
+        let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
+        self.node.links.queues.known_mut(at).bytes -= u64::from(packet.frame);
+        self.node.links.leaves(&self.ctx, out, packet.frame);
+        self.uncharge(port_class, packet.ingress, packet.frame);
+        if self.cut(out, port_class, last) {
+            self.take_in_cut(out, last);
+        } else {
+            self.discard(port_class, last, DropReason::Egress);
+        }
+    }
+
+    /// A packet that has lost its payload waits in the queue of its class from now on.
+    fn take_in_cut(&mut self, out: Local, packet_ref: PacketRef) {
+        let Packet { class, ingress, .. } = self.ctx.run.packets[packet_ref];
+        if class == 0 {
+            return self.take_in_control(out, packet_ref);
+        }
+        let port_class = self.ctx.facts.layout.port_class(ingress, class);
+        self.take_in(ingress, port_class, out, packet_ref);
+    }
+
+    /// Cuts the payload off a packet that carries a header of its transport; `port_class` is the account that
+    /// counts it.
+    fn cut(&mut self, out: Local, port_class: usize, packet_ref: PacketRef) -> bool {
+        let header = self.ctx.facts.format.trimmed().frame.0;
+        let packet = &self.ctx.run.packets[packet_ref];
+        let cut = u64::from(packet.frame).saturating_sub(header);
+        if !packet.is_data() || cut == 0 || !self.ctx.run.packets.has_header(packet_ref) {
+            return false;
+        }
+        let to_host = self.ctx.facts.ports[peer(self.node.links.id(out)).index()].at_host;
+        let output = self.node.machines[out.index()].queueing.output.as_ref();
+        let class = output.and_then(|output| output.trim_class);
+        let class = class.map_or(0, |class| self.ctx.facts.layout.dense(class));
+        let packet = &mut self.ctx.run.packets[packet_ref];
+        (packet.kind, packet.frame, packet.class) = (Kind::Trimmed, low_u16(header), class);
+        packet.base = u64::from(to_host);
+        self.node.buffer.accounts.known_mut(port_class).rare.cut.add(low_u16(cut));
+        self.ctx.run.kept.records.dropped(cut);
+        true
+    }
+}

@@ -1,0 +1,130 @@
+//! The receiver's end: what has arrived, and when that is reported.
+
+use std::collections::BTreeSet;
+
+use floodway_units::Bytes;
+
+use crate::slots::{Cx, Header, QpInfo, Reply, Report, Segment, TransportReceiver};
+
+/// Packets of a report's bitmap.
+const BITS: u64 = 64;
+
+/// The receiver's end. It is boxed, so that flows with another reliability stay small.
+#[derive(Clone, Debug)]
+pub struct Receiver(Box<State>);
+
+#[derive(Clone, Debug)]
+struct State {
+    /// Bytes of a packet beside its payload.
+    overhead: u64,
+    ack_every: u64,
+    /// All packets before this one have arrived.
+    expected: u64,
+    /// What has arrived behind it.
+    above: BTreeSet<u64>,
+    /// Bytes that have arrived, each once, headers included.
+    received: u64,
+    /// The same since the last report.
+    accepted: u64,
+    /// A packet has asked for a report, and since then something was missing.
+    asked: bool,
+}
+
+impl Receiver {
+    pub(super) fn new(qp: &QpInfo, ack_every: Bytes) -> Self {
+        Receiver(Box::new(State {
+            overhead: qp.wire.0.saturating_sub(qp.mtu.0),
+            ack_every: ack_every.0,
+            expected: 0,
+            above: BTreeSet::new(),
+            received: 0,
+            accepted: 0,
+            asked: false,
+        }))
+    }
+}
+
+impl State {
+    fn is_known(&self, number: u64) -> bool {
+        number < self.expected || self.above.contains(&number)
+    }
+
+    /// The report that a packet causes.
+    fn report(&self, s: &Segment, h: &Header, is_marked: bool, exact: bool) -> Report {
+        let behind = h.number.saturating_sub(BITS - 1).max(self.expected + 1);
+        let base = if exact { h.number } else { behind };
+        let seen = self.above.range(base..base.saturating_add(BITS));
+        Report {
+            number: h.number,
+            entropy: h.entropy,
+            repeated: s.retransmission,
+            marked: is_marked,
+            trimmed: false,
+            next: self.expected,
+            base,
+            bits: seen.fold(0, |bits, number| bits | 1 << (number - base)),
+            received: self.received,
+            out_of_order: self.above.len() as u64,
+            last_hop: false,
+        }
+    }
+
+    /// A new packet has arrived: is everything before the last one there again that a packet asked about?
+    fn add(&mut self, number: u64) -> bool {
+        if number != self.expected {
+            self.above.insert(number);
+            return false;
+        }
+        self.expected += 1;
+        while self.above.remove(&self.expected) {
+            self.expected += 1;
+        }
+        self.above.is_empty() && std::mem::take(&mut self.asked)
+    }
+}
+
+impl TransportReceiver for Receiver {
+    fn on_segment(&mut self, _cx: &mut Cx<'_, Reply>, _s: &Segment) -> Bytes {
+        Bytes::ZERO
+    }
+
+    fn on_packet(&mut self, cx: &mut Cx<'_, Report>, s: &Segment, h: &Header, is_marked: bool) -> Bytes {
+        let state = &mut *self.0;
+        if state.is_known(h.number) {
+            // The sender does not know of it: the report is due at once.
+            cx.push(state.report(s, h, is_marked, is_marked));
+            state.accepted = 0;
+            return Bytes::ZERO;
+        }
+        let is_first = state.received == 0;
+        let size = s.payload.0 + state.overhead;
+        state.received += size;
+        state.accepted += size;
+        state.asked |= h.asks;
+        let is_whole = state.add(h.number);
+        let due = state.accepted >= state.ack_every || is_whole || is_first;
+        if is_marked || h.asks || due {
+            cx.push(state.report(s, h, is_marked, is_marked || h.asks));
+            state.accepted = 0;
+        }
+        s.payload
+    }
+
+    fn on_trimmed(
+        &mut self,
+        cx: &mut Cx<'_, Report>,
+        s: &Segment,
+        h: &Header,
+        is_marked: bool,
+        last_hop: bool,
+    ) {
+        let state = &mut *self.0;
+        let report = state.report(s, h, is_marked, is_marked);
+        if state.is_known(h.number) {
+            cx.push(report);
+            state.accepted = 0;
+        } else {
+            cx.push(Report { trimmed: true, last_hop, ..report });
+        }
+    }
+}

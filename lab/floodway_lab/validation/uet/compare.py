@@ -1,0 +1,152 @@
+"""The first difference between a run and the reference: a change of a window, or the end of a flow."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floodway.common.errors import ValidationError
+from floodway.common.files import read_text
+from floodway_lab.validation.uet.cases import FIRST_FLOW, TRACE_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from floodway.results import Result
+    from floodway_lab.validation.uet.cases import Connection, UetCase
+
+__all__ = ["Difference", "differences"]
+
+#: A line of a trace after which the window is another one: its event, time, flow and window.
+WINDOW = re.compile(r"(new|rtx|ack|nack) t=(\d+) flow=(\d+) .*?cwnd=(\d+)")
+#: Picoseconds of a microsecond.
+PS = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """What differs first of a flow.
+
+    Attributes
+    ----------
+    time_ps
+        When, by the reference.
+    what
+        The event, with both sides' numbers.
+    """
+
+    time_ps: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"at {self.time_ps:,} ps: {self.what}"
+
+
+def differences(case: UetCase, result: Result) -> list[Difference]:
+    """Return what differs, the earliest first; nothing if all is equal to the picosecond.
+
+    Raises
+    ------
+    ValidationError
+        If the reference's trace cannot be read.
+    """
+    found = [*_of_flows(case, result), *_of_windows(case, result)]
+    return sorted(found, key=lambda one: one.time_ps)
+
+
+def _ps(value: object) -> int | None:
+    """Return microseconds as whole picoseconds; nothing for an end that did not come."""
+    return round(value * PS) if isinstance(value, float) and value == value else None  # noqa: PLR0124
+
+
+def _of_flows(case: UetCase, result: Result) -> Iterator[Difference]:
+    columns = ("flow_id", "finish_receiver_us", "finish_sender_us")
+    rows = {str(row["flow_id"]): row for row in result.flows.select(columns).iter_rows(named=True)}
+    for connection, expected, number in zip(case.connections, case.expected, _numbers(case), strict=True):
+        row = rows.get(_flow_id(connection, number))
+        name = f"flow {connection.source}->{connection.destination}, {connection.size:,} bytes"
+        ends = (
+            ("received", expected.received_ps, "finish_receiver_us"),
+            ("acknowledged", expected.acknowledged_ps, "finish_sender_us"),
+        )
+        for what, reference, column in ends:
+            ours = None if row is None else _ps(row[column])
+            if ours != reference:
+                shown = "not in this run" if ours is None else f"at {ours:,} ps here"
+                text = f"{name}: {what} at {reference:,} ps in the reference, {shown}"
+                at = reference if ours is None else min(reference, ours)
+                yield Difference(time_ps=at, what=text)
+
+
+def _flow_id(connection: Connection, number: int) -> str:
+    """Return the id of a flow in results."""
+    return f"flows:h{connection.source + 1}:{number}"
+
+
+def _numbers(case: UetCase) -> list[int]:
+    """Return the number of each flow among those of its source, which are numbered by their starts."""
+    order = sorted(range(len(case.connections)), key=lambda place: case.connections[place].start_us)
+    count: dict[int, int] = {}
+    numbers = [0] * len(order)
+    for place in order:
+        source = case.connections[place].source
+        numbers[place] = count.get(source, 0)
+        count[source] = numbers[place] + 1
+    return numbers
+
+
+def _of_windows(case: UetCase, result: Result) -> Iterator[Difference]:
+    """Compare the windows of each flow, change by change, up to the first that differs."""
+    if not case.options.sender or result.allowances is None or not (case.folder / TRACE_FILE).is_file():
+        return
+    expected = _windows(case)
+    allowances = result.allowances.with_columns(pl.col("flow_id").cast(pl.String))
+    for place, (connection, number) in enumerate(zip(case.connections, _numbers(case), strict=True)):
+        rows = allowances.filter(pl.col("flow_id") == _flow_id(connection, number)).select(
+            "time_ns", "window_bytes"
+        )
+        # Where credit is used up, nothing may be sent whatever the window.
+        ours = [(round(time * 1000), int(window)) for time, window in rows.iter_rows() if window]
+        theirs = expected.get(place, [])
+        name = f"flow {connection.source}->{connection.destination}"
+        # The first entry of ours is the window that the flow starts with.
+        for (time, event, window), (own_time, own) in zip(theirs, _changes(ours), strict=False):
+            if (time, window) != (own_time, own):
+                what = f"{name}: {event}: a window of {window:,} B"
+                text = f"{what} in the reference, of {own:,} B at {own_time:,} ps here"
+                yield Difference(time_ps=min(time, own_time), what=text)
+                break
+
+
+def _changes(windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the changes of a window, without what it starts with."""
+    return [now for before, now in pairwise(windows) if before[1] != now[1]]
+
+
+def _windows(case: UetCase) -> dict[int, list[tuple[int, str, int]]]:
+    """Read the changes of each flow's window: when, by which event, and to what."""
+    file = case.folder / TRACE_FILE
+    try:
+        text = read_text(file)
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        shown = os.fspath(file)
+        raise ValidationError(f"{shown}: cannot be read: {error}", place=shown) from error
+    found: dict[int, list[tuple[int, str, int]]] = {}
+    last: dict[int, int] = {}
+    for match in WINDOW.finditer(text):
+        event, time, flow, window = match[1], int(match[2]), int(match[3]), int(match[4])
+        place = (flow - FIRST_FLOW) // 2
+        if place in last and last[place] != window:
+            changes = found.setdefault(place, [])
+            if changes and changes[-1][0] == time:
+                # Of several changes of one instant the last counts.
+                changes.pop()
+            changes.append((time, event, window))
+        last.setdefault(place, window)
+        last[place] = window
+    return found

@@ -1,0 +1,224 @@
+"""The validation of every case of a folder of the Ultra Ethernet Consortium's simulator."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from floodway.common.errors import ScenarioError, ValidationError
+from floodway.simulation.execution import Task, cores, run_all
+from floodway_lab.validation.folder import DOCUMENT_FILE, open_folder
+from floodway_lab.validation.selection import selected
+from floodway_lab.validation.uet.cases import uet_cases_of
+from floodway_lab.validation.uet.compare import differences
+from floodway_lab.validation.uet.distribution import beyond, spread_of
+from floodway_lab.validation.uet.scenario import scenario_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Sequence
+
+    from floodway.results import Result
+    from floodway_lab.validation.uet.cases import UetCase
+    from floodway_lab.validation.uet.compare import Difference
+    from floodway_lab.validation.uet.distribution import SeedRuns
+
+__all__ = ["SEEDS", "UetResult", "UetValidation", "document", "validate_uet"]
+
+#: Runs of a case in which chance decides.
+SEEDS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class UetResult:
+    """A case with its verdict.
+
+    Attributes
+    ----------
+    case
+        The case.
+    verdict
+        `"pass"` if every end and every window is equal to the picosecond, or if chance decides and the means
+        of several runs are within the reference's spread; else `"fail"`; `"not run"` where the reference has
+        no spread, or something is not supported.
+    seeds
+        Number of runs: more than one where chance decides.
+    reason
+        Why it has not run.
+    found
+        What differs, the earliest first.
+    faults
+        What broke in the run, independent of the reference.
+    """
+
+    case: UetCase
+    verdict: str
+    reason: str = ""
+    seeds: int = 1
+    found: tuple[Difference | str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class UetValidation:
+    """Cases with their verdicts.
+
+    Attributes
+    ----------
+    results
+        In the order of their names.
+    complete
+        Whether all runs ended; not so after Ctrl-C.
+    """
+
+    results: tuple[UetResult, ...]
+    complete: bool
+
+    @property
+    def failed(self) -> tuple[UetResult, ...]:
+        """Cases that differ from the reference, or whose run broke."""
+        return tuple(each for each in self.results if each.verdict == "fail")
+
+
+def validate_uet(  # noqa: PLR0913 (what a caller may choose)
+    folder: str | os.PathLike[str],
+    *,
+    seeds: int = SEEDS,
+    jobs: int | None = None,
+    only: Sequence[str] = (),
+    out: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    on_progress: Callable[[Sequence[Task]], None] | None = None,
+) -> UetValidation:
+    """Run the cases of a folder and compare them with the results of the Consortium's simulator.
+
+    Parameters
+    ----------
+    folder
+        A case or a folder of cases: `command.txt` with the files that it names, `flows.tsv`, and where chance
+        would choose paths `paths.tsv`.
+    seeds
+        Runs of a case in which chance decides.
+    jobs
+        Runs at a time; by default one per core.
+    only
+        Patterns of cases' names, in which `*` and `?` are wildcards; all by default.
+    out
+        Where the runs and `validate.json` are kept; by default nowhere.
+    force
+        Whether an earlier validation there may be replaced.
+    on_progress
+        Called about ten times a second in the calling thread.
+
+    Raises
+    ------
+    ValidationError
+        If a file of the reference is missing or malformed; nothing has run then.
+    OutputError
+        If the place is taken or cannot be written.
+    RunError
+        If a run failed.
+    """
+    root = Path(folder)
+    cases = selected(uet_cases_of(root), only, unmatched=_unmatched)
+    plans = [_plan(case, root, seeds=seeds) for case in cases]
+    slots = [(plan, task) for plan in plans for task in plan.tasks]
+    with open_folder(out, force=force) as target:
+
+        def keep(number: int, result: Result) -> None:
+            plan, task = slots[number]
+            plan.results.append(result)
+            if out is not None:
+                result.save(target / task.label.replace("/", "-"), force=True)
+
+        tasks = [task for _, task in slots]
+        run_all(tasks, jobs=jobs or cores(), on_progress=on_progress, on_result=keep)
+        done = UetValidation(
+            results=tuple(_judged(plan) for plan in plans),
+            complete=all(len(plan.results) == len(plan.tasks) for plan in plans),
+        )
+        if out is not None:
+            text = json.dumps(document(done), indent=2, ensure_ascii=False)
+            (target / DOCUMENT_FILE).write_text(text + "\n", encoding="utf-8")
+    return done
+
+
+@dataclass(kw_only=True)
+class _Plan:
+    """A case and its runs."""
+
+    case: UetCase
+    reason: str = ""
+    spread: SeedRuns | None = None
+    tasks: list[Task] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+
+
+def _plan(case: UetCase, root: Path, *, seeds: int) -> _Plan:
+    """Say which runs a case needs, or why it has none."""
+    if case.options.unsupported:
+        return _Plan(case=case, reason=f"not modelled: {', '.join(case.options.unsupported)}")
+    spread = None if case.paths else spread_of(case, root)
+    if not case.paths and spread is None:
+        reason = (
+            "paths, marks or cuts are drawn, and the reference lists neither paths nor runs of other seeds"
+        )
+        return _Plan(case=case, reason=reason)
+    try:
+        scenario = scenario_of(case)
+    except (ScenarioError, ValidationError) as error:
+        return _Plan(case=case, reason=str(error))
+    if spread is None:
+        return _Plan(case=case, tasks=[Task(label=case.label, scenario=scenario)])
+    first = case.options.seed
+    tasks = [
+        Task(label=f"{case.label}, seed {seed}", scenario=scenario.with_seed(seed))
+        for seed in range(first, first + seeds)
+    ]
+    return _Plan(case=case, spread=spread, tasks=tasks)
+
+
+def _unmatched(pattern: str, labels: Sequence[str], near: str | None) -> ValidationError:
+    hint = f"; did you mean {near}?" if near else ""
+    message = f"{pattern!r} matches none of the cases: {', '.join(labels)}{hint}"
+    return ValidationError(message, key="only", given=pattern, allowed=tuple(labels), nearest=near)
+
+
+def _judged(plan: _Plan) -> UetResult:
+    if len(plan.results) < len(plan.tasks) or not plan.tasks:
+        return UetResult(case=plan.case, verdict="not run", reason=plan.reason or "interrupted")
+    found: list[Difference | str] = []
+    if plan.spread is None:
+        found += differences(plan.case, plan.results[0])
+    else:
+        found += beyond(plan.spread, plan.results)
+    faults = tuple(fault for result in plan.results for fault in result.outcome.faults)
+    return UetResult(
+        case=plan.case,
+        verdict="fail" if found or faults else "pass",
+        seeds=len(plan.results),
+        found=tuple(found),
+        faults=faults,
+    )
+
+
+def document(validation: UetValidation) -> dict[str, Any]:
+    """Return every case with its verdict and its first differences."""
+    return {
+        "complete": validation.complete,
+        "verdict": "fail" if validation.failed else "pass",
+        "cases": [
+            {
+                "case": each.case.label,
+                "verdict": each.verdict,
+                "reason": each.reason,
+                "flows": len(each.case.connections),
+                "seeds": each.seeds,
+                "differences": [str(one) for one in each.found[:10]],
+                "faults": list(each.faults),
+            }
+            for each in validation.results
+        ],
+    }

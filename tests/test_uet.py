@@ -1,0 +1,96 @@
+"""Ultra Ethernet's transport in networks that cut packets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import floodway
+from floodway.common.errors import ScenarioError
+
+SCENARIOS = Path(__file__).parent.parent / "scenarios"
+#: A fourth of the queue of the ready scenarios, so that many packets are cut.
+SMALL = ("defaults.buffer.output-queue.size", '"41500B"')
+
+
+def run(name: str, *sets: tuple[str, str], threads: int = 1) -> floodway.Result:
+    scenario = floodway.load(SCENARIOS / f"{name}.toml")
+    return floodway.run(scenario.replace(sets=[*sets, ("engine.threads", str(threads))]))
+
+
+@pytest.mark.parametrize("victim", ["arriving", "either"])
+@pytest.mark.parametrize("control", ['"nscc"', '"rccc"', '["nscc", "rccc"]'])
+def test_cut_packets_are_sent_again_and_each_byte_is_delivered_once(control: str, victim: str) -> None:
+    sets = (
+        ("defaults.rate-control", control),
+        ("defaults.buffer.output-queue.victim", f'"{victim}"'),
+        SMALL,
+    )
+    result = run("uet-incast", *sets)
+    counters, flows = result.counters, result.flows
+    assert counters["trims"].sum() > 0
+    assert counters["trimmed_bytes"].sum() > 64 * counters["trims"].sum()
+    assert flows["finished"].all()
+    assert (flows["delivered_bytes"] == flows["size_bytes"]).all()
+    # Each cut packet is sent again, and a header that is lost costs a timeout.
+    assert flows["retransmitted_bytes"].sum() > 0
+    assert result.outcome.faults == ()
+
+
+def test_without_trimming_packets_are_dropped_and_timers_send_them_again() -> None:
+    result = run("uet-incast", ("defaults.buffer.output-queue.trim", "false"), SMALL)
+    assert "trims" not in result.counters.columns
+    assert result.counters["drops_egress"].sum() > 0
+    assert result.flows["finished"].all()
+    assert result.flows["timeouts"].sum() > 0
+    assert result.outcome.faults == ()
+
+
+def test_a_queue_holds_no_more_than_its_bound() -> None:
+    result = run("uet-incast", ("records.watch", '["h16-t8"]'), SMALL)
+    is_queue = pl.col("metric").cast(pl.String) == "queue_max_bytes"
+    at_port = pl.col("object").cast(pl.String).str.contains("t8>h16")
+    longest = result.series.filter(is_queue & at_port)["value"].max()
+    # Its queue of control packets has twice as much room.
+    assert 0 < longest <= 41_500 + 2 * 41_500  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", ["uet-incast", "uet-credit", "uet-spray"])
+def test_records_do_not_depend_on_threads(name: str) -> None:
+    one, two = (run(name, SMALL, threads=threads) for threads in (1, 2))
+    assert one.flows.equals(two.flows)
+    assert one.counters.equals(two.counters)
+
+
+def test_entropy_values_spread_flows_over_paths() -> None:
+    slowest = {}
+    for entropy in ("fixed", "oblivious", "bitmap", "reps", "reps-legacy", "mixed"):
+        result = run("uet-spray", ("defaults.reliability.uet.entropy", f'"{entropy}"'))
+        assert result.flows["finished"].all()
+        slowest[entropy] = result.flows["slowdown"].max()
+    fixed = slowest.pop("fixed")
+    assert all(spread < fixed for spread in slowest.values())  # type: ignore[operator]
+
+
+def test_a_text_of_the_simulator_is_another_form() -> None:
+    forms = [
+        run("uet-incast", ("defaults.rate-control", f'{{ nscc = {{ form = "{form}" }} }}'), SMALL)
+        for form in ("spec", "htsim")
+    ]
+    assert not forms[0].flows.equals(forms[1].flows)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("defaults.reliability.uet.paths", "48", "48 is not a power of two from 1 to 65536"),
+        ("defaults.buffer.output-queue.size", '"0B"', "a queue of 0B holds no packet"),
+        ("defaults.reliability.uet.entropy", '"reps-old"', "reps"),
+        ("defaults.buffer.output-queue.victim", '"last"', "arriving"),
+    ],
+)
+def test_a_value_without_meaning_is_refused(key: str, value: str, text: str) -> None:
+    with pytest.raises(ScenarioError, match=text):
+        floodway.load(SCENARIOS / "uet-incast.toml").replace(sets=[(key, value)])

@@ -74,7 +74,18 @@ def test_entropy_values_spread_flows_over_paths() -> None:
     assert all(spread < fixed for spread in slowest.values())  # type: ignore[operator]
 
 
-def test_a_text_of_the_simulator_is_another_form() -> None:
+def test_cut_packets_may_have_a_class_of_their_own() -> None:
+    result = run("uet-trim-class")
+    assert result.counters["trims"].sum() > 0
+    of_class = result.counters.filter(pl.col("class") == 2)
+    # Headers of 64 bytes alone.
+    assert of_class["tx_packets"].sum() > 0
+    assert of_class["tx_bytes"].sum() == 64 * of_class["tx_packets"].sum()
+    assert result.flows["finished"].all()
+    assert result.outcome.faults == ()
+
+
+def test_the_form_of_the_simulator_gives_other_numbers() -> None:
     forms = [
         run("uet-incast", ("defaults.rate-control", f'{{ nscc = {{ form = "{form}" }} }}'), SMALL)
         for form in ("spec", "htsim")

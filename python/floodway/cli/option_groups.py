@@ -14,7 +14,16 @@ __all__ = ["GroupedCommand"]
 #: The groups after the command's own options, in their order: the same in every command.
 GROUPS: Mapping[str, Sequence[str]] = {
     "Runs": (
-        *("--seed", "--seeds", "--quick", "--jobs", "--threads", "--force-threads", "--force-memory"),
+        *(
+            "--seed",
+            "--seeds",
+            "--quick",
+            "--jobs",
+            "--threads",
+            "--force-threads",
+            "--no-skip",
+            "--force-memory",
+        ),
         *("--on-deadlock", "--no-simulate"),
     ),
     "Runs on many machines": ("--shard", "--slurm", "--cluster", "--status"),

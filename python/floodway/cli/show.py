@@ -345,6 +345,8 @@ def _exposed(summary: Summary) -> Table:
 
 def _jobs(outcome: Outcome) -> Iterable[str]:
     """Say how far jobs came."""
+    if outcome.skipped is not None:
+        yield outcome.skipped.sentence
     for job in outcome.jobs:
         inside = f"; {job.scale_up_bytes:,} B within scale-up domains" if job.scale_up_bytes else ""
         yield f"job {job.workload}: {job.finished:,} of {job.ranks:,} ranks completed their program{inside}"

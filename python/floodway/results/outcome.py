@@ -162,6 +162,38 @@ class JobTotals:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Skipped:
+    """Iterations of a job that were not simulated, since they repeat earlier ones to the picosecond.
+
+    Attributes
+    ----------
+    workload
+        The job's name.
+    iteration, period
+        The first of the iterations that recur, from 0, and how many those are.
+    iterations, of
+        Iterations that were not simulated, of all of the job.
+    time_ps
+        The simulated time that they take, in picoseconds.
+    """
+
+    workload: str
+    iteration: int
+    period: int
+    iterations: int
+    of: int
+    time_ps: int
+
+    @property
+    def sentence(self) -> str:
+        """What was not simulated, and why."""
+        last = self.iteration + self.period - 1
+        recurring = f"iteration {last}" if self.period == 1 else f"iterations {self.iteration} to {last}"
+        what = f"{self.iterations:,} of {self.of:,} iterations of {self.workload}"
+        return f"{what} repeat {recurring} to the picosecond, and were not simulated again"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """Verdicts and totals of a run.
 
@@ -199,6 +231,8 @@ class Outcome:
         How far each job came.
     capture
         What the capture holds, where there is one.
+    skipped
+        Iterations of a job that were not simulated, if some were not.
     """
 
     stopped: Stopped
@@ -219,6 +253,7 @@ class Outcome:
     operations_beyond: int = 0
     jobs: tuple[JobTotals, ...] = ()
     capture: Captured | None = None
+    skipped: Skipped | None = None
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -256,6 +291,7 @@ class Outcome:
             operations_beyond=raw.get("operations", {}).get("beyond", 0),
             jobs=tuple(JobTotals(**{**job, "waiting": tuple(job["waiting"])}) for job in raw.get("jobs", ())),
             capture=Captured(**raw["capture"]) if "capture" in raw else None,
+            skipped=Skipped(**raw["skipped"]) if "skipped" in raw else None,
         )
 
 

@@ -69,6 +69,11 @@ __all__ = ["command"]
 )
 @options.force_threads
 @options.force_memory
+@click.option(
+    "--no-skip",
+    is_flag=True,
+    help="Simulate iterations of jobs, too, that repeat earlier ones to the picosecond; results are the same.",
+)
 def command(  # noqa: PLR0913 (one argument an option)
     *,
     scenario: Path,
@@ -87,6 +92,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     threads: int | None,
     force_threads: bool,
     force_memory: bool,
+    no_skip: bool,
 ) -> int:
     """Simulate a scenario, write its results and print a summary.
 
@@ -115,7 +121,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     return running.run(
         running.Request(
             scenario=scenario,
-            sets=list(sets),
+            sets=[*sets, *(["engine.skip=false"] if no_skip else [])],
             seed=seed,
             out=out,
             force=force,

@@ -182,14 +182,13 @@ pub struct Sender {
 
 impl Sender {
     fn new(mtu: Bytes, timeout: Option<Span>, restart: Restart) -> Self {
-        let messages = Messages::new(mtu);
         Sender {
             unacknowledged: 0,
             next: 0,
             highest: 0,
             acknowledged_bytes: 0,
             next_bytes: 0,
-            messages,
+            messages: Messages::new(mtu),
             timeout,
             restart,
             deadline: None,
@@ -314,13 +313,11 @@ impl TransportSender for Sender {
     }
 
     fn counted_from(&self, psn: u64) -> Option<String> {
-        let mut own = self.clone();
-        for number in [&mut own.unacknowledged, &mut own.next, &mut own.highest] {
-            *number = number.wrapping_sub(psn);
-        }
-        own.messages.count_from(psn, self.acknowledged_bytes);
-        own.next_bytes = self.next_bytes.wrapping_sub(self.acknowledged_bytes);
-        own.acknowledged_bytes = 0;
+        let [unacknowledged, next, highest] =
+            [self.unacknowledged, self.next, self.highest].map(|number| number.wrapping_sub(psn));
+        let (acknowledged_bytes, next_bytes) = (0, self.in_flight().0);
+        let messages = self.messages.counted_from(psn, self.acknowledged_bytes);
+        let own = Sender { unacknowledged, next, highest, acknowledged_bytes, next_bytes, messages, ..*self };
         Some(format!("{own:?}"))
     }
 }
@@ -397,8 +394,7 @@ impl TransportReceiver for Receiver {
     }
 
     fn counted_from(&self, psn: u64) -> Option<String> {
-        let own = Receiver { expected: self.expected.wrapping_sub(psn), ..self.clone() };
-        Some(format!("{own:?}"))
+        Some(format!("{:?}", Receiver { expected: self.expected.wrapping_sub(psn), ..*self }))
     }
 }
 

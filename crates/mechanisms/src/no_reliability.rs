@@ -101,9 +101,8 @@ impl TransportSender for Sender {
     }
 
     fn counted_from(&self, psn: u64) -> Option<String> {
-        let mut own = self.clone();
-        own.next = own.next.wrapping_sub(psn);
-        own.messages.count_from(psn, self.messages.before());
+        let messages = self.messages.counted_from(psn, self.messages.before());
+        let own = Sender { messages, next: self.next.wrapping_sub(psn) };
         Some(format!("{own:?}"))
     }
 }

@@ -12,7 +12,6 @@ use floodway_units::{Bytes, Class, FlowId, Quanta, Rate, Time};
 
 use crate::link::arena::Place;
 use crate::network::layout::Local;
-use crate::run::events::TURN_BITS;
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
@@ -47,6 +46,8 @@ pub(crate) enum Kind {
     Region,
 }
 
+/// Bits of a turn that count.
+pub(crate) const TURN_BITS: u32 = 10;
 /// Bits of a sequence number; those above are the turn's.
 const PSN_BITS: u32 = u64::BITS - TURN_BITS;
 

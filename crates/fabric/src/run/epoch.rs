@@ -25,11 +25,11 @@ impl World<'_> {
         }
         self.runs.close_queue_pairs(&self.facts, &mut self.nodes, self.ranks.as_deref_mut(), now);
         let census = self.census();
-        census.report(self.runs.own.control, &self.work, self.now + self.skipped_ps());
+        census.report(self.runs.own.control, &self.work, self.now + self.recurrence.skipped_ps());
         if let Some(ranks) = &mut self.ranks {
             ranks.report_hops(&self.runs, &census);
         }
-        if (self.now + self.skipped_ps()).is_multiple_of(SEARCH_EVERY) {
+        if (self.now + self.recurrence.skipped_ps()).is_multiple_of(SEARCH_EVERY) {
             let (packets, now) = (&self.runs.own.packets, self.now);
             let network = Network { facts: &self.facts, nodes: &self.nodes };
             let share = Share(self.ranks.as_deref_mut());

@@ -19,7 +19,7 @@ mod wires;
 use armed::GENERATION_BITS;
 pub(crate) use armed::{Armed, NEVER};
 pub(crate) use kind::EventKind;
-pub(crate) use ties::{TURN_BITS, tie_key};
+pub(crate) use ties::tie_key;
 
 use floodway_engine::panics::Outgrown;
 use floodway_engine::{Event, Item, Queue};

@@ -20,7 +20,7 @@ use crate::records::outcome::{Control, Records};
 use crate::records::signals::SignalLog;
 use crate::run::events::EventKind;
 use crate::run::ranks::{Processes, RankPlan};
-use crate::run::recurrence::Recurrence;
+use crate::run::recurrence::{Moment, Recurrence};
 use crate::run::state::Run;
 use crate::run::threads::ThreadPlan;
 use crate::run::world::World;
@@ -219,15 +219,16 @@ impl<'a> Fabric<'a> {
         }
         let limit = world.facts.blueprint.end.limit;
         let (mut now, mut how) = (Time::ZERO, Advance::Reached);
-        while now.0 + world.skipped_ps() < limit.0 && how == Advance::Reached {
-            let skipped = world.skipped_ps();
+        while now.0 + world.recurrence.skipped_ps() < limit.0 && how == Advance::Reached {
+            let skipped = world.recurrence.skipped_ps();
             let end = end_of_epoch(Time(now.0 + skipped), limit);
             let end = Time(end.0 - skipped);
-            if let Some(at) = world.next_look(now, end) {
+            if let Some(at) = world.recurrence.next_look(&world.runs, now, end) {
                 how = world.run_until(at);
                 now = at;
                 if how == Advance::Reached {
-                    world.look(now);
+                    let World { facts, nodes, runs, recurrence, .. } = &mut world;
+                    recurrence.look(&mut Moment { facts, nodes, runs, now });
                 }
                 continue;
             }
@@ -271,9 +272,11 @@ impl Ran<'_> {
             ranks.exchange_mail(&world.facts, &mut world.nodes, &mut world.runs);
         }
         let stopped = world.stopped(self.interrupted);
-        world.stop_measuring(self.end);
+        let World { facts, nodes, runs, recurrence, .. } = world;
+        recurrence.stop_measuring(&mut Moment { facts, nodes, runs, now: self.end });
         world.close(self.end);
-        world.join_rows();
+        let World { facts, nodes, runs, recurrence, .. } = world;
+        recurrence.join_rows(&mut Moment { facts, nodes, runs, now: self.end });
         world.on_links = world.runs.merge();
         if let Some(mut ranks) = world.ranks.take() {
             if !ranks.gather(world) {

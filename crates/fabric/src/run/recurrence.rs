@@ -25,13 +25,16 @@ mod state;
 use std::hash::Hasher as _;
 
 use floodway_engine::Event;
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Time};
 use rustc_hash::FxHasher;
 
 use crate::network::blueprint::{Arrivals, Blueprint, Ties};
+use crate::network::facts::Facts;
 use crate::records::kept::rows::Rows;
 use crate::records::outcome::Skipped;
-use crate::run::world::World;
+use crate::run::node::Node;
+use crate::run::runs::Runs;
 
 use period::Period;
 use state::{Part, each_part};
@@ -96,7 +99,7 @@ impl Recurrence {
         let longest =
             (0..blueprint.workloads.len()).max_by_key(|&at| (iterations(at), std::cmp::Reverse(at)));
         let job = longest.filter(|&at| iterations(at) >= LEAST && is_known(blueprint));
-        Recurrence { job: job.map(floodway_units::cast::narrow), ..Recurrence::default() }
+        Recurrence { job: job.map(narrow), ..Recurrence::default() }
     }
 
     /// Nothing is skipped.
@@ -127,84 +130,95 @@ fn is_known(blueprint: &Blueprint) -> bool {
         && !blueprint.has_own_machines()
 }
 
-impl World<'_> {
-    /// Simulated time that was skipped: what happens now comes so much later in the run.
-    pub fn skipped_ps(&self) -> u64 {
-        self.recurrence.skipped_ps()
-    }
+/// A network between two events.
+pub(crate) struct Moment<'w, 'a> {
+    pub facts: &'w Facts<'a>,
+    pub nodes: &'w mut [Node],
+    pub runs: &'w mut Runs<'a>,
+    pub now: Time,
+}
 
+impl Recurrence {
     /// When the state is looked at next, if that is from `now` on and before `end`.
-    pub fn next_look(&self, now: Time, end: Time) -> Option<Time> {
-        let Recurrence { job, last, parts, seen, period, .. } = &self.recurrence;
-        let job = (*job)?;
+    pub fn next_look(&self, runs: &Runs<'_>, now: Time, end: Time) -> Option<Time> {
+        let job = self.job?;
         let between = |at: u64| Some(Time(at)).filter(|at| (now..end).contains(at));
-        if let Some(period) = period {
+        if let Some(period) = &self.period {
             return between(period.until());
         }
-        let (iteration, began) = self.runs.own.traffic.programs.iteration(job)?;
-        if let Some((looked, hops)) = *last {
-            let rarer = (seen.len() as u32).saturating_sub(PATIENT).min(20);
-            if looked == iteration || self.hops() - hops < (HOPS_OF_PART * parts) << rarer {
+        let (iteration, began) = runs.own.traffic.programs.iteration(job)?;
+        if let Some((looked, hops)) = self.last {
+            let rarer = narrow::<u32>(self.seen.len()).saturating_sub(PATIENT).min(20);
+            if looked == iteration || runs.hops() - hops < (HOPS_OF_PART * self.parts) << rarer {
                 return None;
             }
         }
         between(began.0 + AFTER)
     }
 
-    fn hops(&self) -> u64 {
-        self.runs.iter().map(|run| run.kept.packet_hops).sum()
-    }
-
-    /// Looks at the state now, between two events.
-    pub fn look(&mut self, now: Time) {
-        let Some(job) = self.recurrence.job else { return };
-        let iterations = self.iterations();
-        self.recurrence.last = Some((iterations[job as usize], self.hops()));
-        if let Some(period) = self.recurrence.period.take() {
-            let parts = self.parts(now, &iterations);
+    /// Looks at the state.
+    pub fn look(&mut self, moment: &mut Moment<'_, '_>) {
+        let Some(job) = self.job else { return };
+        let iterations = moment.iterations();
+        self.last = Some((iterations[job as usize], moment.runs.hops()));
+        let parts = moment.parts(&iterations);
+        if let Some(period) = self.period.take() {
             if period.recurs(&iterations, &parts) {
-                let done = self.skip(*period, now, job);
-                self.recurrence = Recurrence { done: Some(done), ..Recurrence::none() };
-            } else {
-                self.give_up(*period, now);
-                self.recurrence.vain += 1;
-                if self.recurrence.vain == MOST_VAIN {
-                    self.recurrence = Recurrence::none();
-                }
+                *self = Recurrence { done: Some(moment.skip(*period, job)), ..Recurrence::none() };
+                return;
+            }
+            moment.give_up(*period);
+            self.vain += 1;
+            if self.vain == MOST_VAIN {
+                *self = Recurrence::none();
             }
             return;
         }
-        let parts = self.parts(now, &iterations);
-        self.recurrence.parts = parts.len() as u64;
+        self.parts = parts.len() as u64;
         let mut hasher = FxHasher::default();
         parts.iter().for_each(|(_, text)| hasher.write(text.as_bytes()));
-        let seen = Seen { at: now.0, iterations, hash: hasher.finish() };
-        let before = self.recurrence.seen.iter().rev().find(|before| before.hash == seen.hash).cloned();
-        if let Some(before) = before {
-            self.recurrence.period = self.measure(&before, &seen, parts).map(Box::new);
+        let seen = Seen { at: moment.now.0, iterations, hash: hasher.finish() };
+        if let Some(before) = self.seen.iter().rev().find(|before| before.hash == seen.hash) {
+            self.period = moment.measure(before, &seen, parts).map(Box::new);
         }
-        self.recurrence.seen.push(seen);
+        self.seen.push(seen);
     }
 
+    /// The run is over, perhaps within a period that is being measured.
+    pub fn stop_measuring(&mut self, moment: &mut Moment<'_, '_>) {
+        if let Some(period) = self.period.take() {
+            moment.give_up(*period);
+        }
+    }
+
+    /// Puts rows since what was skipped behind those before, when the run is over.
+    pub fn join_rows(&mut self, moment: &mut Moment<'_, '_>) {
+        if let Some(done) = &mut self.done {
+            moment.join_rows(done);
+        }
+    }
+}
+
+impl Moment<'_, '_> {
     /// By workload: the iteration of its first rank; 0 where it has none, or is complete.
     fn iterations(&self) -> Vec<u32> {
         let programs = &self.runs.own.traffic.programs;
-        let workloads = 0..floodway_units::cast::narrow::<u32>(self.facts.blueprint.workloads.len());
+        let workloads = 0..narrow::<u32>(self.facts.blueprint.workloads.len());
         workloads.map(|of| programs.iteration(of).map_or(0, |(iteration, _)| iteration)).collect()
     }
 
     /// The state, part by part.
-    fn parts(&mut self, now: Time, iterations: &[u32]) -> Vec<(Part, String)> {
+    fn parts(&mut self, iterations: &[u32]) -> Vec<(Part, String)> {
         let mut pending: Vec<(NodeId, Event)> = Vec::new();
         for run in self.runs.iter_mut() {
             for event in run.events.pending() {
                 // What concerns the whole network is of no node.
-                pending.push((run.node_of(&self.facts, &event).unwrap_or(NodeId(u32::MAX)), event));
+                pending.push((run.node_of(self.facts, &event).unwrap_or(NodeId(u32::MAX)), event));
             }
         }
         pending.sort_unstable_by_key(|&(node, event)| (node, event.time, event.order));
         let mut parts = Vec::new();
-        each_part(self, (now, iterations), &pending, |part, text| parts.push((part, text.to_owned())));
+        each_part(self, iterations, &pending, |part, text| parts.push((part, text.to_owned())));
         parts
     }
 }

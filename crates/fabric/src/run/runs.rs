@@ -41,6 +41,11 @@ impl<'a> Runs<'a> {
         std::iter::once(&mut self.own).chain(&mut self.others)
     }
 
+    /// Packet-hops of all threads.
+    pub fn hops(&self) -> u64 {
+        self.iter().map(|run| run.kept.packet_hops).sum()
+    }
+
     /// Reports progress to the observer of the run.
     pub fn report(&mut self, now: u64) {
         self.own.control.time.fetch_max(now, Ordering::Relaxed);

@@ -118,12 +118,14 @@ impl Messages {
         Bytes(self.offset(to).wrapping_sub(self.offset(from)))
     }
 
-    /// Counts packets from `psn` and payload from `bytes`: only differences count.
-    pub(crate) fn count_from(&mut self, psn: u64, bytes: u64) {
-        for message in [&mut self.begin, &mut self.oldest].into_iter().chain(&mut self.rest) {
+    /// The same, where packets count from `psn` and payload from `bytes`: only differences count.
+    pub(crate) fn counted_from(&self, psn: u64, bytes: u64) -> Self {
+        let mut own = self.clone();
+        for message in [&mut own.begin, &mut own.oldest].into_iter().chain(&mut own.rest) {
             message.end = message.end.wrapping_sub(psn);
             message.bytes = message.bytes.wrapping_sub(bytes);
         }
+        own
     }
 
     /// Payload of all messages before the oldest open one, as `Message::bytes` counts it.

@@ -10,6 +10,7 @@
 //! each time. With `qp = "per-pair"` turns go on from message to message, and so the order of ties recurs
 //! after 1,024 packets of a queue pair.
 
+use crate::link::packet::TURN_BITS;
 use floodway_units::cast::low_u32;
 use floodway_units::{PortId, fold, mix};
 
@@ -17,8 +18,7 @@ use floodway_units::{PortId, fold, mix};
 const PLACE_BITS: u32 = 28;
 /// After this many packets, as a power of two, the places of a port are mirrored.
 const MIRROR_SHIFT: u32 = 9;
-/// Bits of a turn that count.
-pub(crate) const TURN_BITS: u32 = MIRROR_SHIFT + 1;
+const _: () = assert!(TURN_BITS == MIRROR_SHIFT + 1, "a turn has the bits that count");
 
 /// The key of ties among arrivals at `port` (the receiving one).
 pub(crate) fn tie_key(seed: u64, node_key: u64, port: PortId) -> u64 {

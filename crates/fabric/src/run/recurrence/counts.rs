@@ -1,12 +1,12 @@
 //! What a run counts: numbers that only grow, and on which no event depends but by their differences.
 
+use super::Moment;
 use crate::link::port::Egress;
 use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::run::node::Node;
-use crate::run::world::World;
 use crate::switch::buffer::Ingress;
 
-impl World<'_> {
+impl Moment<'_, '_> {
     /// All counts, in one order; those of threads are added up.
     pub(super) fn counts(&mut self) -> Vec<u64> {
         let mut counts = Vec::new();
@@ -26,7 +26,7 @@ impl World<'_> {
         let mut more = || grown.next().expect("there is one for each count");
         let classes = self.facts.layout.classes.len();
         let queues = self.facts.layout.queues_per_port;
-        for node in &mut self.nodes {
+        for node in self.nodes.iter_mut() {
             let paused: Vec<u64> = node.links.egress.iter().map(|egress| egress.paused_total).collect();
             each_count(node, &mut |count| *count = count.wrapping_add(more()));
             // What waits has not been paused for longer.

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use floodway_units::Time;
 use floodway_units::cast::narrow;
 use rustc_hash::FxHashMap;
 
 use super::state::Part;
-use super::{Done, Seen};
+use super::{Done, Moment, Seen};
 use crate::network::blueprint::Arrivals;
 use crate::records::kept::rows::{Later, Rows};
 use crate::records::outcome::Skipped;
@@ -15,7 +14,6 @@ use crate::records::series::repeated::{Repeats, cuts_of};
 use crate::records::series::{FIRST_WIDTH, Series};
 use crate::run::events::NEVER;
 use crate::run::node::Node;
-use crate::run::world::World;
 
 /// A period that is being measured.
 #[derive(Debug)]
@@ -52,7 +50,7 @@ impl Period {
     }
 }
 
-impl World<'_> {
+impl Moment<'_, '_> {
     /// Measures from now on the period from `before` to `now`, if it fits at least once more behind its end.
     pub(super) fn measure(
         &mut self,
@@ -118,7 +116,8 @@ impl World<'_> {
     }
 
     /// The period recurs: adds its records as often as it is repeated, and lets jobs count its iterations.
-    pub(super) fn skip(&mut self, period: Period, now: Time, job: u32) -> Done {
+    pub(super) fn skip(&mut self, period: Period, job: u32) -> Done {
+        let now = self.now;
         let Period { length, times, .. } = period;
         let counts: Vec<u64> =
             self.counts().iter().zip(&period.counts).map(|(now, before)| now.wrapping_sub(*before)).collect();
@@ -155,7 +154,8 @@ impl World<'_> {
     }
 
     /// The period does not recur: what was measured of it is as if it had not been.
-    pub(super) fn give_up(&mut self, period: Period, now: Time) {
+    pub(super) fn give_up(&mut self, period: Period) {
+        let now = self.now;
         let once = Repeats { times: 0, period: period.length };
         self.each_series(now.0, |series, waiting| series.repeat(now.0, waiting, once));
         let measured = self.take_rows();
@@ -164,22 +164,13 @@ impl World<'_> {
         self.runs.own.kept.put_rows(rows);
     }
 
-    /// The run is over within a period that is being measured.
-    pub fn stop_measuring(&mut self, now: Time) {
-        if let Some(period) = self.recurrence.period.take() {
-            self.give_up(*period, now);
-        }
-    }
-
     /// Puts rows since what was skipped behind those before, when the run is over.
-    pub fn join_rows(&mut self) {
+    pub(super) fn join_rows(&mut self, done: &mut Done) {
         let workload_of = self.workload_of_ranks();
-        let after = self.take_rows();
-        let Some(done) = &mut self.recurrence.done else { return self.runs.own.kept.put_rows(after) };
         let ps = done.skipped.time_ps;
         let later = Later { ps, iterations: &done.iterations, workload_of: &workload_of };
         let mut rows = std::mem::take(&mut done.rows);
-        rows.absorb(after.moved(later));
+        rows.absorb(self.take_rows().moved(later));
         for run in self.runs.iter_mut() {
             run.kept.records.move_marks(done.period, ps);
         }
@@ -189,7 +180,7 @@ impl World<'_> {
     /// Adds what is in force to the series of each port, and calls `change` with it.
     fn each_series(&mut self, now: u64, mut change: impl FnMut(&mut Series, u64)) {
         let classes = self.facts.layout.classes.len();
-        for Node { links, buffer, .. } in &mut self.nodes {
+        for Node { links, buffer, .. } in self.nodes.iter_mut() {
             for (port, series) in links.series.iter_mut().enumerate() {
                 for egress in &links.egress[port * classes..(port + 1) * classes] {
                     if egress.paused_since != NEVER {

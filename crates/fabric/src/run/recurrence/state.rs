@@ -13,6 +13,7 @@ use floodway_engine::Event;
 use floodway_mechanisms::slots::{TransportReceiver as _, TransportSender as _};
 use floodway_units::{NodeId, Time, relative_to};
 
+use super::Moment;
 use crate::host::messages::{Incoming, Outgoing};
 use crate::host::nic::Nic;
 use crate::host::nics::Host;
@@ -25,7 +26,6 @@ use crate::link::packet::{Kind, Packet};
 use crate::link::port::{Egress, Impairment, Port, Queue};
 use crate::run::events::{Armed, EventKind, NEVER};
 use crate::run::node::{Node, Streams};
-use crate::run::world::World;
 use crate::switch::buffer::{Buffer, Ingress, Uncharge};
 use crate::switch::congestion::PortMachines;
 use crate::switch::forward::Switch;
@@ -48,16 +48,16 @@ pub(crate) enum Part {
     Events(NodeId),
 }
 
-/// Writes the state at `now`, part by part; iterations count by workload from `first`.
+/// Writes the state, part by part; iterations count by workload from `first`.
 pub(crate) fn each_part(
-    world: &World<'_>,
-    (now, first): (Time, &[u32]),
+    moment: &Moment<'_, '_>,
+    first: &[u32],
     pending: &[(NodeId, Event)],
     mut visit: impl FnMut(Part, &str),
 ) {
-    let mut writer = Writer { world, now: now.0, first, out: String::new() };
-    relative_to(now, || {
-        for node in &world.nodes {
+    let mut writer = Writer { moment, now: moment.now.0, first, out: String::new() };
+    relative_to(moment.now, || {
+        for node in moment.nodes.iter() {
             writer.node(node);
             visit(Part::Node(node.id), &writer.out);
             for port in 0..node.links.ports.len() {
@@ -65,12 +65,12 @@ pub(crate) fn each_part(
                 visit(Part::Port(node.id, port), &writer.out);
             }
         }
-        let slots = world.runs.own.pairs.paths.len();
+        let slots = moment.runs.own.pairs.paths.len();
         for slot in 0..slots {
             writer.queue_pair(slot);
             visit(Part::QueuePair(slot as u32), &writer.out);
         }
-        for rank in 0..world.runs.own.traffic.programs.count() {
+        for rank in 0..moment.runs.own.traffic.programs.count() {
             writer.rank(rank as u32);
             visit(Part::Rank(rank as u32), &writer.out);
         }
@@ -84,7 +84,7 @@ pub(crate) fn each_part(
 }
 
 struct Writer<'w, 'a> {
-    world: &'w World<'a>,
+    moment: &'w Moment<'w, 'a>,
     now: u64,
     /// By workload: the iteration from which iterations count.
     first: &'w [u32],
@@ -251,7 +251,7 @@ impl Writer<'_, '_> {
             put!(self, "{} ", self.now);
         }
         self.timer(cp_timer);
-        let layout = &self.world.facts.layout;
+        let layout = &self.moment.facts.layout;
         let classes = layout.classes.len();
         for port_class in at * classes..(at + 1) * classes {
             self.egress(&node.links.egress[port_class]);
@@ -305,7 +305,7 @@ impl Writer<'_, '_> {
     }
 
     fn fifo(&mut self, fifo: Fifo, paused: Option<u64>) {
-        for packet_ref in fifo.packet_refs(&self.world.runs.own.packets) {
+        for packet_ref in fifo.packet_refs(&self.moment.runs.own.packets) {
             self.packet(packet_ref, paused);
         }
         put!(self, "; ");
@@ -313,7 +313,7 @@ impl Writer<'_, '_> {
 
     /// A packet, in a queue whose paused time is `paused`.
     fn packet(&mut self, packet_ref: PacketRef, paused_time: Option<u64>) {
-        let packets = &self.world.runs.own.packets;
+        let packets = &self.moment.runs.own.packets;
         let packet = &packets[packet_ref];
         let Packet {
             at: _,
@@ -336,7 +336,7 @@ impl Writer<'_, '_> {
         put!(self, "{} {} ", paused.wrapping_add(paused_time.unwrap_or(0)), packets.is_lost(packet_ref));
         match kind {
             Kind::Data | Kind::Ack | Kind::Nak | Kind::Sack | Kind::One => {
-                let from = self.world.runs.own.pairs.senders[flow.index()].turns_from;
+                let from = self.moment.runs.own.pairs.senders[flow.index()].turns_from;
                 put!(self, "{} {} ", packet.turn(), packet.psn().wrapping_sub(from));
                 self.at(stamp);
             }
@@ -349,7 +349,7 @@ impl Writer<'_, '_> {
 
     fn queue_pair(&mut self, slot: usize) {
         self.out.clear();
-        let pairs = &self.world.runs.own.pairs;
+        let pairs = &self.moment.runs.own.pairs;
         let (half, other) = (&pairs.senders[slot], &pairs.receivers[slot]);
         let from = half.turns_from;
         put!(self, "{} ", pairs.in_network(slot as u32));
@@ -429,7 +429,7 @@ impl Writer<'_, '_> {
         if !is_of_program(hook) {
             return number;
         }
-        let workload = self.world.runs.own.pairs.paths[slot].workload;
+        let workload = self.moment.runs.own.pairs.paths[slot].workload;
         number.wrapping_sub(floodway_programs::Message::iterations(self.first[workload as usize]))
     }
 
@@ -481,21 +481,21 @@ impl Writer<'_, '_> {
 
     fn rank(&mut self, rank: u32) {
         self.out.clear();
-        let programs = &self.world.runs.own.traffic.programs;
+        let programs = &self.moment.runs.own.traffic.programs;
         let (workload, _) = programs.in_workload(rank);
         programs.write_state(rank, (Time(self.now), self.first[workload as usize]), &mut self.out);
     }
 
     fn sources(&mut self) {
         self.out.clear();
-        let run = &self.world.runs.own;
-        self.world.runs.own.traffic.write_sources(&mut self.out);
+        let run = &self.moment.runs.own;
+        self.moment.runs.own.traffic.write_sources(&mut self.out);
         put!(self, "{} {:?} ", run.pairs.done.len(), run.shared_draws);
     }
 
     fn events(&mut self, events: &[(NodeId, Event)]) {
         self.out.clear();
-        let own = &self.world.runs.own.events;
+        let own = &self.moment.runs.own.events;
         for &(_, event) in events {
             self.at(event.time.0);
             let (kind, _) = own.decode(event.order);

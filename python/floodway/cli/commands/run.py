@@ -72,7 +72,7 @@ __all__ = ["command"]
 @click.option(
     "--no-skip",
     is_flag=True,
-    help="Simulate iterations of jobs, too, that repeat earlier ones to the picosecond; results are the same.",
+    help="Simulate iterations of jobs that repeat earlier ones, too; results are the same.",
 )
 def command(  # noqa: PLR0913 (one argument an option)
     *,

@@ -7,7 +7,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use floodway_mechanisms::registry::{AnyTransportReceiver, AnyTransportSender, ReliabilityParams};
-use floodway_mechanisms::slots::{Cx, Outbox, QpInfo, Reply, Segment, TransportReceiver, TransportSender};
+use floodway_mechanisms::slots::{
+    Cx, Header, Outbox, QpInfo, Reply, Report, Room, Segment, TransportReceiver, TransportSender,
+};
 use floodway_units::{Bytes, Rng, Span, Time, stream};
 use proptest::prelude::*;
 
@@ -28,6 +30,9 @@ struct Path {
 enum Event {
     Data(Segment),
     Reply(Reply),
+    /// Of a transport whose packets have headers, and its receiver's report.
+    Headed(Segment, Header),
+    Report(Report),
 }
 
 /// What a run has seen.
@@ -51,6 +56,7 @@ struct Pair {
     due: BinaryHeap<Reverse<(Time, usize)>>,
     events: Vec<Event>,
     out: Outbox<Reply>,
+    reports: Outbox<Report>,
     outcome: Outcome,
 }
 
@@ -73,6 +79,7 @@ impl Pair {
             due: BinaryHeap::new(),
             events: Vec::new(),
             out: Outbox::default(),
+            reports: Outbox::default(),
             outcome: Outcome::default(),
         }
     }
@@ -118,7 +125,13 @@ impl Pair {
         let capped = self.sender.in_flight() <= self.sender.cap().max(Bytes(1000));
         assert!(capped, "{} in flight exceed the window", self.sender.in_flight());
         self.outcome.retransmissions += u64::from(segment.retransmission);
-        self.launch(Event::Data(segment));
+        if self.sender.has_headers() {
+            let room = Room { window: Bytes(self.path.window), closed: !self.may_send_new() };
+            let header = self.sender.header(self.now, &room);
+            self.launch(Event::Headed(segment, header));
+        } else {
+            self.launch(Event::Data(segment));
+        }
         true
     }
 
@@ -153,6 +166,17 @@ impl Pair {
         match event {
             Event::Reply(reply) => {
                 self.sender.on_reply(self.now, reply);
+            }
+            Event::Report(report) => {
+                self.sender.on_reported(self.now, &report);
+            }
+            Event::Headed(segment, header) => {
+                let mut cx = Cx { now: self.now, rng: &mut self.rng, out: &mut self.reports };
+                let payload = self.receiver.on_packet(&mut cx, &segment, &header, false);
+                self.deliver(&segment, payload);
+                for report in std::mem::take(&mut self.reports.0) {
+                    self.launch(Event::Report(report));
+                }
             }
             Event::Data(segment) => {
                 let mut cx = Cx { now: self.now, rng: &mut self.rng, out: &mut self.out };

@@ -65,6 +65,8 @@ const SCHEMES: [Scheme; 18] = [
     ),
     ("casl", &[("defaults.congestion-point", "\"casl\""), ("defaults.rate-control", "\"dcqcn\""), IRN]),
     ("bfc", &[("defaults.congestion-point", "\"bfc\"")]),
+    ("nscc", &[("defaults.rate-control", "\"nscc\""), ("defaults.reliability", "\"uet\"")]),
+    ("rccc", &[("defaults.rate-control", "\"rccc\""), ("defaults.reliability", "\"uet\"")]),
     (
         "themis-pnp",
         &[("defaults.congestion-point", "[\"red\", \"themis-pnp\"]"), ("defaults.rate-control", "\"dcqcn\"")],

@@ -1,5 +1,5 @@
 //! NSCC, the congestion control of Ultra Ethernet at the sender: a window that marks and delay set together
-//! (UEC 1.0.3, section 3.6.13; SMaRTT, Bonato et al. 2024).
+//! (UEC 1.0.3, section 3.6.13; `SMaRTT`, Bonato et al. 2024).
 //!
 //! # What it does
 //!

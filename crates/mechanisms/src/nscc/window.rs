@@ -263,7 +263,7 @@ impl Window {
         self.take_sample(now, self.of.network_rtt);
         self.was_cut = true;
         let adapted = self.quick_adapt(now.0, true, true, 0, cut.in_flight.0);
-        if !adapted && !(self.of.has_credit && cut.last_hop) {
+        if !(adapted || self.of.has_credit && cut.last_hop) {
             self.cwnd = self.cwnd.saturating_sub(cut.lost.0);
             self.clamp();
         }

@@ -46,7 +46,7 @@ const RING: usize = 8;
 /// REPS, section 3.3: how long only known values are used after a timeout, and packets that explore then.
 const FREEZE: Span = Span::ms(10);
 const EXPLORING: u32 = 16;
-/// uec_mp.cpp: penalties of marks, cuts and timeouts, and their sum at most.
+/// `uec_mp.cpp`: penalties of marks, cuts and timeouts, and their sum at most.
 const PENALTIES: [u8; 3] = [1, 4, 15];
 const MOST: u8 = 15;
 
@@ -126,11 +126,10 @@ impl Choice {
     pub fn learn(&mut self, now: Time, value: u16, feedback: Feedback) {
         let good = feedback == Feedback::Good;
         match self.kind {
-            Entropy::Fixed | Entropy::Oblivious => {}
             Entropy::RepsLegacy if good => self.recycled.push_back(value),
             Entropy::Reps if good => self.reps.keep(now, value),
             Entropy::Reps if feedback == Feedback::Timeout => self.reps.freeze(now),
-            Entropy::RepsLegacy | Entropy::Reps => {}
+            Entropy::Fixed | Entropy::Oblivious | Entropy::RepsLegacy | Entropy::Reps => {}
             Entropy::Bitmap | Entropy::Mixed => {
                 let more = match feedback {
                     Feedback::Good => 0,

@@ -32,7 +32,7 @@ type Scheme = (&'static str, &'static [(&'static str, &'static str)]);
 const IRN: (&str, &str) = ("defaults.reliability", "\"irn\"");
 
 /// Each congestion point with a rate control that reacts to it, and each rate control with what it reacts to.
-const SCHEMES: [Scheme; 18] = [
+const SCHEMES: [Scheme; 20] = [
     ("none", &[("defaults.rate-control", "\"line-rate\"")]),
     ("window", &[("defaults.rate-control", "{ static-window = { size = \"100KB\" } }")]),
     ("dcqcn", &[("defaults.congestion-point", "\"red\""), ("defaults.rate-control", "\"dcqcn\"")]),

@@ -602,7 +602,7 @@ def test_some_layers_and_some_micro_batches_are_extrapolated_together() -> None:
     by = "lines through the last two of those of 4, 8 and 16 layers for each of 4, 8 and 16 micro-batches"
     takes = f"with all 32 layers and 64 micro-batches takes {found.time_us:,.1f} us"
     assert f"{takes}, by {by}" in found.sentence()
-    assert document(comparison)["extrapolated"][0]["micro_batches"] == 64
+    assert document(comparison).data["extrapolated"][0]["micro_batches"] == 64
     # One number of layers for each of micro-batches says nothing of either.
     assert floodway.compare([variants[0], variants[4]]).extrapolated == ()
 

@@ -16,9 +16,10 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import pair, plan_warnings
 from floodway.cli.output import echo
 from floodway.cli.run import failures
-from floodway.cli.show_comparison import show
+from floodway.cli.show_document import show
 from floodway.cli.watch import WatchAll
 from floodway.comparison import PAGE_FILE, document, files, folder_names, merged_warnings, split_values
+from floodway.documents import as_json
 from floodway.errors import ComparisonError
 from floodway.ready import resolved
 from floodway.results.files import REPORT_FILE
@@ -57,6 +58,7 @@ class Request:
     force_threads: bool = False
     force_memory: bool = False
     report: bool = False
+    full: bool = False
 
 
 def compare(request: Request) -> int:
@@ -175,11 +177,11 @@ def _left(request: Request, comparison: Comparison, out: Path) -> int:
 
 def _print(request: Request, comparison: Comparison, out: Path) -> None:
     if request.json:
-        whole = {"results": str(out), **document(comparison)}
+        whole = {"results": str(out), **as_json(document(comparison))}
         echo(json.dumps(whole, indent=2, ensure_ascii=False))
     elif not request.quiet:
-        show(comparison, sys.stdout)
-        echo(f"pictures and tables: {out / PAGE_FILE}")
+        show(document(comparison), sys.stdout, full=request.full)
+        echo(f"page with pictures: {out / PAGE_FILE}")
         if request.report:
             echo(f"runs over time: {out / REPORT_FILE}")
 

@@ -19,6 +19,7 @@ from floodway.comparison.metrics import Row, rows, verdict
 from floodway.comparison.shown_link import ShownLink, shown_link
 from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
 from floodway.comparison.variants import Variant, differing, files
+from floodway.documents import body
 from floodway.errors import ComparisonError
 from floodway.keys import key_of
 from floodway.limits import LARGEST_SEED
@@ -109,9 +110,9 @@ class Comparison:
         return groups(self.results, paired=self._paired)
 
     def _repr_html_(self) -> str:
-        from floodway.comparison.page import body  # noqa: PLC0415 (in notebooks alone)
+        from floodway.comparison.document import document  # noqa: PLC0415 (in notebooks alone)
 
-        return body(self)
+        return body(document(self))
 
     @property
     def _paired(self) -> bool:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 from floodway.analysis import read
 from floodway.comparison.document import document
 from floodway.comparison.variants import folder_names
+from floodway.documents import PAGE_WIDTH_IN, as_json, page, table_files
+from floodway.documents.table_files import TABLE_FILES
 from floodway.errors import InUseError, LostResultsError, OutputError, unwritable
 from floodway.files import read_json
 from floodway.results.digests import RUN_FILE
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 __all__ = ["PAGE_FILE", "ComparisonFolder", "PlannedRun", "SharedFolder"]
 
 PAGE_FILE = "index.html"
+#: All numbers, a row for each number and variant.
+NUMBERS_FILE = "table.csv"
 _OF_A_COMPARISON = (
     PAGE_FILE,
     REPORT_FILE,
@@ -47,6 +51,8 @@ _OF_A_COMPARISON = (
     "throughput.png",
     "buffer.png",
     "pauses.png",
+    NUMBERS_FILE,
+    *TABLE_FILES,
 )
 
 
@@ -155,15 +161,22 @@ class ComparisonFolder:
         if self.folder is None:
             return
         # Drawing is loaded where it is needed: it takes as long as all the rest.
-        from floodway.comparison.page import page  # noqa: PLC0415
+        from floodway.plot import look  # noqa: PLC0415
         from floodway.plot.compared import pictures  # noqa: PLC0415
 
-        drawn = pictures(comparison.labels, comparison.results, comparison.link)
+        with look(width_in=PAGE_WIDTH_IN):
+            drawn = pictures(comparison.labels, comparison.results, comparison.link)
         contents = {picture.file: picture.png for picture in drawn}
-        contents[PAGE_FILE] = page(comparison, drawn, report=report).encode()
+        found = document(comparison)
+        links = {"The runs over time: network, queues, pauses, flows and their causes": REPORT_FILE}
+        foot = f"floodway {comparison.results[0][0].run.versions['floodway']}"
+        foot += "" if report else "; floodway compare ... --report adds a page of the runs over time"
+        contents[PAGE_FILE] = page(found, drawn, links=links if report else {}, foot=foot).encode()
+        texts = {**table_files(found), NUMBERS_FILE: comparison.table.write_csv()}
+        contents |= {name: text.encode() for name, text in texts.items()}
         if report:
             contents[REPORT_FILE] = self._over_time(self.folder, comparison).encode()
-        whole = {"complete": True, **document(comparison), "runs": self._runs(self._ended)}
+        whole = {"complete": True, **as_json(found), "runs": self._runs(self._ended)}
         try:
             _write_report(self.folder, contents, whole)
         except OutputError as error:

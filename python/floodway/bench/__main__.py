@@ -34,7 +34,7 @@ from floodway.bench.tables import (
 )
 from floodway.bench.turns import Turns
 from floodway.bench.verdict import changes, last_of_kind, last_two
-from floodway.cli.show import table_of
+from floodway.cli.show_document import table_of
 from floodway.errors import FloodwayError
 from floodway.plot.files import save
 

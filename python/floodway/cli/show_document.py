@@ -13,10 +13,12 @@ from floodway.cli.terminal import Terminal
 from floodway.documents.model import cell_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from floodway.documents import Cell, Document, Section
     from floodway.documents import Table as DocumentTable
 
-__all__ = ["WIDTH", "rich_table", "show", "show_table"]
+__all__ = ["WIDTH", "rich_table", "show", "show_table", "table_of"]
 
 #: Width of tables when the output is not a terminal.
 WIDTH = 80
@@ -41,7 +43,8 @@ def show(document: Document, stream: TextIO | None = None, *, full: bool = False
     if document.table is not None and document.table.rows:
         console.print()
         show_table(console, document.table)
-    console.print()
+    if document.simulated or document.warnings:
+        console.print()
     for line in document.simulated[: None if full else MOST_LINES]:
         _say(console, line)
     _warn(console, document, most=None if full else MOST_WARNINGS)
@@ -70,6 +73,16 @@ def show_table(console: Terminal, table: DocumentTable) -> None:
     console.print(rich_table(table))
     for note in table.notes:
         _say(console, note)
+
+
+def table_of(title: str, columns: Iterable[str], *, text_columns: Sequence[str] = ()) -> Table:
+    """Make an empty table; columns hold numbers, except text columns."""
+    table = Table(
+        title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE, caption_justify="left"
+    )
+    for column in columns:
+        table.add_column(column, justify="left" if column in text_columns else "right", overflow="fold")
+    return table
 
 
 def rich_table(table: DocumentTable) -> Table:

@@ -15,7 +15,7 @@ import click
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
 from floodway.cli.pictures import PictureOptions
-from floodway.cli.show import WIDTH, table_of
+from floodway.cli.show_document import WIDTH, table_of
 from floodway.cli.slurm import slurm_script
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import WatchAll

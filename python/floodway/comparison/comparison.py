@@ -19,7 +19,6 @@ from floodway.comparison.metrics import Row, rows, verdict
 from floodway.comparison.shown_link import ShownLink, shown_link
 from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
 from floodway.comparison.variants import Variant, differing, files
-from floodway.documents import body
 from floodway.errors import ComparisonError
 from floodway.keys import key_of
 from floodway.limits import LARGEST_SEED
@@ -111,6 +110,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         from floodway.comparison.document import document  # noqa: PLC0415 (in notebooks alone)
+        from floodway.documents.html import body  # noqa: PLC0415 (as above)
 
         return body(document(self))
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 from floodway.analysis import read
 from floodway.comparison.document import document
 from floodway.comparison.variants import folder_names
-from floodway.documents import PAGE_WIDTH_IN, as_json, page, table_files
-from floodway.documents.table_files import TABLE_FILES
+from floodway.documents import as_json
+from floodway.documents.model import TABLE_FILES
 from floodway.errors import InUseError, LostResultsError, OutputError, unwritable
 from floodway.files import read_json
 from floodway.results.digests import RUN_FILE
@@ -161,6 +161,8 @@ class ComparisonFolder:
         if self.folder is None:
             return
         # Drawing is loaded where it is needed: it takes as long as all the rest.
+        from floodway.documents.html import PAGE_WIDTH_IN, page  # noqa: PLC0415
+        from floodway.documents.table_files import table_files  # noqa: PLC0415
         from floodway.plot import look  # noqa: PLC0415
         from floodway.plot.compared import pictures  # noqa: PLC0415
 

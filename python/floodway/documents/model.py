@@ -8,12 +8,25 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["MOST_ROWS", "Cell", "Document", "Picture", "Section", "Table", "Tone", "as_json"]
+__all__ = [
+    "MOST_ROWS",
+    "TABLE_FILES",
+    "Cell",
+    "Document",
+    "Picture",
+    "Section",
+    "Table",
+    "Tone",
+    "as_json",
+    "cell_of",
+]
 
 #: Whether a number or an answer is what its reader wants: a page has a tick and a colour for it.
 Tone = Literal["", "good", "bad"]
 #: So many rows has the table below an answer; more are in a section.
 MOST_ROWS = 8
+#: Files of that table beside a page.
+TABLE_FILES = ("table.md", "table.tex")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from floodway.documents.model import cell_of
+from floodway.documents.model import TABLE_FILES, cell_of
 from floodway.markdown import plain, table
 
 if TYPE_CHECKING:
@@ -13,10 +13,8 @@ if TYPE_CHECKING:
 
     from floodway.documents.model import Document, Table
 
-__all__ = ["TABLE_FILES", "table_files"]
+__all__ = ["table_files"]
 
-#: Their names.
-TABLE_FILES = ("table.md", "table.tex")
 _OF_LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import floodway
-from floodway.documents import PAGE_WIDTH_IN, as_json, page
+from floodway.documents import as_json
+from floodway.documents.html import PAGE_WIDTH_IN, page
 from floodway.errors import unwritable
 from floodway.planning.document import document
 from floodway.planning.pictures import pictures

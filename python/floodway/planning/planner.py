@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodway.comparison.execution import cores
-from floodway.documents import as_json, body
+from floodway.documents import as_json
+from floodway.documents.html import body
 from floodway.errors import PlanError
 from floodway.planning.advice import Advice, advice
 from floodway.planning.answer import answer, answers, warnings

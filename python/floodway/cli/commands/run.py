@@ -34,6 +34,7 @@ __all__ = ["command"]
 @options.force
 @options.quiet
 @options.json
+@options.full
 @options.strict
 @click.option(
     "--on-deadlock",
@@ -78,6 +79,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     force: bool,
     quiet: bool,
     json: bool,
+    full: bool,
     strict: bool,
     on_deadlock: Literal["stop", "continue"] | None,
     export: Literal["hpcc", "perfetto"] | None,
@@ -120,6 +122,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             force=force,
             quiet=quiet,
             json=json,
+            full=full,
             strict=strict,
             on_deadlock=on_deadlock,
             export=export,

@@ -203,14 +203,13 @@ class Why:
             return ""
         share = "" if at_port == whole else f", {_percent(at_port, whole)} of that"
         where = f"{share} at {what}{self.short(port)}"
-        there = [part for part in parts if part.port == port]
-        origin, from_there = _largest((part.origin, part.time_ps) for part in there)
+        origin, from_there = _largest((part.origin, part.time_ps) for part in parts)
         if origin is None:
             return where
         those = (
             "those pauses"
-            if from_there == at_port
-            else f"{_percent(from_there, at_port)} of it by pauses that"
+            if from_there == whole
+            else f"{_percent(from_there, whole)} of the pauses, by time,"
         )
         return f"{where}; {those} began at {self.short(origin)}"
 

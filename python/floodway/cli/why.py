@@ -118,9 +118,9 @@ def _document(found: Why, beside: Sequence[str]) -> Document:
         answer=found.sentence(),
         more=tuple(beside),
         table=Table(
-            columns=("cause", "time", "share", "most of it at", "by pauses that began at"),
+            columns=("cause", "time", "share", "most of it at", "most began at"),
             rows=tuple(cells for _, cells in shown),
-            words=frozenset(("most of it at", "by pauses that began at")),
+            words=frozenset(("most of it at", "most began at")),
         ),
         sections=(Section(title="All parts", tables=(parts,)),),
         data=_data(found),
@@ -130,10 +130,19 @@ def _document(found: Why, beside: Sequence[str]) -> Document:
 def _row(cause: str, parts: Sequence[Part], found: Why) -> tuple[int, tuple[str, ...]]:
     """Return a cause's time, and its row."""
     whole = sum(part.time_ps for part in parts)
-    most = max(parts, key=lambda part: part.time_ps)
-    port, origin = ("" if name is None else found.short(name) for name in (most.port, most.origin))
+    port, origin = (_largest(parts, field, found) for field in ("port", "origin"))
     share = share_text(whole / max(found.fct_ps, 1))
     return whole, (cause, time_text(whole / 1e6), share, port, origin)
+
+
+def _largest(parts: Sequence[Part], field: str, found: Why) -> str:
+    """Name the port, or the origin of pauses, that took most of a cause; empty where it has none."""
+    sums: dict[str, int] = {}
+    for part in parts:
+        name = getattr(part, field)
+        if name is not None:
+            sums[name] = sums.get(name, 0) + part.time_ps
+    return found.short(max(sums, key=sums.__getitem__)) if sums else ""
 
 
 def _data(found: Why) -> dict[str, Any]:

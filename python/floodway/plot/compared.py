@@ -1,7 +1,7 @@
 """Pictures of variants side by side; a variant has the same colour in all of them.
 
-Completion times and slowdown are over the flows of all seeds together, pauses are means with their
-confidence intervals, curves in time are those of the first seed.
+Completion times are over the flows of all seeds together, slowdown and pauses are means with their confidence
+intervals, curves in time are those of the first seed.
 """
 
 from __future__ import annotations
@@ -67,10 +67,12 @@ def pictures(
 
 def _of_flows(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
     pooled = ", over the flows of all seeds" if several else ""
+    counts = [len(source.results) for source in sources]
+    bars = f"; {interval_note(min(counts), max(counts))}" if several else "."
     completed = f"Share of measured flows that completed within a time{pooled}"
     yield (
         "slowdown.png",
-        f"Slowdown against flow size, in buckets of equal numbers of flows{pooled}.",
+        f"Slowdown against flow size, in buckets of equal numbers of flows{bars}",
         lambda: slowdown(sources, workloads=None).figure,
     )
     yield (

@@ -15,11 +15,13 @@ import click
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
 from floodway.cli.pictures import PictureOptions
-from floodway.cli.show_document import WIDTH, table_of
+from floodway.cli.show_document import show, table_of
 from floodway.cli.slurm import slurm_script
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import WatchAll
 from floodway.comparison import cores, folder_names
+from floodway.documents import Cell, Document, Section, Table
+from floodway.documents.model import MOST_ROWS as MOST_SHOWN
 from floodway.errors import ScenarioError
 from floodway.files import read_json
 from floodway.ready import resolved
@@ -33,6 +35,7 @@ from floodway.study import (
     report_of,
     states_of,
 )
+from floodway.study.claims.judgement import HOLDS
 from floodway.study.report.claim_rows import COLUMNS, claim_rows, expected
 from floodway.study.report.counts import verdict_counts
 from floodway.study.report.glance import COLUMNS as GLANCE
@@ -41,7 +44,6 @@ from floodway.study.report.table import numbers_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import TextIO
 
     from distributed import Client
 
@@ -62,6 +64,8 @@ STATES: tuple[State, ...] = ("done", "failed", "to do")
 RULE_IS_IN = "The report states the rule of a verdict; docs/studies.md explains it."
 #: Rows of numbers that are shown, and metrics side by side.
 MOST_ROWS, METRICS_BESIDE = 40, 4
+#: Claims that are shown, and where a row has its verdict.
+MOST_CLAIMS, VERDICT = 6, 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +83,7 @@ class Request:
     cluster: str | None = None
     shard: Shard | None = None
     report: bool = False
+    full: bool = False
     slurm: bool = False
     pictures: PictureOptions = field(default_factory=PictureOptions)
 
@@ -260,7 +265,8 @@ def _one(  # noqa: PLR0913, PLR0917 (what a folder needs)
         return _left_to_others(conducted, request, out)
     documents.append(read_json(out / "study.json"))
     if not request.quiet and not request.json:
-        _show(conducted, title, sys.stdout)
+        show(_document(conducted, title), sys.stdout, full=request.full)
+        echo(f"report: {conducted.files[0]}")
     return _verdict(conducted, plan.runs)
 
 
@@ -368,38 +374,66 @@ def _status_rows(plan: Plan, out: Path) -> list[dict[str, Any]]:
     ]
 
 
-def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
-    console = Terminal(stream)
-    if not console.is_terminal:
-        console.width = max(WIDTH, TABLE_WIDTH)
+def _document(conducted: Conducted, title: str) -> Document:
+    """Return the counts of verdicts, the statements that do not hold first, and every claim and number."""
     # Of several studies the published statements alone: the report has all claims and readings.
     glance = list(at_a_glance(conducted)) if len(conducted.parts) > 1 else []
     columns = GLANCE if glance else COLUMNS
     rows = glance or [row.cells for part in conducted.parts for row in claim_rows(part)]
-    if rows:
-        table = table_of(title, columns, text_columns=columns)
-        for row in rows:
-            table.add_row(*row)
-        table.caption = "\n".join([*verdict_counts(conducted), RULE_IS_IN])
-        console.print(table)
-    for part in conducted.parts:
-        if not part.judged:
-            _show_numbers(part, console)
-    echo(f"report: {conducted.files[0]}")
+    numbers = [table for part in conducted.parts if not part.judged for table in _numbers(part)]
+    counts = list(verdict_counts(conducted)) if rows else []
+    if not counts:
+        counts = [f"{counted(len(conducted.done), 'run')} ended; no statement is judged."]
+    whole = Table(columns=columns, rows=tuple(rows), words=frozenset(columns), notes=(RULE_IS_IN,))
+    return Document(
+        title=title,
+        answer=counts[0],
+        more=tuple(counts[1:]),
+        table=_claims(rows) if rows else next((_first(table) for table in numbers), None),
+        sections=(
+            Section(title="Every claim", tables=(whole,)),
+            Section(title="Numbers", tables=tuple(numbers)),
+        ),
+    )
 
 
-def _show_numbers(part: Part, console: Terminal) -> None:
-    """Print the means of a study without claims, a few metrics side by side."""
+def _claims(rows: Sequence[tuple[str, ...]]) -> Table:
+    """Return the first claims, those that do not hold before the others."""
+    worst = sorted(rows, key=lambda row: row[VERDICT] in HOLDS)[:MOST_CLAIMS]
+    left = len(rows) - len(worst)
+    return Table(
+        columns=("claim", "published", "ours", "verdict"),
+        rows=tuple((row[1], row[2], row[3], _judged(row[VERDICT])) for row in worst),
+        words=frozenset(("published", "ours", "verdict")),
+        notes=(f"{left} more: --full, and the report",) if left else (),
+    )
+
+
+def _judged(verdict: str) -> Cell:
+    return Cell(text=verdict, tone="good" if verdict in HOLDS else "bad" if verdict == "differs" else "")
+
+
+def _numbers(part: Part) -> Iterator[Table]:
+    """Return the means of a study without claims, a few metrics side by side."""
     metrics = part.numbers.metrics
     for begin in range(0, len(metrics), METRICS_BESIDE):
         found = numbers_table(part, metrics[begin : begin + METRICS_BESIDE])
-        table = table_of(part.study.title, found.heads, text_columns=found.text_columns)
-        for row in found.rows[:MOST_ROWS]:
-            table.add_row(*row)
         left_out = len(found.rows) - MOST_ROWS
         more = [f"{left_out} more rows are in the report's folder, in numbers.csv"] if left_out > 0 else []
-        table.caption = "\n".join([*found.notes, *more])
-        console.print(table)
+        yield Table(
+            title=part.study.title,
+            columns=found.heads,
+            rows=found.rows[:MOST_ROWS],
+            words=frozenset(found.text_columns),
+            notes=(*found.notes, *more),
+        )
+
+
+def _first(table: Table) -> Table:
+    """Return the first rows of a table."""
+    left = len(table.rows) - MOST_SHOWN
+    more = (f"{left} more rows: --full, and the report",) if left > 0 else ()
+    return replace(table, rows=table.rows[:MOST_SHOWN], notes=(*table.notes, *more))
 
 
 def _verdict(conducted: Conducted, runs: Iterable[Run]) -> int:

@@ -48,6 +48,7 @@ __all__ = ["command"]
 @options.run_again
 @options.quiet
 @options.json
+@options.full
 def command(  # noqa: PLR0913 (one argument an option)
     *,
     papers: tuple[str, ...],
@@ -69,6 +70,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     force: bool,
     quiet: bool,
     json: bool,
+    full: bool,
 ) -> int:
     """Reproduce the figures of papers and compare them with the published numbers.
 
@@ -106,6 +108,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             force=force,
             quiet=quiet,
             json=json,
+            full=full,
             pictures=picture_options(form, width, font_size, log, title, note=not no_note),
         ),
     )

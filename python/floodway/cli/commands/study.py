@@ -48,6 +48,7 @@ __all__ = ["command"]
 @options.run_again
 @options.quiet
 @options.json
+@options.full
 def command(  # noqa: PLR0913 (one argument an option)
     *,
     studies: tuple[Path, ...],
@@ -70,6 +71,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     force: bool,
     quiet: bool,
     json: bool,
+    full: bool,
 ) -> int:
     """Run a study: variants, axes and seeds, compared with published numbers.
 
@@ -111,6 +113,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             force=force,
             quiet=quiet,
             json=json,
+            full=full,
             pictures=picture_options(form, width, font_size, log, title, note=not no_note),
         ),
     )

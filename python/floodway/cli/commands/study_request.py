@@ -29,6 +29,7 @@ def study_request(  # noqa: PLR0913 (one argument an option)
     force: bool,
     quiet: bool,
     json: bool,
+    full: bool,
     pictures: PictureOptions,
 ) -> studying.Request:
     """Return the options that `study` and `reproduce` share."""
@@ -49,4 +50,5 @@ def study_request(  # noqa: PLR0913 (one argument an option)
         force=force,
         quiet=quiet,
         json=json,
+        full=full,
     )

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import textwrap
 import time
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -305,6 +306,9 @@ def test_collectives_of_different_sizes_have_rows_and_are_not_judged_by_messages
     assert "have no number in common that they can be compared by" in shown
     assert all(escape(row.label) in shown for row in compared.rows)
     assert "<script" not in shown
+    # A notebook may show one whose second variant was interrupted.
+    cut = replace(compared, complete=False, results=(compared.results[0], ()))
+    assert "Not all runs ended: 1 of 2; nothing is compared." in cut._repr_html_()
 
 
 @pytest.mark.parametrize("strict", [False, True])

@@ -52,6 +52,10 @@ _MORE_IS_BETTER = ("_gbps", "flows_finished")
 
 def answer(comparison: Comparison) -> str:
     """Say which variant is better, by how much, and on how many seeds that rests."""
+    if not comparison.complete:
+        ended = sum(map(len, comparison.results))
+        whole = sum(map(len, comparison.seeds))
+        return f"Not all runs ended: {ended} of {whole}; nothing is compared."
     if comparison.extrapolated:
         return comparison.extrapolated[0].sentence()
     others = range(1, len(comparison.labels))

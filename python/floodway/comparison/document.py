@@ -42,6 +42,8 @@ CHOSEN = (
 NAMED_FACTS = ("nodes", "traffic", "flows", "seeds")
 #: So many numbers have a column where variants have rows.
 MOST_NUMBERS = 4
+#: So many times of jobs, and bus bandwidths, are among the numbers.
+MOST_JOBS = 2
 #: Of what neither more nor less is better.
 NEUTRAL = ("link_receiver_peak_megabytes", "link_queue_peak_kilobytes")
 
@@ -119,7 +121,11 @@ def _by_variant(comparison: Comparison, rows: Sequence[Row], notes_: Sequence[st
 def _chosen(comparison: Comparison) -> list[Row]:
     """Return the rows of the table: those of jobs first, none that is the same in all variants."""
     by_key = {row.key: row for row in comparison.rows}
-    rows = [*of_jobs(comparison.rows)[:2], *(by_key[key] for key in CHOSEN if key in by_key)]
+    jobs = of_jobs(comparison.rows)[:MOST_JOBS]
+    busbw = [row for row in comparison.rows if row.key.endswith("_busbw_gbps")][:MOST_JOBS]
+    # Flows of a job are its messages.
+    keys = [key for key in CHOSEN if key in by_key and not (jobs and key.startswith(("fct_", "slowdown_")))]
+    rows = [*jobs, *busbw, *(by_key[key] for key in keys)]
     if "link_loaded_paused_percent" in by_key:
         rows = [row for row in rows if row.key != "link_paused_us"]
     return [row for row in rows if not _is_same(row)][: MOST_ROWS - 1]
@@ -170,11 +176,14 @@ def _name(row: Row) -> str:
 
 
 def _simulated(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
-    own = [
-        facts(results[0]) + realised([Realised.of(each) for each in results])
-        for results in comparison.results
-    ]
-    yield from common_facts(comparison.labels, own)
+    pairs = zip(comparison.labels, comparison.results, strict=True)
+    # An interrupted comparison has variants without a run.
+    own = {
+        label: facts(results[0]) + realised([Realised.of(each) for each in results])
+        for label, results in pairs
+        if results
+    }
+    yield from common_facts(tuple(own), tuple(own.values()))
 
 
 def _summary(

@@ -40,7 +40,7 @@ def show(document: Document, stream: TextIO | None = None, *, full: bool = False
     _say(console, document.answer)
     for line in document.more:
         _say(console, line)
-    if document.table is not None and document.table.rows:
+    if document.table is not None:
         console.print()
         show_table(console, document.table)
     if document.simulated or document.warnings:
@@ -69,8 +69,9 @@ def _warn(console: Terminal, document: Document, *, most: int | None) -> None:
 
 
 def show_table(console: Terminal, table: DocumentTable) -> None:
-    """Print a table with its notes."""
-    console.print(rich_table(table))
+    """Print a table, if it has rows, with its notes."""
+    if table.rows:
+        console.print(rich_table(table))
     for note in table.notes:
         _say(console, note)
 

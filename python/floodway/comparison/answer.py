@@ -185,6 +185,8 @@ def _noun(row: Row) -> str:
     """Name the number without its unit."""
     if row.key == "fct_mean_us":
         return "the mean completion time"
+    if row.job:
+        return f"the time of {row.job}"
     return f"the {row.label.rsplit(', ', 1)[0]}"
 
 

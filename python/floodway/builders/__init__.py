@@ -3888,9 +3888,14 @@ class EngineKeys(Table):
         nevertheless). `--threads` takes precedence, and `floodway compare` uses one unless
         `--threads` is given. Default: one a core where links are long enough and there is
         enough to be sent, else one.
+    skip
+        Whether iterations of a job that repeat earlier ones to the picosecond are skipped:
+        where the state of the whole network recurs, what follows is known. The records are the
+        same to the byte, and the run says what it skipped. Default: true.
     """
 
     threads: int | None = None
+    skip: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

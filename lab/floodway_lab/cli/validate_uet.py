@@ -12,7 +12,7 @@ from floodway.common.errors import InputError
 from floodway_lab.validation.uet import UetResult, UetValidation, document, validate_uet
 
 if TYPE_CHECKING:
-    from floodway.cli.validate import Request
+    from floodway_lab.cli.validate import Request
 
 __all__ = ["run"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from floodway.common.errors import ValidationError
 from floodway.common.files import read_text
-from floodway.scenarios import Scenario
+from floodway.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     from floodway_lab.validation.uet.cases import Connection, UetCase

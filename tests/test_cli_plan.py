@@ -19,13 +19,30 @@ SMALL = ("--rate", "100G", "--length", "2km")
 
 
 def test_the_question_is_answered_with_sentences_tables_and_verdicts(floodway: Command) -> None:
-    done = floodway("plan", *SMALL, "--buffer", "1MB", "--links", "8")
+    done = floodway("plan", *SMALL, "--buffer", "1MB", "--links", "8", "--full")
     assert done.code == 0
     assert "8 links of 100G over 2 km, 10 us one way, one lossless class, 1 MB of buffer" in done.out
     assert "PFC, on-off: not enough, by" in done.out
     assert "holds with" in done.out
     assert "nothing:" in done.out
     assert "warning: memory is counted in bytes" in done.out
+
+
+def test_the_answer_is_one_sentence_and_the_terminal_has_room_for_all(floodway: Command) -> None:
+    chip = ("--asic", "tomahawk-3", "--mix", "dnx", "--no-simulate")
+    asked = ("plan", "--rate", "400G", "--length", "40km", "--links", "8", *chip)
+    lines = floodway(*asked, "--buffer", "64MB").out.splitlines()
+    assert lines[2] == (
+        "No: 64 MB carry 2 of your 8 links with PFC; lossless over all 8 takes 207 MB, or SWING's relays."
+    )
+    assert len(lines) <= 40
+    # Forms of PFC with equal numbers are one row.
+    assert sum(line.startswith(" PFC, on-off or") for line in lines) == 1
+    for memory, begin in (
+        ("500MB", "Yes: 500 MB are enough"),
+        ("300MB", "300 MB are enough to lose nothing"),
+    ):
+        assert floodway(*asked, "--buffer", memory).out.splitlines()[2].startswith(begin)
 
 
 def test_a_folder_has_the_page_the_document_and_scenarios_that_run(floodway: Command) -> None:
@@ -267,7 +284,7 @@ def test_a_plan_that_cannot_be_met_is_not_written_for_sonic(floodway: Command) -
 def test_what_loses_in_its_run_ends_with_1(floodway: Command) -> None:
     asked = ("--rate", "100G", "--length", "20km", "--buffer", "20MB", "--links", "4", "--mtu", "1024B")
     done = floodway("plan", *asked, "--flow-control", "pfc", "--oversubscribe", "4")
-    assert "all stop at once   loses" in done.out
+    assert "The shared buffer, over-subscribed 4 times, lost" in done.out
     assert (done.code, done.err) == (1, "")
     over = (*asked, "--flow-control", "pfc", "--oversubscribe", "4", "--quiet")
     reason = "the shared buffer, over-subscribed 4 times, lost 6,856 packets in its run\n"
@@ -336,7 +353,7 @@ def test_what_a_chip_does_not_have_and_a_dscp_of_other_traffic_are_warned_of(flo
 def test_chips_have_the_alpha_that_they_take(floodway: Command) -> None:
     asked = ("--rate", "400G", "--length", "12km", "--buffer", "64MB", "--links", "8", "--no-simulate")
     for chip, alpha in (("tomahawk-3", "8 (dynamic_th 3)"), ("tofino-2", "128 (dynamic_th 7)")):
-        done = floodway("plan", *asked, "--mix", "dnx", "--asic", chip)
+        done = floodway("plan", *asked, "--mix", "dnx", "--asic", chip, "--full")
         assert f"{alpha}, the largest of the chip" in done.out
         assert "no alpha of the chip keeps the link of a class that is alone busy" in done.out
 

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import textwrap
 import time
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -157,14 +158,40 @@ def test_differences_are_in_percent_of_the_first_variant(floodway: Command, smal
 
 
 def test_what_is_printed_has_the_numbers_and_says_where_to_look(floodway: Command, small: Path) -> None:
-    done = floodway("compare", small, *SEEDED, "--out", "out")
+    done = floodway("compare", small, *SEEDED, "--out", "out", "--full")
     folder = small.parent / "out"
     cell = row(numbers(folder), "fct_p99_us")["seed=2"]
     line = next(line for line in done.out.splitlines() if "completion time, p99, us" in line)
     assert f"{cell['mean']:,.1f} †{cell['of_few_flows']} ({cell['change']:+,.1f} %)" in line
+    assert done.out.splitlines()[2] == numbers(folder)["answer"]
     for finding in numbers(folder)["findings"]:
         assert finding in done.out
-    assert done.out.splitlines()[-1] == "pictures and tables: out/index.html"
+    assert done.out.splitlines()[-1] == "page with pictures: out/index.html"
+
+
+def test_the_answer_is_first_and_the_terminal_has_room_for_all(floodway: Command, small: Path) -> None:
+    done = floodway("compare", small, "--vary", "workload.rpc.poisson.load=0.2,0.4", "--out", "out")
+    lines = done.out.splitlines()
+    assert re.fullmatch(r"With load=0\.4 flows end \S+ % later on average than with load=0\.2: .*", lines[2])
+    assert lines[2].endswith("(one seed).")
+    assert len(lines) <= 40
+    table = [line for line in lines if " us  " in line or " ms  " in line]
+    assert table
+    assert all(len(line) <= 80 for line in table)
+    assert "All numbers" not in done.out
+
+
+def test_the_tables_beside_the_page_have_the_rows_that_are_printed(floodway: Command, small: Path) -> None:
+    assert floodway("compare", small, *SEEDED, "--out", "out", "--quiet").code == 0
+    folder = small.parent / "out"
+    answer = numbers(folder)["answer"]
+    markdown, latex = ((folder / f"table.{end}").read_text(encoding="utf-8") for end in ("md", "tex"))
+    assert markdown.partition("\n")[0].startswith(answer[:20])
+    assert "| completion time, mean |" in markdown
+    assert "completion time, mean &" in latex
+    frame = pl.read_csv(folder / "table.csv")
+    cell = row(numbers(folder), "fct_mean_us")["seed=2"]
+    assert frame.filter(number="fct_mean_us", variant="seed=2")["mean"].to_list() == [cell["mean"]]
 
 
 def test_a_scenario_beside_itself_with_another_name_differs_in_nothing(
@@ -219,7 +246,7 @@ def test_percentiles_of_unfinished_flows_are_not_reached_and_no_claim_is_made(
     floodway: Command, tmp_path: Path
 ) -> None:
     listed = written(tmp_path, LISTED)
-    done = floodway("compare", listed, "--vary", "limit=1ms,20ms", "--out", "out")
+    done = floodway("compare", listed, "--vary", "limit=1ms,20ms", "--out", "out", "--full")
     assert done.code == 0
     assert "not reached" in done.out
     assert "sooner" not in done.out
@@ -276,8 +303,12 @@ def test_collectives_of_different_sizes_have_rows_and_are_not_judged_by_messages
     assert "finishes flows" not in " ".join(compared.findings)
     shown = compared._repr_html_()
     assert all(f"<th>{label}</th>" in shown for label in compared.labels)
+    assert "have no number in common that they can be compared by" in shown
     assert all(escape(row.label) in shown for row in compared.rows)
     assert "<script" not in shown
+    # A notebook may show one whose second variant was interrupted.
+    cut = replace(compared, complete=False, results=(compared.results[0], ()))
+    assert "Not all runs ended: 1 of 2; nothing is compared." in cut._repr_html_()
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -644,7 +675,7 @@ def test_a_comparison_without_pictures_has_its_numbers(small: Path, floodway: Co
     drawn = floodway("compare", small, *POOLS, "--out", "drawn")
     plain = floodway("compare", small, *POOLS, "--out", "plain", "--no-pictures")
     assert (drawn.code, plain.code) == (0, 0)
-    assert "tables: plain/index.html\n" in plain.out
+    assert "\npage: plain/index.html\n" in plain.out
     folder = floodway.folder / "plain"
     assert list(folder.glob("*.png")) == []
     assert "data:image" not in (folder / "index.html").read_text(encoding="utf-8")

@@ -99,11 +99,11 @@ def test_the_summary_names_ports_that_notified_senders(
     summary = recorded.summary()
     assert summary.cnps.congestion_points == recorded.counters["cnps"].sum()
     assert summary.most_feedback[0].cnps == recorded.counters["cnps"].max()
-    out = floodway("run", written(tmp_path, TOLD), "--out", tmp_path / "out").out
+    out = floodway("run", written(tmp_path, TOLD), "--full", "--out", tmp_path / "out").out
     assert "Most feedback by ports" in out
     assert "CNs" not in out
     assert f"over all ports: {summary.cnps.congestion_points:,} CNPs" in out
-    assert "CNPs" not in floodway("run", written(tmp_path, SMALL), "--out", tmp_path / "small").out
+    assert "CNPs" not in floodway("run", written(tmp_path, SMALL), "--full", "--out", tmp_path / "small").out
     # Results of older versions do not count them.
     assert (made_up_result().summary().cnps.total, made_up_result().summary().most_feedback) == (0, ())
 
@@ -124,7 +124,7 @@ def test_cnps_of_receivers_are_counted_and_distinguished_from_those_of_ports(
     assert rows.select("node", "link", "class").rows() == [("h4", "h4-s2", 3)]
     assert KINDS["cnps-made"].of(result, Options()).value == made.total
     assert KINDS["cnps-made"].of(result, Options(ports=("switches",))).value == 0
-    out = floodway("run", written(tmp_path, MARKED), "--out", tmp_path / "marked").out
+    out = floodway("run", written(tmp_path, MARKED), "--full", "--out", tmp_path / "marked").out
     assert f"CNPs: 0 made by congestion points, {made.receivers:,} by receivers\n" in out
     # Where both make some, both stand there.
     both = recorded.summary().cnps
@@ -143,12 +143,12 @@ def test_cnps_that_are_flags_of_acks_are_counted(floodway: Command, tmp_path: Pa
     assert marks * 0.8 < made.flags <= marks
     assert made.flags == result.counters["cnp_flags"].sum()
     assert KINDS["cnps-made"].of(result, Options()).value == made.flags
-    done = floodway("run", file, "--out", tmp_path / "flags")
+    done = floodway("run", file, "--full", "--out", tmp_path / "flags")
     assert f"{made.flags:,} by receivers as flags of ACKs" in done.out
     verdicts = json.loads((tmp_path / "flags" / "run.json").read_text())["verdicts"]
     assert verdicts["cnps"] == {"congestion_points": 0, "receivers": 0, "flags": made.flags}
     # Without a mark, no word of CNPs.
-    assert "CNPs" not in floodway("run", written(tmp_path, SMALL), "--out", tmp_path / "quiet").out
+    assert "CNPs" not in floodway("run", written(tmp_path, SMALL), "--full", "--out", tmp_path / "quiet").out
 
 
 def test_ports_that_hold_flows_back_notify_neighbours_but_no_host(floodway: Command, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_ports_that_hold_flows_back_notify_neighbours_but_no_host(floodway: Comm
     others = result.signals.filter(pl.col("event") != "cn")
     assert others.select(pl.col("neighbour", "degree", "flows").null_count()).row(0) == (len(others),) * 3
     assert result.summary().cns_made == len(notices)
-    out = floodway("run", file, "--out", tmp_path / "out").out
+    out = floodway("run", file, "--full", "--out", tmp_path / "out").out
     assert "CNs sent" in out
     assert f"{len(notices):,} CNs" in out
 

@@ -271,3 +271,21 @@ def test_no_difference_of_goodput_is_given_where_all_that_was_offered_arrived() 
     change = goodput(first, cut)
     assert change is not None
     assert change < -40
+
+
+def test_a_long_link_of_a_host_is_not_taken_for_the_long_haul() -> None:
+    plain = made_up_result()
+    names = ("l1: h1>s1", "l2: s1>s2")
+    series = pl.concat(
+        plain.series.with_columns(object=pl.lit(name), value=pl.col("value") / (1 + at))
+        for at, name in enumerate(names)
+    )
+    resolved = [
+        {"kind": "switch", "objects": ["s1", "s2"], "settings": []},
+        {"kind": "link", "objects": ["l1", "l2"], "settings": [{"key": "delay", "value": "5us"}]},
+    ]
+    scenario = {**plain.run.scenario, "resolved": resolved}
+    run = replace(plain, series=series, run=replace(plain.run, scenario=scenario))
+    link = shown_link([run, run])
+    assert link is not None
+    assert link.object == "l2: s1>s2"

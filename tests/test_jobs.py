@@ -15,7 +15,8 @@ import floodway
 from command import Command
 from floodway import plot
 from floodway import read as reading
-from floodway.cli.show import show
+from floodway.cli.show import document as run_document
+from floodway.cli.show_document import show
 from floodway.comparison.document import document
 from floodway.comparison.extrapolation import Extrapolated, Line
 from floodway.plot.compared import pictures
@@ -239,7 +240,7 @@ def test_nobody_is_idle_for_less_than_nothing(floodway: Any, tmp_path: Path) -> 
     (floodway.folder / "scenario.toml").write_text(text, encoding="utf-8")
     ran = floodway("run", "scenario.toml", "--out", "out")
     assert ran.code == 0, ran.err
-    assert "100.0%" in ran.out
+    assert "100 %" in ran.out
     assert "-0.0" not in ran.out
     (iteration,) = reading(floodway.folder / "out").summary().iterations
     assert str(iteration.idle_us) == "0.0"
@@ -515,7 +516,7 @@ def test_an_iteration_of_some_layers_says_so() -> None:
     assert (iteration.layers, iteration.part) == ((8, 32), "8 of 32 layers")
     assert iteration.time_us == pytest.approx(7 * 6000, rel=1e-3)
     shown = io.StringIO()
-    show(result, shown)
+    show(run_document(result, "out"), shown, full=True)
     assert re.search(r"job +0 +8 of 32 +42,", shown.getvalue())
     assert "shorter than the whole one" in shown.getvalue()
     (whole,) = floodway.run(deep(None)).summary().iterations
@@ -602,7 +603,7 @@ def test_some_layers_and_some_micro_batches_are_extrapolated_together() -> None:
     by = "lines through the last two of those of 4, 8 and 16 layers for each of 4, 8 and 16 micro-batches"
     takes = f"with all 32 layers and 64 micro-batches takes {found.time_us:,.1f} us"
     assert f"{takes}, by {by}" in found.sentence()
-    assert document(comparison)["extrapolated"][0]["micro_batches"] == 64
+    assert document(comparison).data["extrapolated"][0]["micro_batches"] == 64
     # One number of layers for each of micro-batches says nothing of either.
     assert floodway.compare([variants[0], variants[4]]).extrapolated == ()
 
@@ -691,7 +692,7 @@ def test_iterations_and_collectives_come_before_flows(two_jobs: floodway.Result)
         (iteration, ["Iterations", "Exposed communication", "Collectives", "Traffic"]),
     ):
         shown = io.StringIO()
-        show(result, shown)
+        show(run_document(result, "out"), shown, full=True)
         lines = [line.strip() for line in shown.getvalue().splitlines()]
         assert [line for line in lines if line in titles] == titles
     variants = [floodway.Variant(label=label, scenario=scenario) for label in ("one", "two")]

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 import floodway as package
 from floodway.cli.run import failures
-from floodway.cli.show import show
+from floodway.cli.show import document
+from floodway.cli.show_document import show
 from floodway.comparison.metrics import verdict
 from floodway.results.lossless import Lossless, brief, sentence
 from floodway.study import conduct, load_study, plan_of
@@ -171,7 +173,7 @@ def test_a_loss_that_an_older_version_wrote_is_read() -> None:
 def test_terminal_notebooks_and_comparisons_show_the_same_words() -> None:
     result = made_up_result(lossless=LUCKY)
     text = io.StringIO()
-    show(result, text)
+    show(document(result, "out"), text)
     assert "lossless: held in this run, though 12,332,585 bytes short of its formula at x1" in text.getvalue()
     short = "held in this run, 12.3 MB short of its formula"
     assert short in result._repr_html_()
@@ -242,13 +244,17 @@ def test_comparisons_carry_the_warnings_of_their_variants(floodway: Command, tmp
         each for each in json.loads(floodway_json(floodway, tmp_path))["warnings"] if "short" in each["text"]
     ]
     assert listed["variants"] == ["size=1MB"]
-    warnings = [line for line in done.out.splitlines() if line.startswith("warning: ")]
-    assert [line for line in warnings if line.startswith("warning: size=1MB: ") and "short of the" in line]
+    said = [re.fullmatch(r"warning( \[\d\])?: (.*)", line) for line in done.out.splitlines()]
+    warnings = [found[2] for found in said if found]
+    assert [line for line in warnings if line.startswith("size=1MB: ") and "short of the" in line]
+    # The column that a warning concerns has its number.
+    assert re.search(r"size=1MB \[\d\]", done.out)
+    assert "size=6MB [" not in done.out
     # Both have a threshold that leaves the link idle.
     (idle,) = [line for line in warnings if "SWING, Eq. 4" in line]
-    assert not idle.startswith("warning: size=")
+    assert not idle.startswith("size=")
     for line in warnings:
-        assert line.removeprefix("warning: ").replace('"', "&#34;").replace(">", "&gt;") in page
+        assert line.replace('"', "&#34;").replace(">", "&gt;") in page
 
 
 def floodway_json(floodway: Command, folder: Path) -> str:
@@ -260,7 +266,7 @@ def test_comparisons_of_quiet_variants_have_no_warnings(floodway: Command, tmp_p
     small = written(tmp_path, SMALL)
     done = floodway("compare", small, "--vary", "workload.rpc.poisson.load=0.2,0.4", "--out", "out")
     assert "warning" not in done.out
-    assert "Warnings" not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert 'class="warnings"' not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.long

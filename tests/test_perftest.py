@@ -159,7 +159,7 @@ def test_the_report_is_printed_in_perftests_columns_and_is_in_the_json(
     floodway: Command, tmp_path: Path
 ) -> None:
     path = written(tmp_path, BOTH)
-    out = floodway("run", path).out
+    out = floodway("run", path, "--full").out
     assert (
         "bw: h1 to h3\n #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
         in out
@@ -174,7 +174,7 @@ def test_the_report_is_printed_in_perftests_columns_and_is_in_the_json(
 def test_runs_without_closed_loops_have_no_report(floodway: Command, tmp_path: Path) -> None:
     flow = '[[workload]]\nname = "one"\nflows = [{ from = "h1", to = "h3", size = "1MB" }]\n'
     path = written(tmp_path, f"{HEAD}\n{flow}")
-    assert "#bytes" not in floodway("run", path).out
+    assert "#bytes" not in floodway("run", path, "--full").out
     assert "perftest" not in json.loads(floodway("run", path, "--json", "--force").out)
     report = perftest((result := package.read(tmp_path / "out" / "small")).flows, result.run)
     assert [len(frame) for frame in report] == [0, 0]

@@ -392,5 +392,5 @@ def test_a_delay_of_a_second_is_planned_for_every_flow_control() -> None:
 
 def test_one_class_of_links_is_one() -> None:
     one = plan(rate="100G", length="2km", buffer="64MB", simulate=False)
-    texts = [cell for table in tables(one) for row in table.rows for cell in row]
+    texts = [str(cell) for table in tables(one) for row in table.rows for cell in row]
     assert any(text.endswith(" bytes for 1 class of links") for text in texts)

@@ -96,7 +96,7 @@ def test_workloads_of_one_result_and_results_are_distinguished() -> None:
         "b (3 of 4 finished)",
     ]
     lines = plot.fct([one, two]).figure.axes[0].lines
-    looks = {(line.get_color(), str(line.get_linestyle())) for line in lines if line.get_marker() == "None"}
+    looks = {(line.get_color(), str(line.get_linestyle())) for line in lines if line.get_marker() != "x"}
     assert len(looks) == 4
 
 
@@ -338,7 +338,7 @@ def test_the_verb_reads_the_variants_of_a_comparison(floodway: Command, folders:
 
 
 def test_the_page_s_pictures_are_those_of_the_verb(floodway: Command, folders: Path) -> None:
-    given = ("--out", "fct.png", "--workload", "rpc")
+    given = ("--out", "fct.png", "--workload", "rpc", "--width", "5")
     assert floodway("plot", "fct", folders / "pair", *given).code == 0
     assert (floodway.folder / "fct.png").read_bytes() == (folders / "pair" / "fct.png").read_bytes()
 
@@ -429,9 +429,21 @@ def test_curves_of_slowdown_that_coincide_can_all_be_seen() -> None:
         first = plot.slowdown(same(count)).figure.axes[0].lines
         medians = [line for line in first if line.get_linestyle() == "-"]
         assert len(medians) == count
-        for name in ("get_linewidth", "get_markersize"):
-            sizes = [getattr(line, name)() for line in medians]
-            assert sizes == sorted(set(sizes), reverse=True), name
+        sizes = [line.get_markersize() for line in medians]
+        assert sizes == sorted(set(sizes), reverse=True)
+        assert {line.get_markerfacecolor() for line in medians} == {"white"}
+        assert len({line.get_linewidth() for line in medians}) == 1
+
+
+def test_slowdown_of_three_seeds_has_means_with_their_intervals() -> None:
+    seeds = tuple(made_up_result([float(n + 1 + more) for n in range(100)]) for more in (0, 1, 2))
+    drawn = plot.slowdown([plot.Source(label="three", results=seeds)])
+    single = plot.slowdown([plot.Source(label="one", results=seeds[1:2])])
+    assert drawn.data["p50"].to_list() == single.data["p50"].to_list()
+    # Of 1, 2, 3 above the same number: 4.303 times 1 over the root of 3.
+    assert drawn.data["p50_reach"].to_list() == pytest.approx([2.484] * len(drawn.data), abs=1e-3)
+    assert "95 % confidence intervals" in drawn.note
+    assert single.data["p50_reach"].null_count() == len(single.data)
 
 
 def labels_of(axis: Axis) -> list[str]:
@@ -486,3 +498,21 @@ def test_a_title_has_no_characters_that_cannot_be_shown() -> None:
         plot.look(title="a\x1b[31mb"),
     ):
         pass
+
+
+def test_results_are_called_what_labels_say(floodway: Command, folders: Path) -> None:
+    given = ("plot", "slowdown", folders / "pair", "--csv", "--out", "named.png")
+    done = floodway(*given, "--label", "one", "--label", "two")
+    assert done.code == 0, done.err
+    data = pl.read_csv(floodway.folder / "named.csv")
+    assert data["result"].unique(maintain_order=True).to_list() == ["one", "two"]
+    wrong = floodway(*given, "--label", "one", "--force")
+    assert wrong.code == 2
+    assert "1 name for " in wrong.err
+
+
+def test_the_family_of_letters_is_the_caller_s() -> None:
+    with mpl.rc_context({"font.family": ["monospace"]}):
+        figure = plot.fct([source(made_up_result())]).figure
+    assert figure.axes[0].title.get_fontfamily() == ["monospace"]
+    assert plot.fct([source(made_up_result())]).figure.axes[0].title.get_fontfamily() == ["sans-serif"]

@@ -59,11 +59,16 @@ def test_a_run_writes_its_tables_with_their_columns(floodway: Command, small: Pa
 
 
 def test_a_run_prints_its_summary(floodway: Command, small: Path) -> None:
-    out = floodway("run", small).out
+    out = floodway("run", small, "--full").out
     titles = ("Traffic", "Completion time of measured flows in us", "Slowdown by size", "Watched links")
     verdicts = ("drops: none", "lossless: held by sizing", "invariants: hold")
     for part in ("all measured flows finished", *titles, "Fullest buffers", *verdicts, "results: out/small/"):
         assert part in out
+    lines = floodway("run", small, "--force").out.splitlines()
+    assert lines[2].startswith("All ")
+    assert len(lines) < 20
+    table = next(at for at, line in enumerate(lines) if "workload" in line)
+    assert all(len(line) <= 80 for line in lines[table : table + 4])
 
 
 def test_finished_flows_have_times_and_a_slowdown_of_at_least_one(floodway: Command, small: Path) -> None:
@@ -86,7 +91,7 @@ def test_packet_delays_are_at_least_propagation_and_their_parts_are_of_every_pac
 
 
 def test_unfinished_flows_have_no_finish_and_no_slowdown(floodway: Command, tmp_path: Path) -> None:
-    done = floodway("run", written(tmp_path, LISTED), "--set", "limit=1ms")
+    done = floodway("run", written(tmp_path, LISTED), "--set", "limit=1ms", "--full")
     result = package.read(tmp_path / "out" / "small")
     (flow,) = result.flows.iter_rows(named=True)
     assert (done.code, flow["finished"], result.outcome.stopped) == (0, False, "limit")

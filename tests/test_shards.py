@@ -306,7 +306,7 @@ def test_shards_of_a_comparison_write_that_of_one_process(tmp_path: Path, floodw
     assert hidden(tmp_path / "out") == []
     # All is there: it is read and shown.
     again = floodway(*COMPARE, "--out", "out", "--shard", "0/3")
-    assert (again.code, "pictures and tables: out/index.html" in again.out) == (0, True)
+    assert (again.code, "page with pictures: out/index.html" in again.out) == (0, True)
 
 
 def test_a_killed_shard_of_a_comparison_loses_only_its_run_at_work(tmp_path: Path, floodway: Command) -> None:

@@ -205,9 +205,9 @@ def test_packets_are_out_of_order_where_ways_differ(floodway: Command, tmp_path:
     assert value(result, "out-of-order", workload=("straight",)) == 0
     order = result.summary().order
     assert (order.packets, order.out_of_order) == (1000, sum(late))
-    shown = floodway("run", file, "--out", tmp_path / "out").out
+    shown = floodway("run", file, "--out", tmp_path / "out", "--full").out
     assert f"out of order: {sum(late)} of 1,000 data packets, {sum(late) / 10:.2f} %" in shown
-    assert "out of order" not in floodway("run", written(tmp_path, SMALL), "--out", tmp_path / "small").out
+    assert "out of order" not in floodway("run", written(tmp_path, SMALL), "--full").out
 
 
 def test_delays_of_packets_come_from_their_histogram(small: Result) -> None:

@@ -137,7 +137,7 @@ def test_the_terminal_shows_the_usual_numbers_of_a_study_that_names_none(
     tmp_path: Path, floodway: Command
 ) -> None:
     study_file(tmp_path, BARE.replace("seeds = 2", "seeds = 1"))
-    done = floodway("study", "pools.toml", "--out", "out", "--quick")
+    done = floodway("study", "pools.toml", "--out", "out", "--quick", "--full")
     assert done.code == 0
     for head in ("flows", "goodput", "end of the last flow", "p99 slowdown", "packets dropped"):
         assert head in " ".join(done.out.split())
@@ -172,9 +172,9 @@ def test_a_picture_has_the_width_letters_title_and_axes_that_are_chosen(three_se
     assert "Error bars" not in bare.legends[0].get_title().get_text()
 
 
-def test_the_report_says_first_what_was_simulated(three_seeds: Conducted) -> None:
+def test_the_report_says_behind_pictures_and_numbers_what_was_simulated(three_seeds: Conducted) -> None:
     report = (three_seeds.folder / "report.md").read_text(encoding="utf-8")
-    assert report.index("### Simulated") < report.index("![1](1.png)") < report.index("### Numbers")
+    assert report.index("![1](1.png)") < report.index("### Numbers") < report.index("### Simulated")
     assert "| topology | dumbbell: left 2, right 2, rate 100G, delay 1us |" in report
     assert "| seeds | 1 to 3 |" in report
     # What differs says by what: thresholds by variant, load by point.

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floodway.cli.show import document, show
+from floodway.cli.show import document
+from floodway.cli.show_document import show
 from floodway.results.rates import link_rates
 from floodway.results.summary import percentile, size_buckets
 from made_up import made_up_flows, made_up_result
@@ -129,7 +130,7 @@ def test_ports_without_a_peak_or_a_pause_are_not_named() -> None:
 
 def shown(**verdicts: object) -> str:
     text = io.StringIO()
-    show(made_up_result([1.0, None], **verdicts), text)
+    show(document(made_up_result([1.0, None], **verdicts), "out"), text, full=True)
     return text.getvalue()
 
 
@@ -163,7 +164,7 @@ def test_what_is_shown_names_ports_that_flow_control_never_let_go_on() -> None:
 
 
 def test_the_document_has_the_numbers_that_are_shown() -> None:
-    summary = document(made_up_result(), Path("out/x"))["summary"]
+    summary = document(made_up_result(), Path("out/x")).data["summary"]
     assert summary["total"]["fct"]["mean_us"] == 2.5
     assert summary["most_paused"][0]["class"] == 3
     assert summary["outcome"]["lossless"]["verdict"] == "held-by-sizing"

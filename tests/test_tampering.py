@@ -266,13 +266,13 @@ def test_unchanged_results_are_verified(place: Path, capsys: pytest.CaptureFixtu
     assert found == [[name, "unchanged"] for name in ("run", "compared/small", "compared/two")]
     # The page and the numbers have no digests.
     assert last == (
-        "compared: not covered: compare.json, index.html and 4 pictures; the same comparison with --force "
-        "makes them again, with the runs"
+        "compared: not covered: compare.json, index.html, 3 tables and 4 pictures; the same comparison with "
+        "--force makes them again, with the runs"
     )
     with pytest.raises(SystemExit):
         main(["verify", "run", "compared", "--json"])
     left_out = [each["not_covered"] for each in json.loads(capsys.readouterr().out)]
-    assert left_out == [None, *["compare.json, index.html and 4 pictures"] * 2]
+    assert left_out == [None, *["compare.json, index.html, 3 tables and 4 pictures"] * 2]
     (place / "run" / "notes.txt").write_text("mine", encoding="utf-8")
     assert told(capsys, "verify", "run") == (0, [])
 

@@ -29,7 +29,7 @@ export interface Layout {
 }
 
 /** Nodes of a run from which on its pods are folded at first. */
-export const MANY = 150;
+export const MANY = 300;
 
 interface Group {
   nodes: number[];

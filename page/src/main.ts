@@ -66,26 +66,29 @@ class Page implements TimeLinks {
     );
   }
 
-  /** Begins where a page shows most: at the frame with the most paused ports, while the chosen flow is under way. */
+  /** Begins where a page shows most: while the chosen flow is under way, if any port is paused then. */
   private start(): void {
-    let best = 0;
-    let most = 0;
-    for (const { frames, ports, why } of this.data.runs.slice(0, 1)) {
-      const from = why[0]?.sent.begin[0] ?? 0;
-      const to = why[0] ? from + Number(why[0].fctPs) / 1e6 : Infinity;
-      best = from;
-      for (let frame = 0; frame < frames.count; frame++) {
-        if (frames.edges[frame + 1] <= from || frames.edges[frame] >= to) continue;
-        let paused = 0;
-        for (let port = 0; port < ports.node.length; port++) if (frames.paused[port * frames.count + frame]) paused++;
-        if (paused > most) [best, most] = [Math.max((frames.edges[frame] + frames.edges[frame + 1]) / 2, from), paused];
-      }
-    }
-    this.now = best;
+    const [run] = this.data.runs;
+    const why = run?.why[0];
+    const from = why?.sent.begin[0] ?? 0;
+    const most = run && ((why && this.mostPaused(run, from, from + Number(why.fctPs) / 1e6)) ?? this.mostPaused(run, 0, Infinity));
+    this.now = most ?? from;
     this.setMetric(this.metric);
     this.resize();
     this.showSelection();
     this.host.removeAttribute("aria-busy");
+  }
+
+  /** The middle of the frame with the most paused ports; null where none is paused in this time. */
+  private mostPaused({ frames, ports }: Run, from: number, to: number): number | null {
+    let [best, most] = [null as number | null, 0];
+    for (let frame = 0; frame < frames.count; frame++) {
+      if (frames.edges[frame + 1] <= from || frames.edges[frame] >= to) continue;
+      let paused = 0;
+      for (let port = 0; port < ports.node.length; port++) if (frames.paused[port * frames.count + frame]) paused++;
+      if (paused > most) [best, most] = [Math.max((frames.edges[frame] + frames.edges[frame + 1]) / 2, from), paused];
+    }
+    return best;
   }
 
   time = () => this.now;

@@ -504,9 +504,11 @@ export class Network {
     context.font = "bold 9px system-ui, sans-serif";
     context.textAlign = "center";
     const radius = text.length > 1 ? 7 : 6;
-    const isFree = (at: Place) => taken.every((own) => Math.hypot(own.x - at.x, own.y - at.y) > 2 * radius);
+    const isFree = (at: Place) => taken.every((own) => Math.hypot(own.x - at.x, own.y - at.y) > 2 * radius + 1);
     const places = [0.4, 0.3, 0.5, 0.22, 0.6, 0.68, 0.16].map((t) => pointOf(curve, t));
-    const at = places.find(isFree) ?? places[0];
+    // Where it would cover another number, the list below the network has it alone.
+    const at = places.find(isFree);
+    if (!at) return;
     taken.push(at);
     context.beginPath();
     context.arc(at.x, at.y, radius, 0, 7);

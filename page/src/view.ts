@@ -513,12 +513,11 @@ export class View {
       ...(flow >= 0 ? this.flowFacts(flow, why.flow) : [element("h4", {}, `Flow ${why.flow}`)]),
       this.sentence(why, byPort),
       element("div", { class: "wide" }, this.portTable(why, byPort)),
-      element("h4", {}, "Parts"),
+      element("h4", {}, "By cause"),
       bar,
       causes,
       element("p", { class: "faint" }, "In the network its path is edged in green, and arrows lead from where it was paused to where the pauses began."),
-      element("div", { class: "wide" }, table),
-      ...(more ? [more] : []),
+      element("details", { class: "all-parts" }, element("summary", {}, `Every part: ${number(parts.length)}`), element("div", { class: "wide" }, table), ...(more ? [more] : [])),
       ...(path.length ? [element("p", { class: "path" }, "Path of the packet that completed it: ", ...this.portList(path), ".")] : []),
       element("h4", {}, "Rate of its sender"),
       rate,
@@ -693,11 +692,8 @@ export class View {
     }
     const largest = trees[0];
     const others = trees.slice(1).reduce((sum, tree) => sum + tree.branches.length, 0);
-    this.trees.replaceChildren(
-      element("h3", {}, "Congestion tree"),
-      largest ? this.rootLine(largest, frame, others, trees.length - 1) : element("p", { class: "faint" }, frame < 0 ? `None: ${endedText(run)}.` : "No port is paused."),
-      largest ? this.branches(largest.branches) : "",
-    );
+    if (largest) this.trees.replaceChildren(element("h3", {}, "Congestion tree"), this.rootLine(largest, frame, others, trees.length - 1), this.branches(largest.branches));
+    else this.trees.replaceChildren(element("p", { class: "faint" }, frame < 0 ? `No congestion tree: ${endedText(run)}.` : "No port is paused now."));
   }
 
   /** The root: a pause takes a round trip to end, so that its queue may be empty by now. */

@@ -13,7 +13,7 @@ import polars as pl
 from rich.console import Console
 
 import floodway
-from floodway.cli.show import table_of
+from floodway.cli.show_document import table_of
 from floodway.common.errors import FloodwayError
 from floodway.plot.files import save
 from floodway_lab.bench import command as calling

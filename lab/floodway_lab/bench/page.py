@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from floodway.common.markdown import plain, table
 from floodway_lab.bench.history import kind
 from floodway_lab.bench.scaling import HEAD
 from floodway_lab.bench.scaling import rows as scaling_rows
@@ -18,7 +19,6 @@ from floodway_lab.bench.tables import (
     pair_notes,
     pair_rows,
 )
-from floodway_lab.markdown import plain, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

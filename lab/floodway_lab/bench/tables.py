@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from floodway_lab.markdown import Markdown, code, plain
+from floodway.common.markdown import Markdown, code, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, TextIO
 
-from floodway.cli.show import table_of
+from floodway.cli.show_document import table_of
 from floodway.cli.terminal import Terminal
 from floodway_lab.validation.formatting import allowed, difference, headline, number, ours, shown_rows
 from floodway_lab.validation.overview import COLUMNS as OVERVIEW

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
-from floodway.cli.show import table_of
+from floodway.cli.show_document import table_of
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import WatchAll
 from floodway.common.errors import InputError

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from floodway.common.documents import Cell, Document, Section, Table
 from floodway.study.numbers import evaluated
 from floodway.study.outcome import Part
-from floodway.study.table import NumbersTable
+from floodway_lab.study.claims.judgement import HOLDS
 from floodway_lab.study.claims.outcome import decided_together
 from floodway_lab.study.claims.verdicts import alone
 from floodway_lab.study.report.claim_rows import COLUMNS, claim_rows
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 
-__all__ = ["judged", "table", "written"]
+__all__ = ["claims", "judged", "written"]
 
 #: Below the claims.
 RULE_IS_IN = "The report states the rule of a verdict; docs/studies.md explains it."
+#: Claims that are shown, and where a row has its verdict.
+MOST_CLAIMS, VERDICT = 6, 5
 
 
 def judged(ran: Conducted, store: Runs, *, on_message: Callable[[str], None]) -> Conducted:
@@ -66,15 +69,39 @@ def written(
     return write_report(conducted, store, title=title, formats=formats, on_message=on_message)
 
 
-def table(conducted: Conducted) -> NumbersTable | None:
-    """Return a row for each claim, of several studies for each published statement; none without claims."""
+def claims(conducted: Conducted) -> Document | None:
+    """Return counts of verdicts, the claims that do not hold first, and all claims; None without claims."""
+    # Of several studies the published statements alone: the report has all claims and readings.
     glance = list(at_a_glance(conducted)) if len(conducted.parts) > 1 else []
     columns = GLANCE if glance else COLUMNS
     rows = glance or [row.cells for part in conducted.parts for row in claim_rows(part)]
     if not rows:
         return None
-    notes = (*verdict_counts(conducted), RULE_IS_IN)
-    return NumbersTable(heads=columns, rows=tuple(rows), notes=notes, text_columns=columns)
+    answer, *more = verdict_counts(conducted)
+    whole = Table(columns=columns, rows=tuple(rows), words=frozenset(columns), notes=(RULE_IS_IN,))
+    return Document(
+        title="",
+        answer=answer,
+        more=tuple(more),
+        table=_first(rows),
+        sections=(Section(title="Every claim", tables=(whole,)),),
+    )
+
+
+def _first(rows: Sequence[tuple[str, ...]]) -> Table:
+    """Return the first claims, those that do not hold before the others."""
+    worst = sorted(rows, key=lambda row: row[VERDICT] in HOLDS)[:MOST_CLAIMS]
+    left = len(rows) - len(worst)
+    return Table(
+        columns=("claim", "published", "ours", "verdict"),
+        rows=tuple((row[1], row[2], row[3], _judged(row[VERDICT])) for row in worst),
+        words=frozenset(("published", "ours", "verdict")),
+        notes=(f"{left} more: --full, and the report",) if left else (),
+    )
+
+
+def _judged(verdict: str) -> Cell:
+    return Cell(text=verdict, tone="good" if verdict in HOLDS else "bad" if verdict == "differs" else "")
 
 
 def _part(

@@ -16,8 +16,9 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import pair, plan_warnings
 from floodway.cli.output import echo
 from floodway.cli.run import failures
-from floodway.cli.show_comparison import show
+from floodway.cli.show_document import show
 from floodway.cli.watch import WatchAll
+from floodway.common.documents import as_json
 from floodway.common.errors import ComparisonError
 from floodway.common.ready import resolved
 from floodway.comparison import PAGE_FILE, document, files, folder_names, merged_warnings, split_values
@@ -58,6 +59,7 @@ class Request:
     force_memory: bool = False
     report: bool = False
     pictures: bool = True
+    full: bool = False
 
 
 def compare(request: Request) -> int:
@@ -177,11 +179,11 @@ def _left(request: Request, comparison: Comparison, out: Path) -> int:
 
 def _print(request: Request, comparison: Comparison, out: Path) -> None:
     if request.json:
-        whole = {"results": str(out), **document(comparison)}
+        whole = {"results": str(out), **as_json(document(comparison))}
         echo(json.dumps(whole, indent=2, ensure_ascii=False))
     elif not request.quiet:
-        show(comparison, sys.stdout)
-        echo(f"{'pictures and tables' if request.pictures else 'tables'}: {out / PAGE_FILE}")
+        show(document(comparison), sys.stdout, full=request.full)
+        echo(f"{'page with pictures' if request.pictures else 'page'}: {out / PAGE_FILE}")
         if request.report:
             echo(f"runs over time: {out / REPORT_FILE}")
 

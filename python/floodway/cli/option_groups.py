@@ -31,7 +31,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Pictures": (
         *("--no-pictures", "--plot", "--format", "--width", "--font-size", "--log", "--title", "--no-note"),
     ),
-    "Messages": ("--quiet", "--json", "--verbose", "--help"),
+    "Messages": ("--quiet", "--json", "--full", "--verbose", "--help"),
 }
 
 

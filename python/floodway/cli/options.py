@@ -145,6 +145,7 @@ title = click.option("--title", help="Title of pictures; '' for none.", show_def
 no_note = click.option(
     "--no-note", is_flag=True, help="Leave out the notes on widths, bars and marks below pictures."
 )
+full = click.option("--full", is_flag=True, help="Print all tables and sentences behind the answer.")
 json = click.option("--json", is_flag=True, help="Write one JSON document to stdout.")
 scenario_out = click.option(
     "--out",

@@ -15,7 +15,6 @@ from floodway.planning.asking import is_question, question_of, questions_of_scen
 from floodway.planning.question import check_flow_controls, check_oversubscribed
 from floodway.planning.written import PLAN_FILES, SWITCH_FILES
 from floodway.results.files import new_folder
-from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,6 +43,7 @@ class Wanted:
     jobs: int | None
     quiet: bool
     json: bool
+    full: bool
 
 
 def plan(file: Path | None, wanted: Wanted) -> int:
@@ -147,13 +147,7 @@ def _questions(file: Path | None, wanted: Wanted) -> dict[str, Question]:
 
 def _losses(plan: Plan, wanted: Wanted) -> Iterator[str]:
     """Say which planned sizes lost packets where they should not; writing a configuration says its own."""
-    from floodway.planning.sonic.from_plan import lost_in_its_run  # noqa: PLC0415 (errors need none of it)
+    from floodway.planning.answer import lost, lost_in_its_run  # noqa: PLC0415 (errors need none of it)
 
-    for row in plan.rows:
-        runs = (row.trial, row.busy_run, row.flap_run)
-        lost = sum(run.lost_packets for run in runs if run is not None)
-        if lost:
-            yield f"{row.label} lost {counted(lost, 'packet')} in its runs"
     pooled = lost_in_its_run(plan)
-    if pooled and wanted.sonic is None:
-        yield pooled
+    yield from (text for text in lost(plan) if wanted.sonic is None or text != pooled)

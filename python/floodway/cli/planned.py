@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from floodway.cli.bar import bar
 from floodway.cli.output import echo
-from floodway.cli.show_plan import show
+from floodway.cli.show_document import show
+from floodway.common.documents import as_json
 from floodway.common.errors import OutputError
+from floodway.planning.answer import lost_in_its_run
 from floodway.planning.document import document
 from floodway.planning.folder import write_plan
 from floodway.planning.planner import plan_of
 from floodway.planning.sonic.from_plan import (
     configuration_of,
-    lost_in_its_run,
     warnings_of,
     write_plan_for_switches,
 )
@@ -64,7 +65,7 @@ def planned(question: Question, wanted: Wanted) -> Plan:
 
 def echo_json(plans: Mapping[str, Plan], *, one: bool) -> None:
     """Print the document of the only plan, or of each by the name of its kind of link."""
-    documents = {name: document(each) for name, each in plans.items()}
+    documents = {name: as_json(document(each)) for name, each in plans.items()}
     whole = next(iter(documents.values())) if one else documents
     echo(json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
 
@@ -77,7 +78,7 @@ def show_and_write(
     if spoken:
         if name:
             echo(f"{name}:")
-        show(plan, sys.stdout)
+        show(document(plan), sys.stdout, full=wanted.full)
     try:
         if out is not None:
             write_plan(plan, out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -63,6 +63,7 @@ class Request:
     out: Path | None
     metric: str | None
     objects: Sequence[str]
+    labels: Sequence[str]
     workloads: Sequence[str]
     flows: Sequence[str]
     class_: int | None
@@ -88,7 +89,7 @@ def plot(request: Request) -> int:
         request.sizes.all()
     files = _files(request)
     refuse_taken(files, force=request.force)
-    found = _found(request)
+    found = _labelled(_found(request), request.labels)
     sources = found.sources
     with request.pictures.look():
         drawing = _drawn(request, found)
@@ -111,6 +112,20 @@ class _Found:
     sources: Sequence[Source]
     measured: Sequence[Measured] = ()
     table: Sequence[str] = ()
+
+
+def _labelled(found: _Found, labels: Sequence[str]) -> _Found:
+    """Name the results as `--label` does, if it is given."""
+    if not labels:
+        return found
+    names = [source.label for source in found.sources]
+    if len(labels) != len(names) or len(set(labels)) != len(labels):
+        message = (
+            f"{counted(len(labels), 'name')} for {', '.join(names)}: one is needed for each, all different"
+        )
+        raise click.BadParameter(message, param_hint="--label")
+    named = (replace(own, label=label) for own, label in zip(found.sources, labels, strict=True))
+    return replace(found, sources=tuple(named))
 
 
 def _found(request: Request) -> _Found:

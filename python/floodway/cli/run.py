@@ -56,6 +56,7 @@ class Request:
     threads: int | None = None
     force_threads: bool = False
     force_memory: bool = False
+    full: bool = False
 
 
 def run(request: Request) -> int:
@@ -304,12 +305,14 @@ def _print(request: Request, result: Result, out: Path) -> None:
     if request.quiet and not request.json:
         return
     # Tables for people: without them, their library is not imported.
-    from floodway.cli.show import document, show  # noqa: PLC0415
+    from floodway.cli.show import document  # noqa: PLC0415
+    from floodway.cli.show_document import show  # noqa: PLC0415
+    from floodway.common.documents import as_json  # noqa: PLC0415
 
     if request.json:
-        echo(json.dumps(document(result, out), indent=2, ensure_ascii=False))
+        echo(json.dumps(as_json(document(result, out)), indent=2, ensure_ascii=False))
     else:
-        show(result, sys.stdout)
+        show(document(result, out), sys.stdout, full=request.full)
         echo(f"results: {out}/")
 
 

@@ -1,31 +1,28 @@
-"""The summary of a run, for people and for programs."""
+"""What a run answers, as a document: how long its flows or jobs took, and behind that every table."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.table import Table
-
-from floodway.cli.terminal import Terminal
+from floodway.common.documents import Document, Section, Table, reading, share_text, time_text
+from floodway.common.documents.model import MOST_ROWS
 from floodway.results.lossless import OF_HARMFUL_FLOWS, sentence
 from floodway.results.parts import KEYS
 from floodway.results.percentiles import FEW, MARK, is_few
 from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from floodway.results import CnpTotals, Outcome, Result, Summary, WorkloadSummary
     from floodway.results.iterations import IterationSummary
+    from floodway.results.outcome import Deadlock
     from floodway.results.result import Timings
 
-__all__ = ["WIDTH", "document", "show", "table_of"]
+__all__ = ["document"]
 
-#: Width of tables when the output is not a terminal.
-WIDTH = 100
 #: Number of switches that are named.
 NAMED_SWITCHES = 5
 #: Iterations of jobs that are listed.
@@ -51,8 +48,182 @@ LATENCY_FORM = (
 TEXT_COLUMNS = ("workload", "link", "port")
 
 
-def document(result: Result, out: Path) -> dict[str, Any]:
-    """Everything that `show` prints, as a JSON document."""
+def document(result: Result, out: Path | str) -> Document:
+    """Return what a run answers: a sentence, a row for each workload or collective, and every table."""
+    summary = result.summary()
+    outcome = result.outcome
+    bad = bool(outcome.deadlocks or outcome.broken or outcome.lossless.loss or outcome.lossless.failed)
+    return Document(
+        title=_headline(result),
+        answer=_answer(summary),
+        tone="bad" if bad else "",
+        more=tuple(_more(summary)),
+        table=_shown(summary),
+        warnings=tuple(_warnings(outcome)),
+        sections=tuple(_sections(result, summary)),
+        data=_data(result, out),
+    )
+
+
+def _answer(summary: Summary) -> str:
+    """Say how long the jobs or flows took, or what flows without end carried."""
+    total = summary.total
+    if summary.iterations:
+        mean = sum(row.time_us for row in summary.iterations) / len(summary.iterations)
+        exposed = sum(row.exposed_us for row in summary.iterations) / len(summary.iterations)
+        share = share_text(exposed / mean if mean else 0.0)
+        return f"An iteration takes {time_text(mean)}; {share} of that is exposed communication."
+    if summary.collectives:
+        row = max(summary.collectives, key=lambda row: row.mean_us)
+        rate = f"{row.busbw_gbps / 8:,.3g} GB/s"
+        return f"{row.workload}: {row.name} takes {time_text(row.mean_us)}, a bus bandwidth of {rate}."
+    left = total.measured - total.measured_finished
+    if left:
+        return f"{left:,} of {counted(total.measured, 'measured flow')} did not finish."
+    if total.measured and total.fct.mean_us is not None:
+        p99 = "" if total.slowdown_p99 is None else f", with a slowdown of {total.slowdown_p99:.3g} at p99"
+        all_ = "The measured flow" if total.measured == 1 else f"All {total.measured:,} measured flows"
+        mean_text = "" if total.measured == 1 else " on average"
+        return f"{all_} finished, in {time_text(total.fct.mean_us)}{mean_text}{p99}."
+    if summary.endless:
+        together = sum(row.goodput_gbps for row in summary.endless)
+        return f"Flows that never end get {reading('_gbps', together)} together."
+    return "No flow was measured."
+
+
+def _more(summary: Summary) -> Iterator[str]:
+    """Say what an answer must not be read without: losses, deadlocks, how far jobs came."""
+    outcome = summary.outcome
+    for deadlock in outcome.deadlocks:
+        yield _deadlock(deadlock)
+    if outcome.broken:
+        yield _invariants(outcome)
+    yield f"lossless: {_lossless(outcome)}"
+    if outcome.drops:
+        yield _drops(outcome)
+    yield from _jobs(outcome)
+
+
+def _warnings(outcome: Outcome) -> Iterator[str]:
+    for workload in outcome.workloads:
+        if workload.never_started:
+            waited = "the flows that they wait for did not complete in time"
+            yield f"{workload.never_started:,} flows of {workload.name} never started: {waited}"
+    for job in outcome.jobs:
+        yield from (f"{job.workload}, {waits} is not complete" for waits in job.waiting)
+    yield from _blocked(outcome)
+
+
+def _shown(summary: Summary) -> Table:
+    """Return the table below the answer: iterations or collectives of jobs, else a row for each workload."""
+    if summary.iterations:
+        shown = summary.iterations[:MOST_ROWS]
+        left = len(summary.iterations) - len(shown)
+        return Table(
+            columns=("iteration", "of", "time", "computing", "exposed", "idle", "last rank"),
+            rows=tuple(
+                (
+                    str(row.iteration),
+                    row.workload,
+                    time_text(row.time_us),
+                    *(share_text(part / row.time_us if row.time_us else 0.0) for part in _parts(row)),
+                    str(row.straggler),
+                )
+                for row in shown
+            ),
+            words=frozenset({"of"}),
+            notes=(f"{left} more iterations: --full",) if left else (),
+        )
+    if summary.collectives:
+        longest = sorted(summary.collectives, key=lambda row: -row.mean_us)[:MOST_ROWS]
+        left = len(summary.collectives) - len(longest)
+        return Table(
+            columns=("collective", "workload", "ranks", "count", "time", "bus bandwidth"),
+            rows=tuple(
+                (
+                    row.name,
+                    row.workload,
+                    f"{row.ranks:,}",
+                    f"{row.count:,}",
+                    time_text(row.mean_us),
+                    f"{row.busbw_gbps / 8:,.3g} GB/s",
+                )
+                for row in longest
+            ),
+            words=frozenset({"workload"}),
+            notes=(f"{left} shorter collectives: --full",) if left else (),
+        )
+    return _of_flows(summary)
+
+
+def _of_flows(summary: Summary) -> Table:
+    """Return a row for each workload: of flows without end, where nothing else is measured."""
+    if summary.endless and not summary.total.measured:
+        return _endless(summary)
+    rows = _rows(summary)
+    shown = rows[-MOST_ROWS:]
+    marked = any(is_few(row.measured, thousandths=990) for row in shown)
+    made = [
+        (row.name, f"{row.measured:,}", f"{row.measured - row.measured_finished:,}", *_times(row))
+        for row in shown
+    ]
+    return Table(
+        columns=("workload", "measured", "not done", "mean", "p99", "slowdown p99", "goodput"),
+        rows=tuple(made),
+        notes=((FEW,) if marked else ()) + (_finished_only(rows)),
+    )
+
+
+def _finished_only(rows: Sequence[WorkloadSummary]) -> tuple[str, ...]:
+    if not any(row.fct.mean_of_finished_only for row in rows):
+        return ()
+    return ("* of the finished flows only; unfinished ones rank above every finished one",)
+
+
+def _times(row: WorkloadSummary) -> Iterator[str]:
+    """Write the mean, the 99th percentiles and the goodput with their units."""
+    few = _mark(row.measured, 1.0, 990)
+    missing = NOT_REACHED if row.measured else "-"
+    mean = row.fct.mean_us
+    yield "-" if mean is None else time_text(mean) + " *" * row.fct.mean_of_finished_only
+    yield missing if row.fct.p99_us is None else time_text(row.fct.p99_us) + few
+    yield missing if row.slowdown_p99 is None else f"{row.slowdown_p99:.3g}{few}"
+    yield "-" if row.goodput_gbps is None else reading("_gbps", row.goodput_gbps)
+
+
+def _sections(result: Result, summary: Summary) -> Iterator[Section]:
+    # Of jobs, what their user asks for is first; the flows are their messages.
+    tables = [_iterations(summary), _exposed(summary), _bandwidths(summary), _traffic(summary), _fct(summary)]
+    tables += [_slowdown(workload) for workload in _several(summary) or (summary.total,)]
+    tables += [_endless(summary), _links(summary), _buffers(summary), _paused(summary), _feedback(summary)]
+    yield Section(title="All numbers", tables=tuple(table for table in tables if table.rows))
+    yield Section(title="Verdicts", lines=tuple(_verdicts(summary)))
+    yield Section(title="As perftest reports", verbatim=tuple(_perftest(result)))
+
+
+class _Rows:
+    """The rows of a table while they are added."""
+
+    def __init__(self, title: str, columns: Iterable[str], *, words: Sequence[str] = TEXT_COLUMNS) -> None:
+        self.notes: list[str] = []
+        self._title, self._columns, self._words = title, tuple(columns), frozenset(words)
+        self._rows: list[tuple[str, ...]] = []
+
+    def add_row(self, *cells: str) -> None:
+        self._rows.append(cells)
+
+    def made(self) -> Table:
+        return Table(
+            title=self._title,
+            columns=self._columns,
+            rows=tuple(self._rows),
+            words=self._words,
+            notes=tuple(self.notes),
+        )
+
+
+def _data(result: Result, out: Path | str) -> dict[str, Any]:
+    """Return everything that is known of a run's numbers, for programs."""
     outcome = result.outcome
     summary = _plain(asdict(result.summary()))
     summary["outcome"] |= {"drops": dict(outcome.drops), "broken": dict(outcome.broken)}
@@ -66,44 +237,6 @@ def document(result: Result, out: Path) -> dict[str, Any]:
         "timings": asdict(result.run.timings),
         "summary": summary,
     } | ({"perftest": reports} if any(reports.values()) else {})
-
-
-def show(result: Result, stream: TextIO) -> None:
-    """Print the summary of a run."""
-    console = Terminal(stream)
-    if not console.is_terminal:
-        console.width = WIDTH
-    summary = result.summary()
-    console.print(_headline(result), soft_wrap=True)
-    # Of jobs, what their user asks for is first; the flows are their messages.
-    _print_full(console, _iterations(summary), _exposed(summary), _bandwidths(summary))
-    console.print(_traffic(summary))
-    console.print(_fct(summary))
-    for workload in _several(summary) or (summary.total,):
-        console.print(_slowdown(workload))
-    tables = _endless(summary), _links(summary), _buffers(summary), _paused(summary), _feedback(summary)
-    _print_full(console, *tables)
-    for line in _verdicts(summary):
-        console.print(line, soft_wrap=True)
-    for line in _perftest(result):
-        console.print(line, soft_wrap=True)
-
-
-def _print_full(console: Terminal, *tables: Table) -> None:
-    """Print the tables that have rows."""
-    for table in tables:
-        if table.row_count:
-            console.print(table)
-
-
-def table_of(title: str, columns: Iterable[str], *, text_columns: Sequence[str] = TEXT_COLUMNS) -> Table:
-    """Make an empty table; columns hold numbers, except text columns."""
-    table = Table(
-        title=title, title_justify="left", title_style="bold", box=box.SIMPLE, caption_justify="left"
-    )
-    for column in columns:
-        table.add_column(column, justify="left" if column in text_columns else "right", overflow="fold")
-    return table
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
@@ -142,9 +275,7 @@ def _threads(timings: Timings) -> str:
 
 
 def _traffic(summary: Summary) -> Table:
-    table = table_of(
-        "Traffic", ("workload", "flows", "finished", "unfinished bytes", "offered Gbit/s", "load")
-    )
+    table = _Rows("Traffic", ("workload", "flows", "finished", "unfinished bytes", "offered Gbit/s", "load"))
     for row in _rows(summary):
         table.add_row(
             row.name,
@@ -154,12 +285,12 @@ def _traffic(summary: Summary) -> Table:
             _number(row.offered_gbps, missing="-"),
             "-" if row.load is None else f"{row.load:.3f} of {row.asked_load}",
         )
-    return table
+    return table.made()
 
 
 def _fct(summary: Summary) -> Table:
     columns = ("workload", "measured", "unfinished", "mean", "p50", "p99", "p99.9", "last finish", "Gbit/s")
-    table = table_of("Completion time of measured flows in us, and their goodput", columns)
+    table = _Rows("Completion time of measured flows in us, and their goodput", columns)
     for row in _rows(summary):
         mean = _number(row.fct.mean_us, missing="-")
         table.add_row(
@@ -176,8 +307,8 @@ def _fct(summary: Summary) -> Table:
         notes.append("* of the finished flows only; unfinished ones rank above every finished one")
     if any(is_few(row.measured, thousandths=990) for row in _rows(summary)):
         notes.append(FEW)
-    table.caption = "\n".join(notes)
-    return table
+    table.notes = notes
+    return table.made()
 
 
 def _percentiles(row: WorkloadSummary) -> Iterable[str]:
@@ -197,7 +328,7 @@ def _rows(summary: Summary) -> tuple[WorkloadSummary, ...]:
 
 
 def _slowdown(workload: WorkloadSummary) -> Table:
-    table = table_of(f"Slowdown by size, {workload.name}", ("from bytes", "to bytes", "flows", "p50", "p99"))
+    table = _Rows(f"Slowdown by size, {workload.name}", ("from bytes", "to bytes", "flows", "p50", "p99"))
     for bucket in workload.slowdown:
         values = (
             _number(value, missing=NOT_REACHED, digits=2) + _mark(bucket.flows, value, thousandths)
@@ -205,59 +336,61 @@ def _slowdown(workload: WorkloadSummary) -> Table:
         )
         table.add_row(f"{bucket.from_bytes:,}", f"{bucket.to_bytes:,}", f"{bucket.flows:,}", *values)
     if any(is_few(bucket.flows, thousandths=990) for bucket in workload.slowdown):
-        table.caption = FEW
-    return table
+        table.notes.append(FEW)
+    return table.made()
 
 
 def _endless(summary: Summary) -> Table:
     columns = ("workload", "flows", "together", "lowest", "highest")
-    table = table_of("Goodput of flows that never end, from their start on, in Gbit/s", columns)
+    table = _Rows("Goodput of flows that never end, from their start on, in Gbit/s", columns)
     for row in summary.endless:
         rates = (row.goodput_gbps, row.lowest_gbps, row.highest_gbps)
         table.add_row(row.workload, f"{row.flows:,}", *(f"{rate:,.2f}" for rate in rates))
-    return table
+    return table.made()
 
 
 def _links(summary: Summary) -> Table:
-    table = table_of("Watched links: throughput in Gbit/s", ("link", "mean", "busiest 1 %"))
+    table = _Rows("Watched links: throughput in Gbit/s", ("link", "mean", "busiest 1 %"))
     shown = summary.links
     if len(shown) > MOST_LINKS:
         shown = tuple(sorted(shown, key=lambda link: (-(link.delay_us or 0.0), -link.mean_gbps))[:MOST_LINKS])
-        table.caption = f"the longest and then the busiest of {len(summary.links):,}; series.parquet has all"
+        table.notes.append(
+            f"the longest and then the busiest of {len(summary.links):,}; series.parquet has all"
+        )
     for link in shown:
         table.add_row(link.object, f"{link.mean_gbps:,.2f}", f"{link.peak_gbps:,.2f}")
-    return table
+    return table.made()
 
 
 def _buffers(summary: Summary) -> Table:
     columns = ("port", "link", "class", "peak bytes", "in headroom", "pauses sent")
-    table = table_of("Fullest buffers", columns)
+    table = _Rows("Fullest buffers", columns)
     for port in summary.peak_buffers:
         peaks = (f"{port.peak_bytes:,}", f"{port.headroom_peak_bytes:,}")
         table.add_row(port.node, port.link, str(port.class_), *peaks, f"{port.pfc_tx:,}")
-    return table
+    return table.made()
 
 
 def _paused(summary: Summary) -> Table:
-    table = table_of("Longest paused", ("port", "link", "class", "paused us", "pauses received"))
+    table = _Rows("Longest paused", ("port", "link", "class", "paused us", "pauses received"))
     for port in summary.most_paused:
         table.add_row(port.node, port.link, str(port.class_), f"{port.paused_us:,.1f}", f"{port.pfc_rx:,}")
-    table.caption = f"{summary.paused_us:,.1f} us over all ports, {summary.pfc_frames:,} frames received"
-    return table
+    table.notes.append(f"{summary.paused_us:,.1f} us over all ports, {summary.pfc_frames:,} frames received")
+    return table.made()
 
 
 def _feedback(summary: Summary) -> Table:
     # Few congestion points notify neighbours.
     cns = ("CNs sent",) if summary.cns_made else ()
     columns = ("port", "link", "class", "CNPs made", *cns, "CE marks", "UE marks")
-    table = table_of("Most feedback by ports", columns)
+    table = _Rows("Most feedback by ports", columns)
     for port in summary.most_feedback:
         numbers = (port.cnps, *((port.cns,) if cns else ()), port.ecn_marks, port.ue_marks)
         table.add_row(port.node, port.link, str(port.class_), *(f"{number:,}" for number in numbers))
-    table.caption = f"over all ports: {summary.cnps.congestion_points:,} CNPs"
+    table.notes.append(f"over all ports: {summary.cnps.congestion_points:,} CNPs")
     if cns:
-        table.caption += f", {summary.cns_made:,} CNs"
-    return table
+        table.notes[0] += f", {summary.cns_made:,} CNs"
+    return table.made()
 
 
 def _cnps(cnps: CnpTotals) -> str:
@@ -270,7 +403,7 @@ def _bandwidths(summary: Summary) -> Table:
     """Report on collectives as nccl-tests do."""
     numbers = ("ranks", "count", "time us", "longest us", "algbw GB/s", "busbw GB/s")
     text_columns = ("workload", "collective")
-    table = table_of("Collectives", (*text_columns, *numbers), text_columns=text_columns)
+    table = _Rows("Collectives", (*text_columns, *numbers), words=text_columns)
     for row in summary.collectives:
         table.add_row(
             row.workload,
@@ -282,7 +415,7 @@ def _bandwidths(summary: Summary) -> Table:
             f"{row.algbw_gbps / 8:,.3f}",
             f"{row.busbw_gbps / 8:,.3f}",
         )
-    return table
+    return table.made()
 
 
 def _part(of: tuple[int, int] | None) -> str:
@@ -302,7 +435,7 @@ def _iterations(summary: Summary) -> Table:
         "last rank",
         "after median us",
     )
-    table = table_of("Iterations", columns, text_columns=("workload",))
+    table = _Rows("Iterations", columns, words=("workload",))
     for row in summary.iterations[:NAMED_ITERATIONS]:
         shares = (part / row.time_us if row.time_us else 0.0 for part in _parts(row))
         table.add_row(
@@ -315,12 +448,12 @@ def _iterations(summary: Summary) -> Table:
             f"{row.lag_us:,.1f}",
         )
     left = len(summary.iterations) - NAMED_ITERATIONS
-    table.caption = "exposed: communication without computation; idle: neither, means over the ranks"
+    table.notes.append("exposed: communication without computation; idle: neither, means over the ranks")
     if some:
-        table.caption += "\nan iteration of some layers or micro-batches is shorter than the whole one"
+        table.notes.append("an iteration of some layers or micro-batches is shorter than the whole one")
     if left > 0:
-        table.caption += f"; {left:,} more in `floodway.results.iterations`"
-    return table
+        table.notes.append(f"{left:,} more in `floodway.results.iterations`")
+    return table.made()
 
 
 def _parts(row: IterationSummary) -> tuple[float, float, float]:
@@ -330,7 +463,7 @@ def _parts(row: IterationSummary) -> tuple[float, float, float]:
 def _exposed(summary: Summary) -> Table:
     """Report on exposed communication by name, as means over the ranks and iterations of a job."""
     columns = ("workload", "communication", "us an iteration", "of the time")
-    table = table_of("Exposed communication", columns, text_columns=columns[:2])
+    table = _Rows("Exposed communication", columns, words=columns[:2])
     jobs = {row.workload: summary.iterations_of(row.workload) for row in summary.iterations}
     for workload, iterations in jobs.items():
         total = sum(own.time_us for own in iterations)
@@ -340,7 +473,7 @@ def _exposed(summary: Summary) -> Table:
         for name, exposed_us in sorted(by_name.items(), key=lambda item: -item[1]):
             share = exposed_us / total if total else 0.0
             table.add_row(workload, name, f"{exposed_us / len(iterations):,.1f}", f"{share:.1%}")
-    return table
+    return table.made()
 
 
 def _jobs(outcome: Outcome) -> Iterable[str]:
@@ -350,47 +483,51 @@ def _jobs(outcome: Outcome) -> Iterable[str]:
     for job in outcome.jobs:
         inside = f"; {job.scale_up_bytes:,} B within scale-up domains" if job.scale_up_bytes else ""
         yield f"job {job.workload}: {job.finished:,} of {job.ranks:,} ranks completed their program{inside}"
-        yield from (f"warning: {job.workload}, {waits} is not complete" for waits in job.waiting)
 
 
 def _verdicts(summary: Summary) -> Iterable[str]:
     outcome = summary.outcome
     fullest = sorted(outcome.switches, key=lambda switch: -switch.peak_bytes)[:NAMED_SWITCHES]
     yield "fullest switches: " + (", ".join(f"{s.node} {s.peak_bytes:,} B" for s in fullest) or "none")
-    for workload in outcome.workloads:
-        if workload.never_started:
-            waited = "the flows that they wait for did not complete in time"
-            yield f"warning: {workload.never_started:,} flows of {workload.name} never started: {waited}"
     if summary.cnps.total:
         yield _cnps(summary.cnps)
-    yield "drops: " + (", ".join(f"{reason} {packets:,}" for reason, packets in outcome.drops) or "none")
+    yield _drops(outcome)
     if summary.order.out_of_order:
         late, packets = summary.order.out_of_order, summary.order.packets
         yield f"out of order: {late:,} of {packets:,} data packets, {late * 100 / packets:.2f} %"
     yield f"lossless: {_lossless(outcome)}"
-    yield "invariants: " + ("; ".join(f"{name} broken: {text}" for name, text in outcome.broken) or "hold")
+    yield _invariants(outcome)
     if outcome.capture is not None:
         missed = f", {outcome.capture.missed:,} more not" if outcome.capture.missed else ""
         yield f"capture: {counted(outcome.capture.packets, 'packet')} kept{missed}"
     yield from _jobs(outcome)
-    yield from _blocked(outcome)
-    for deadlock in outcome.deadlocks:
-        yield f"deadlock since {deadlock.time_us:,.1f} us: " + " -> ".join(
-            (*deadlock.ports, deadlock.ports[0])
-        )
+    yield from map(_deadlock, outcome.deadlocks)
+
+
+def _drops(outcome: Outcome) -> str:
+    return "drops: " + (", ".join(f"{reason} {packets:,}" for reason, packets in outcome.drops) or "none")
+
+
+def _invariants(outcome: Outcome) -> str:
+    return "invariants: " + ("; ".join(f"{name} broken: {text}" for name, text in outcome.broken) or "hold")
+
+
+def _deadlock(deadlock: Deadlock) -> str:
+    circle = " -> ".join((*deadlock.ports, deadlock.ports[0]))
+    return f"deadlock since {deadlock.time_us:,.1f} us: {circle}"
 
 
 def _blocked(outcome: Outcome) -> Iterable[str]:
     """Name ports that flow control blocked until the end."""
     for each in outcome.blocked[:NAMED_BLOCKED]:
         yield (
-            f"warning: {each.port}, class {each.class_}: flow control {each.flow_control!r} had blocked it "
+            f"{each.port}, class {each.class_}: flow control {each.flow_control!r} had blocked it "
             f"for {each.blocked_us:,.1f} us when the run ended, although it had packets to send and the "
             "other end held none of them"
         )
     more = len(outcome.blocked) - NAMED_BLOCKED
     if more > 0:
-        yield f"warning: {more:,} more ports and classes were blocked like that"
+        yield f"{more:,} more ports and classes were blocked like that"
 
 
 def _perftest(result: Result) -> Iterable[str]:

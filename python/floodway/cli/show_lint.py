@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
-from floodway.cli.show import table_of
+from floodway.cli.show_document import table_of
 from floodway.cli.terminal import Terminal
 from floodway.planning.answer import distance
 from floodway.planning.units import number_text

@@ -15,10 +15,12 @@ import click
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
 from floodway.cli.pictures import PictureOptions
-from floodway.cli.show import WIDTH, table_of
+from floodway.cli.show_document import show, table_of
 from floodway.cli.slurm import slurm_script
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import WatchAll
+from floodway.common.documents import Document, Section, Table
+from floodway.common.documents.model import MOST_ROWS as MOST_SHOWN
 from floodway.common.errors import ScenarioError
 from floodway.common.files import read_json
 from floodway.common.laboratory import lacks
@@ -39,7 +41,6 @@ from floodway.study.table import numbers_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import TextIO
 
     from distributed import Client
 
@@ -77,6 +78,7 @@ class Request:
     cluster: str | None = None
     shard: Shard | None = None
     report: bool = False
+    full: bool = False
     slurm: bool = False
     pictures: PictureOptions = field(default_factory=PictureOptions)
 
@@ -254,7 +256,8 @@ def _one(  # noqa: PLR0913, PLR0917 (what a folder needs)
     if request.json:
         documents.append(read_json(out / "study.json"))
     elif not request.quiet:
-        _show(conducted, title, sys.stdout)
+        show(_document(conducted, title), sys.stdout, full=request.full)
+        echo(f"report: {conducted.files[0]}" if conducted.files else f"{LACKING}; runs: {conducted.folder}/")
     return _verdict(conducted, plan.runs)
 
 
@@ -362,36 +365,49 @@ def _status_rows(plan: Plan, out: Path) -> list[dict[str, Any]]:
     ]
 
 
-def _show(conducted: Conducted, title: str, stream: TextIO) -> None:
-    console = Terminal(stream)
-    if not console.is_terminal:
-        console.width = max(WIDTH, TABLE_WIDTH)
+def _document(conducted: Conducted, title: str) -> Document:
+    """Return the counts of verdicts, the statements that do not hold first, and every claim and number."""
     made = reports()
-    claims = None if made is None else made.table(conducted)
-    if claims is not None:
-        table = table_of(title, claims.heads, text_columns=claims.text_columns)
-        for row in claims.rows:
-            table.add_row(*row)
-        table.caption = "\n".join(claims.notes)
-        console.print(table)
-    for part in conducted.parts:
-        if not part.judged:
-            _show_numbers(part, console, most=MOST_ROWS if conducted.files else None)
-    echo(f"report: {conducted.files[0]}" if conducted.files else f"{LACKING}; runs: {conducted.folder}/")
+    claims = None if made is None else made.claims(conducted)
+    numbers = [
+        table
+        for part in conducted.parts
+        if not part.judged
+        for table in _numbers(part, report=bool(conducted.files))
+    ]
+    if claims is None:
+        claims = Document(
+            title=title,
+            answer=f"{counted(len(conducted.done), 'run')} ended; no statement is judged.",
+            table=next((_first(table, report=bool(conducted.files)) for table in numbers), None),
+        )
+    sections = (*claims.sections, Section(title="Numbers", tables=tuple(numbers)))
+    return replace(claims, title=title, sections=sections)
 
 
-def _show_numbers(part: Part, console: Terminal, *, most: int | None) -> None:
-    """Print the means of a study without claims, a few metrics side by side."""
+def _numbers(part: Part, *, report: bool) -> Iterator[Table]:
+    """Return the means of a study without claims, a few side by side; all rows if no report has them."""
     metrics = part.numbers.metrics
     for begin in range(0, len(metrics), METRICS_BESIDE):
         found = numbers_table(part, metrics[begin : begin + METRICS_BESIDE])
-        table = table_of(part.study.title, found.heads, text_columns=found.text_columns)
-        for row in found.rows[:most]:
-            table.add_row(*row)
-        left_out = 0 if most is None else len(found.rows) - most
+        most = MOST_ROWS if report else len(found.rows)
+        left_out = len(found.rows) - most
         more = [f"{left_out} more rows are in the report's folder, in numbers.csv"] if left_out > 0 else []
-        table.caption = "\n".join([*found.notes, *more])
-        console.print(table)
+        yield Table(
+            title=part.study.title,
+            columns=found.heads,
+            rows=found.rows[:most],
+            words=frozenset(found.text_columns),
+            notes=(*found.notes, *more),
+        )
+
+
+def _first(table: Table, *, report: bool) -> Table:
+    """Return the first rows of a table."""
+    left = len(table.rows) - MOST_SHOWN
+    where = "--full, and the report" if report else "--full"
+    more = (f"{left} more rows: {where}",) if left > 0 else ()
+    return replace(table, rows=table.rows[:MOST_SHOWN], notes=(*table.notes, *more))
 
 
 def _verdict(conducted: Conducted, runs: Iterable[Run]) -> int:

@@ -5,31 +5,34 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from floodway.cli.exits import DONE
 from floodway.cli.output import echo
-from floodway.cli.show import WIDTH, table_of
-from floodway.cli.terminal import Terminal
+from floodway.cli.show_document import show
 from floodway.cli.watch import Watch
 from floodway.cli.watched_path import watched_path
 from floodway.cli.why_path import print_path
-from floodway.cli.why_table import add_causes, us_text
+from floodway.cli.why_table import cause_rows, us_text
+from floodway.common.documents import Document, Section, Table, as_json, share_text, time_text
+from floodway.common.documents.model import MOST_ROWS
 from floodway.results import read
 from floodway.results.folders import run_folder
 from floodway.simulation.why import Why, chosen, is_rank, scenario_of, take_apart
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from floodway.results import Result
+    from floodway.simulation.why import Part
 
 __all__ = ["Request", "why"]
 
-#: Columns that hold words.
-TEXT_COLUMNS = ("cause", "where", "began at")
+#: Of the table of all parts; the first three hold words.
+PART_COLUMNS = ("cause", "where", "began at", "us", "% of the FCT")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +43,7 @@ class Request:
     flow: str
     quiet: bool
     json: bool
+    full: bool
 
 
 def why(request: Request) -> int:
@@ -52,17 +56,23 @@ def why(request: Request) -> int:
     scenario = scenario_of(result)
     with Watch(scenario, quiet=request.quiet) as watch:
         found = take_apart(result, flow, scenario=scenario, on_progress=watch.update)
+    document = _document(found, [*_beside(request, result, found)])
     if request.json:
-        echo(json.dumps(_document(found), indent=2, ensure_ascii=False))
+        echo(json.dumps(as_json(document), indent=2, ensure_ascii=False))
     else:
-        _show(found, sys.stdout)
-        echo(_feedback_text(result, flow))
-        if request.flow == "worst":
-            measured = result.flows.filter("measured")
-            cut = len(measured) - measured["finished"].sum()
-            if cut:
-                echo(f"{cut:,} of {len(measured):,} measured flows never finished, and rank above it")
+        show(document, sys.stdout, full=request.full)
     return DONE
+
+
+def _beside(request: Request, result: Result, found: Why) -> Iterator[str]:
+    """Say what must be known beside the causes."""
+    alone = f"alone it would take {time_text(found.ideal_fct_ps / 1e6)}: slowdown {found.slowdown:,.2f}"
+    yield f"{alone}; {_feedback_text(result, found.flow_id)}"
+    if request.flow == "worst":
+        measured = result.flows.filter("measured")
+        cut = len(measured) - measured["finished"].sum()
+        if cut:
+            yield f"{cut:,} of {len(measured):,} measured flows never finished, and rank above it"
 
 
 def _is_flow(result: Result, name: str) -> bool:
@@ -74,7 +84,7 @@ def _is_flow(result: Result, name: str) -> bool:
 
 def _path(request: Request, result: Result) -> int:
     found = watched_path(result, request.flow, quiet=request.quiet)
-    print_path(found, as_json=request.json)
+    print_path(found, for_programs=request.json, full=request.full)
     return DONE
 
 
@@ -90,8 +100,53 @@ def _feedback_text(result: Result, flow: str) -> str:
     return ", ".join(parts) or "no CNP, no timeout, nothing retransmitted"
 
 
-def _document(found: Why) -> dict[str, Any]:
-    """Write what was found as a JSON document; what the results have of flows anyway is not in it."""
+def _document(found: Why, beside: Sequence[str]) -> Document:
+    """Return the sentence with the cause, a row for each cause, and behind it every part, unrounded."""
+    rows = [_row(cause, parts, found) for cause, parts in found.by_cause().items()]
+    rows.sort(key=lambda row: -row[0])
+    shown = rows[: MOST_ROWS - 1] if len(rows) > MOST_ROWS else rows
+    parts = Table(
+        columns=PART_COLUMNS,
+        rows=(
+            *cause_rows(found.by_cause(), found.parts, found.fct_ps),
+            ("completion time", "", "", us_text(found.fct_ps), "100.0"),
+        ),
+        words=frozenset(PART_COLUMNS[:3]),
+    )
+    return Document(
+        title=f"{found.flow_id}, started at {found.start_us:,.3f} us",
+        answer=found.sentence(),
+        more=tuple(beside),
+        table=Table(
+            columns=("cause", "time", "share", "most of it at", "most began at"),
+            rows=tuple(cells for _, cells in shown),
+            words=frozenset(("most of it at", "most began at")),
+        ),
+        sections=(Section(title="All parts", tables=(parts,)),),
+        data=_data(found),
+    )
+
+
+def _row(cause: str, parts: Sequence[Part], found: Why) -> tuple[int, tuple[str, ...]]:
+    """Return a cause's time, and its row."""
+    whole = sum(part.time_ps for part in parts)
+    port, origin = (_largest(parts, field, found) for field in ("port", "origin"))
+    share = share_text(whole / max(found.fct_ps, 1))
+    return whole, (cause, time_text(whole / 1e6), share, port, origin)
+
+
+def _largest(parts: Sequence[Part], field: str, found: Why) -> str:
+    """Name the port, or the origin of pauses, that took most of a cause; empty where it has none."""
+    sums: dict[str, int] = {}
+    for part in parts:
+        name = getattr(part, field)
+        if name is not None:
+            sums[name] = sums.get(name, 0) + part.time_ps
+    return found.short(max(sums, key=sums.__getitem__)) if sums else ""
+
+
+def _data(found: Why) -> dict[str, Any]:
+    """Return what was found, for programs; what the results have of flows anyway is not in it."""
     return {
         "flow_id": found.flow_id,
         "start_us": found.start_us,
@@ -111,21 +166,3 @@ def _document(found: Why) -> dict[str, Any]:
             for part in found.parts
         ],
     }
-
-
-def _show(found: Why, stream: TextIO) -> None:
-    console = Terminal(stream)
-    if not console.is_terminal:
-        console.width = WIDTH
-    table = table_of(
-        f"{found.flow_id}, started at {found.start_us:,.3f} us",
-        ("cause", "where", "began at", "us", "% of the FCT"),
-        text_columns=TEXT_COLUMNS,
-    )
-    add_causes(table, found.by_cause(), found.parts, found.fct_ps)
-    table.add_section()
-    table.add_row("completion time", "", "", us_text(found.fct_ps), "100.0", style="bold")
-    console.print(table)
-    alone = f"alone it would take {us_text(found.ideal_fct_ps)} us: slowdown {found.slowdown:,.2f}"
-    console.print(alone, soft_wrap=True)
-    console.print(found.sentence(), soft_wrap=True)

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from floodway.cli.output import echo
-from floodway.cli.show import table_of
-from floodway.cli.terminal import Terminal
-from floodway.cli.why_table import add_causes, us_text
+from floodway.cli.show_document import show
+from floodway.cli.why_table import cause_rows, us_text
+from floodway.common.documents import Document, Section, Table, as_json, share_text, time_text
+from floodway.common.documents.model import MOST_ROWS
 from floodway.simulation.why import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.table import Table
 
     from floodway.simulation.critical_path import CriticalPath, Step
     from floodway.simulation.path_phases import Phase
 
 __all__ = ["print_path"]
 
-#: Width of tables when the output is not a terminal.
-WIDTH = 140
 #: Steps at each end of a path that are shown, with one row for those between.
 SHOWN = 20
 #: Parts of a cause that are smaller than 1/LEAST of the path share a row: a ring has one for each port.
@@ -33,41 +30,70 @@ TEXT_COLUMNS = ("operation", "what the rank waited for", "most of that")
 CAUSE_COLUMNS = ("cause", "where", "began at", "us", "% of the path")
 
 
-def print_path(found: CriticalPath, *, as_json: bool) -> None:
-    """Print a path as a table, what its time went to, and a summary; or as JSON."""
-    if as_json:
-        echo(json.dumps(_document(found), indent=2, ensure_ascii=False))
+def print_path(found: CriticalPath, *, for_programs: bool, full: bool) -> None:
+    """Print what its time went to, then its phases, with `full` also its steps and causes; or as JSON."""
+    if for_programs:
+        echo(json.dumps(as_json(_document(found)), indent=2, ensure_ascii=False))
         return
-    _show(found, sys.stdout)
+    show(_document(found), sys.stdout, full=full)
 
 
-def _show(found: CriticalPath, stream: TextIO) -> None:
-    console = Terminal(stream)
-    if not console.is_terminal:
-        console.width = WIDTH
-    console.print(_phases(found))
-    console.print(_steps(found))
-    causes = table_of("", CAUSE_COLUMNS, text_columns=CAUSE_COLUMNS[:3])
-    add_causes(causes, found.by_cause(), found.parts, found.time_ps, least=LEAST)
-    causes.add_section()
-    causes.add_row("whole path", "", "", us_text(found.time_ps), "100.0", style="bold")
-    console.print(causes)
-    console.print(found.summary(), soft_wrap=True)
+def _document(found: CriticalPath) -> Document:
+    target = found.target
+    whole = ("whole path", "", "", us_text(found.time_ps), "100.0")
+    causes = Table(
+        columns=CAUSE_COLUMNS,
+        rows=(*cause_rows(found.by_cause(), found.parts, found.time_ps, least=LEAST), whole),
+        words=frozenset(CAUSE_COLUMNS[:3]),
+    )
+    summary = found.summary()
+    return Document(
+        title=f"{target.name}, {target.title}, started at {found.start_ps / 1e6:,.3f} us",
+        answer=f"{time_text(found.time_ps / 1e6)}: {summary}",
+        table=_shown_phases(found),
+        sections=(
+            Section(title="Phases", tables=(_phases(found),)),
+            Section(title="Steps", tables=(_steps(found),)),
+            Section(title="Causes", tables=(causes,)),
+        ),
+        data=_data(found),
+    )
+
+
+def _shown_phases(found: CriticalPath) -> Table:
+    """Return the phases that took most, in their order."""
+    longest = sorted(found.phases, key=lambda phase: -phase.time_ps)[:MOST_ROWS]
+    left = len(found.phases) - len(longest)
+    return Table(
+        columns=("phase", "where", "steps", "most of that", "time", "share"),
+        rows=tuple(
+            (
+                each.name,
+                each.place,
+                f"{len(each.steps):,}",
+                _most_of(each),
+                time_text(each.time_ps / 1e6),
+                share_text(each.time_ps / max(found.time_ps, 1)),
+            )
+            for each in found.phases
+            if each in longest
+        ),
+        words=frozenset(PHASE_COLUMNS),
+        notes=(f"{left} shorter phases: --full",) if left else (),
+    )
 
 
 def _phases(found: CriticalPath) -> Table:
-    target = found.target
-    title = f"{target.name}, {target.title}, started at {found.start_ps / 1e6:,.3f} us"
     phase, where, most = PHASE_COLUMNS
-    columns = ("from us", "to us", phase, where, "steps", "ranks", most, "us", "%")
-    table = table_of(title, columns, text_columns=PHASE_COLUMNS)
+    rows = []
     for each in found.phases:
         several = f" in {each.stretches:,} parts" if each.stretches > 1 else ""
-        table.add_row(
+        rows.append((
             _time(each.from_ps), _time(each.to_ps), each.name, each.place, f"{len(each.steps):,}{several}",
             f"{each.ranks:,}", _most_of(each), us_text(each.time_ps), _share(each.time_ps, found),
-        )  # fmt: skip
-    return table
+        ))  # fmt: skip
+    columns = ("from us", "to us", phase, where, "steps", "ranks", most, "us", "%")
+    return Table(columns=columns, rows=tuple(rows), words=frozenset(PHASE_COLUMNS))
 
 
 def _most_of(phase: Phase) -> str:
@@ -82,19 +108,19 @@ def _most_of(phase: Phase) -> str:
 
 
 def _steps(found: CriticalPath) -> Table:
-    columns = ("from us", "to us", "rank", *TEXT_COLUMNS, "us", "%")
-    table = table_of("Steps", columns, text_columns=TEXT_COLUMNS)
     between = found.steps[SHOWN:-SHOWN] if len(found.steps) > 2 * SHOWN + 1 else ()
+    rows: list[tuple[str, ...]] = []
     for number, step in enumerate(found.steps):
         if between and SHOWN <= number < len(found.steps) - SHOWN:
             if number == SHOWN:
-                table.add_row(*_several(between, found))
+                rows.append(_several(between, found))
             continue
-        table.add_row(
+        rows.append((
             _time(step.from_ps), _time(step.to_ps), str(step.rank), step.name, step.waited_for,
             _most(step, found), us_text(step.time_ps), _share(step.time_ps, found),
-        )  # fmt: skip
-    return table
+        ))  # fmt: skip
+    columns = ("from us", "to us", "rank", *TEXT_COLUMNS, "us", "%")
+    return Table(columns=columns, rows=tuple(rows), words=frozenset(TEXT_COLUMNS))
 
 
 def _several(steps: Sequence[Step], found: CriticalPath) -> tuple[str, ...]:
@@ -121,8 +147,8 @@ def _share(time_ps: int, found: CriticalPath) -> str:
     return f"{time_ps * 100 / max(found.time_ps, 1):.1f}"
 
 
-def _document(found: CriticalPath) -> dict[str, Any]:
-    """Write a path as a JSON document."""
+def _data(found: CriticalPath) -> dict[str, Any]:
+    """Return a path for programs."""
     target = found.target
     return {
         "collective": target.name,

@@ -7,32 +7,23 @@ from typing import TYPE_CHECKING
 from floodway.simulation.why import short_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rich.table import Table
+    from collections.abc import Iterator, Mapping, Sequence
 
     from floodway.simulation.why import Part
 
-__all__ = ["add_causes", "us_text"]
+__all__ = ["cause_rows", "us_text"]
 
 #: By default parts of a cause that are smaller than 1/LEAST of the whole share a row.
 LEAST = 1000
 
 
-def add_causes(
-    table: Table,
-    causes: Mapping[str, Sequence[Part]],
-    known: Sequence[Part],
-    whole_ps: int,
-    *,
-    least: int = LEAST,
-) -> None:
-    """Add a row for each cause, and below it one for each port, the largest first.
+def cause_rows(
+    causes: Mapping[str, Sequence[Part]], known: Sequence[Part], whole_ps: int, *, least: int = LEAST
+) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each cause, and below it one for each port, the largest first.
 
     Parameters
     ----------
-    table
-        With columns for cause, port, origin, microseconds and share.
     causes
         The parts of each cause.
     known
@@ -41,22 +32,27 @@ def add_causes(
         What shares are of, in picoseconds.
     least
         Parts of a cause that are smaller than 1/least of the whole share a row.
+
+    Yields
+    ------
+    tuple of str
+        Cause, port, origin, microseconds and share.
     """
     for cause, parts in causes.items():
         whole = sum(part.time_ps for part in parts)
         if len(parts) == 1:
-            table.add_row(cause, *_location(parts[0], known), *_amount(whole, whole_ps))
+            yield cause, *_location(parts[0], known), *_amount(whole, whole_ps)
             continue
-        table.add_row(cause, "", "", *_amount(whole, whole_ps))
+        yield cause, "", "", *_amount(whole, whole_ps)
         by_time = sorted(parts, key=lambda part: -part.time_ps)
         small = [part for part in by_time if part.time_ps * least < whole_ps]
         small = small if len(small) > 1 else []
         for part in by_time[: len(by_time) - len(small)]:
-            table.add_row("", *_location(part, known), *_amount(part.time_ps, whole_ps))
+            yield "", *_location(part, known), *_amount(part.time_ps, whole_ps)
         if small:
             several = _amount(sum(part.time_ps for part in small), whole_ps)
             what = "places" if len(small) == len(parts) else "others"
-            table.add_row("", f"{len(small)} {what}", "", *several)
+            yield "", f"{len(small)} {what}", "", *several
 
 
 def _location(part: Part, known: Sequence[Part]) -> tuple[str, str]:

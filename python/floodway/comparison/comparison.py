@@ -109,9 +109,10 @@ class Comparison:
         return groups(self.results, paired=self._paired)
 
     def _repr_html_(self) -> str:
-        from floodway.comparison.page import body  # noqa: PLC0415 (in notebooks alone)
+        from floodway.common.documents.html import body  # noqa: PLC0415 (as above)
+        from floodway.comparison.document import document  # noqa: PLC0415 (in notebooks alone)
 
-        return body(self)
+        return body(document(self))
 
     @property
     def _paired(self) -> bool:

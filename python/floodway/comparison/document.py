@@ -1,17 +1,245 @@
-"""A comparison as a JSON document."""
+"""A comparison as a document, with all its numbers for programs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from floodway.common.documents import Cell, Document, Section, Table
+from floodway.common.documents.model import MOST_ROWS
+from floodway.comparison.answer import answer, is_better_if_less, more, of_jobs
+from floodway.comparison.formatting import cell_text, change_text, notes, value_text
+from floodway.results.percentiles import few_noted
+from floodway.results.simulated import Realised, common_facts, facts, realised
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from floodway.comparison.comparison import Comparison
-    from floodway.comparison.metrics import Cell, Row
+    from floodway.comparison.metrics import Cell as Number
+    from floodway.comparison.metrics import Row
 
 __all__ = ["document"]
 
+#: With more variants each has a row of its own, else a column.
+MOST_COLUMNS = 3
+#: The numbers of the table, as far as they are there and not the same in all variants.
+CHOSEN = (
+    "flows_unfinished",
+    "fct_mean_us",
+    "fct_p99_us",
+    "slowdown_p50",
+    "slowdown_p99",
+    "endless_goodput_gbps",
+    "link_loaded_gbps",
+    "link_loaded_paused_percent",
+    "link_paused_us",
+    "link_receiver_peak_megabytes",
+    "link_queue_peak_kilobytes",
+    "paused_us",
+    "dropped_packets",
+)
+#: Facts of a simulation that one line names.
+NAMED_FACTS = ("nodes", "traffic", "flows", "seeds")
+#: So many numbers have a column where variants have rows.
+MOST_NUMBERS = 4
+#: So many times of jobs, and bus bandwidths, are among the numbers.
+MOST_JOBS = 2
+#: Of what neither more nor less is better.
+NEUTRAL = ("link_receiver_peak_megabytes", "link_queue_peak_kilobytes")
 
-def document(comparison: Comparison) -> dict[str, Any]:
+
+def document(comparison: Comparison) -> Document:
+    """Return what a comparison says: on a terminal, on its page, and as JSON."""
+    simulated = list(_simulated(comparison))
+    bad = any("violated" in verdict or "deadlock" in verdict for verdict in comparison.verdicts)
+    return Document(
+        title=comparison.title,
+        answer=answer(comparison),
+        tone="bad" if bad else "",
+        more=tuple(more(comparison)),
+        table=_table(comparison),
+        simulated=tuple(_summary(comparison, simulated)),
+        warnings=tuple(each.whole for each in comparison.warnings),
+        sections=tuple(_sections(comparison, simulated)),
+        data=_data(comparison),
+    )
+
+
+def _table(comparison: Comparison) -> Table:
+    rows = _chosen(comparison)
+    verdicts = comparison.verdicts
+    notes_ = [*_same(comparison, rows)]
+    cells = [cell for row in rows for cell in row.cells]
+    if any(cell.few is not None for cell in cells):
+        notes_.append(few_noted("seed"))
+    if any(cell.finished_only for cell in cells):
+        notes_.append("* of the finished flows only; unfinished ones rank above every finished one")
+    if len(comparison.labels) > MOST_COLUMNS:
+        return _by_variant(comparison, rows[:MOST_NUMBERS], notes_)
+    heads = [Cell(text=label, marks=_marks(comparison, label)) for label in comparison.labels]
+    two = len(comparison.labels) == 2  # noqa: PLR2004 (a column has room for their differences)
+    made: list[tuple[Cell | str, ...]] = [
+        (_name(row), *_values(row, details=not two), *([_difference(row, 1)] if two else [])) for row in rows
+    ]
+    if len(set(verdicts)) > 1:
+        made.append(("lossless classes", *map(_verdict, verdicts), *([""] if two else [])))
+    return Table(
+        columns=("", *heads, *(["difference"] if two else [])), rows=tuple(made), notes=tuple(notes_)
+    )
+
+
+def _by_variant(comparison: Comparison, rows: Sequence[Row], notes_: Sequence[str]) -> Table:
+    """Return a row for each variant: the first one, and those that are best by the first number."""
+    order = list(range(1, len(comparison.labels)))
+    if rows:
+        sign = 1 if is_better_if_less(rows[0]) else -1
+        means = [cell.mean for cell in rows[0].cells]
+        order.sort(key=lambda number: (means[number] is None, sign * (means[number] or 0.0)))
+    shown = [0, *order[: MOST_ROWS - 1]]
+    left = len(comparison.labels) - len(shown)
+    made = tuple(
+        (
+            Cell(text=comparison.labels[number], marks=_marks(comparison, comparison.labels[number])),
+            *(
+                Cell(text=value_text(row, row.cells[number]), detail=change_text(row, row.cells[number]))
+                for row in rows
+            ),
+            *([_verdict(comparison.verdicts[number])] if len(set(comparison.verdicts)) > 1 else []),
+        )
+        for number in shown
+    )
+    verdicts = ["lossless classes"] if len(set(comparison.verdicts)) > 1 else []
+    more_ = [f"{left} more variants: --full, and compare.json"] if left else []
+    return Table(
+        columns=("variant", *map(_name, rows), *verdicts),
+        rows=made,
+        words=frozenset(verdicts),
+        notes=(f"differences are to {comparison.labels[0]}", *more_, *notes_),
+    )
+
+
+def _chosen(comparison: Comparison) -> list[Row]:
+    """Return the rows of the table: those of jobs first, none that is the same in all variants."""
+    by_key = {row.key: row for row in comparison.rows}
+    jobs = of_jobs(comparison.rows)[:MOST_JOBS]
+    busbw = [row for row in comparison.rows if row.key.endswith("_busbw_gbps")][:MOST_JOBS]
+    # Flows of a job are its messages.
+    keys = [key for key in CHOSEN if key in by_key and not (jobs and key.startswith(("fct_", "slowdown_")))]
+    rows = [*jobs, *busbw, *(by_key[key] for key in keys)]
+    if "link_loaded_paused_percent" in by_key:
+        rows = [row for row in rows if row.key != "link_paused_us"]
+    return [row for row in rows if not _is_same(row)][: MOST_ROWS - 1]
+
+
+def _is_same(row: Row) -> bool:
+    return len({value_text(row, cell) for cell in row.cells}) == 1
+
+
+def _same(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
+    """Say in a line what is the same in all variants."""
+    by_key = {row.key: row for row in comparison.rows}
+    keys = ("flows_unfinished", "fct_mean_us", "endless_goodput_gbps", "dropped_packets")
+    same = [by_key[key] for key in keys if key in by_key and by_key[key] not in rows]
+    texts = [f"{_name(row)} {value_text(row, row.cells[0])}" for row in same if _is_same(row)]
+    if len(set(comparison.verdicts)) == 1:
+        texts.append(f"lossless classes: {comparison.verdicts[0]}")
+    if texts:
+        yield f"the same in all: {'; '.join(texts)}"
+
+
+def _values(row: Row, *, details: bool) -> Iterator[Cell]:
+    for cell in row.cells:
+        yield Cell(text=value_text(row, cell), detail=change_text(row, cell) if details else "")
+
+
+def _difference(row: Row, number: int) -> Cell:
+    cell = row.cells[number]
+    if not cell.apart or not cell.change or row.key in NEUTRAL:
+        return Cell(text=change_text(row, cell))
+    is_better = (cell.change < 0) == is_better_if_less(row)
+    return Cell(text=change_text(row, cell), tone="good" if is_better else "bad")
+
+
+def _verdict(text: str) -> Cell:
+    return Cell(text=text, tone="bad" if "violated" in text or "deadlock" in text else "")
+
+
+def _marks(comparison: Comparison, label: str) -> tuple[int, ...]:
+    """Return the numbers of the warnings that concern one variant, not all of them."""
+    return tuple(number for number, each in enumerate(comparison.warnings, 1) if label in each.labels)
+
+
+def _name(row: Row) -> str:
+    """Return a row's name without its unit, which its numbers have."""
+    name, comma, unit = row.label.rpartition(", ")
+    return name if comma and unit in {"us", "Gbit/s", "KB", "MB", "%"} else row.label
+
+
+def _simulated(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
+    pairs = zip(comparison.labels, comparison.results, strict=True)
+    # An interrupted comparison has variants without a run.
+    own = {
+        label: facts(results[0]) + realised([Realised.of(each) for each in results])
+        for label, results in pairs
+        if results
+    }
+    yield from common_facts(tuple(own), tuple(own.values()))
+
+
+def _summary(
+    comparison: Comparison, simulated: Sequence[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]
+) -> Iterator[str]:
+    """Say what was simulated in a few lines."""
+    parts = []
+    for name, groups in simulated:
+        if name in NAMED_FACTS and len(groups) == 1:
+            _, lines = groups[0]
+            head = (
+                "seeds " if name == "seeds" and not lines[0].isdigit() else "seed " if name == "seeds" else ""
+            )
+            parts.append(head + "; ".join(lines))
+    yield f"simulated: {'; '.join(parts)}"
+    if comparison.differing:
+        yield f"varied: {', '.join(key for key, _ in comparison.differing)}"
+    if len(comparison.results[0]) == 1:
+        yield "one seed gives no confidence interval; --seeds 3 shows the spread"
+
+
+def _sections(
+    comparison: Comparison, simulated: Sequence[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]
+) -> Iterator[Section]:
+    yield Section(title="All differences in words", lines=comparison.findings)
+    yield Section(title="All numbers", tables=(_all_numbers(comparison),))
+    rows = tuple(
+        (name, label or "all", "; ".join(lines)) for name, groups in simulated for label, lines in groups
+    )
+    words = frozenset({"variants", "what"})
+    table = Table(columns=("", "variants", "what"), rows=rows, words=words)
+    yield Section(title="What was simulated", tables=(table,))
+    table = Table(
+        columns=("key", *comparison.labels),
+        rows=tuple((key, *values) for key, values in comparison.differing),
+        words=frozenset(comparison.labels),
+    )
+    yield Section(title="Keys that differ", tables=(table,))
+
+
+def _all_numbers(comparison: Comparison) -> Table:
+    rows: list[tuple[Cell | str, ...]] = []
+    for row in comparison.rows:
+        texts = [cell_text(row, cell) for cell in row.cells]
+        details = ["; ".join(filter(None, (text.change, text.spread))) for text in texts]
+        cells = (Cell(text=text.value, detail=own) for text, own in zip(texts, details, strict=True))
+        rows.append((row.label, *cells))
+    rows.append(("verdict", *comparison.verdicts))
+    return Table(
+        columns=("number", *comparison.labels),
+        rows=tuple(rows),
+        notes=(f"differences are to {comparison.labels[0]}", *notes(comparison)),
+    )
+
+
+def _data(comparison: Comparison) -> dict[str, Any]:
     """Return all numbers of the table, with what they are of and what was found."""
     link = comparison.link
     return {
@@ -70,7 +298,7 @@ def _row(row: Row, labels: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Cell) -> dict[str, Any]:
+def _cell(cell: Number) -> dict[str, Any]:
     return {
         "mean": cell.mean,
         "min": min(cell.known, default=None),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from floodway.comparison.formatting import percent_text, rounds_to_zero
 from floodway.comparison.shown_link import link_of
 from floodway.results.interval import LEAST_SEEDS
 from floodway.results.parts import parts_of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from floodway.comparison.shown_link import ShownLink
     from floodway.results import Result
 
-__all__ = ["findings"]
+__all__ = ["findings", "is_of_the_same_work"]
 
 #: So many groups of flows, or collectives, are named: those that differ most.
 MOST_GROUPS = 3
@@ -81,6 +82,13 @@ def _workloads(results: Sequence[Result]) -> list[str]:
     )
 
 
+def is_of_the_same_work(results: Sequence[Sequence[Result]], number: int) -> bool:
+    """Whether a variant simulates what the first one does, so that completion times can be compared."""
+    if parts_of(results[0]) != parts_of(results[number]):
+        return False
+    return _workloads(results[0]) == _workloads(results[number])
+
+
 class _Pair:
     """A variant and the first one."""
 
@@ -92,7 +100,7 @@ class _Pair:
     def cell(self, row: Row) -> Cell | None:
         """Return the variant's number, where the seeds decide that it differs from the first one's."""
         cell = row.cells[self.number]
-        return cell if cell.change is not None and cell.apart and not _rounds_to_zero(cell) else None
+        return cell if cell.change is not None and cell.apart and not rounds_to_zero(cell) else None
 
     def values(self, key: str) -> tuple[float, float] | None:
         """Return both means, where both are there."""
@@ -186,7 +194,7 @@ class _Pair:
             texts.append(f"end {_sooner(cell)} on average")
         if group.is_class and (cell := self.cell(group.slowdown)):
             values = [each.mean or 0.0 for each in (cell, group.slowdown.cells[0])]
-            reach = "" if cell.reach is None else f" ({cell.change:+.0f} ± {_percent(cell.reach)} %)"
+            reach = "" if cell.reach is None else f" ({cell.change:+.0f} ± {percent_text(cell.reach)} %)"
             slowdowns = f"{_number(values[0])} instead of {_number(values[1])}{reach}"
             texts.append(f"have a slowdown of {slowdowns} at {_p99(group.slowdown, self.number)}")
         elif not group.is_class and (cell := self.cell(group.p99)):
@@ -257,19 +265,11 @@ def _p99(row: Row, number: int) -> str:
     return f"p99 of {counted(min(counts), 'flow')}" if counts else "p99"
 
 
-def _percent(size: float) -> str:
-    return f"{abs(size):.0f}" if abs(size) >= 10 else f"{abs(size):.1f}"  # noqa: PLR2004 (two digits)
-
-
-def _rounds_to_zero(cell: Cell) -> bool:
-    return cell.change is not None and float(_percent(cell.change)) == 0
-
-
 def _sooner(cell: Cell) -> str:
     """Return a change of time as text, with its interval."""
     change = cell.change or 0.0
-    reach = "" if cell.reach is None else f" (± {_percent(cell.reach)})"
-    return f"{_percent(change)} % {'sooner' if change < 0 else 'later'}{reach}"
+    reach = "" if cell.reach is None else f" (± {percent_text(cell.reach)})"
+    return f"{percent_text(change)} % {'sooner' if change < 0 else 'later'}{reach}"
 
 
 def _instead(values: tuple[float, float], unit: str) -> str:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from floodway.common.documents import as_json
+from floodway.common.documents.model import TABLE_FILES
 from floodway.common.errors import InUseError, LostResultsError, OutputError, unwritable
 from floodway.common.files import read_json
 from floodway.comparison.document import document
@@ -30,14 +32,16 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from types import TracebackType
 
+    from floodway.common.documents import Picture
     from floodway.comparison.comparison import Comparison
-    from floodway.plot.compared import Picture
     from floodway.simulation.analysis import Result
     from floodway.simulation.shards import Shard
 
 __all__ = ["PAGE_FILE", "ComparisonFolder", "PlannedRun", "SharedFolder"]
 
 PAGE_FILE = "index.html"
+#: All numbers, a row for each number and variant.
+NUMBERS_FILE = "table.csv"
 _OF_A_COMPARISON = (
     PAGE_FILE,
     REPORT_FILE,
@@ -48,6 +52,8 @@ _OF_A_COMPARISON = (
     "throughput.png",
     "buffer.png",
     "pauses.png",
+    NUMBERS_FILE,
+    *TABLE_FILES,
 )
 
 
@@ -155,14 +161,21 @@ class ComparisonFolder:
         """
         if self.folder is None:
             return
-        from floodway.comparison.page import page  # noqa: PLC0415 (of whole comparisons alone)
+        from floodway.common.documents.html import page  # noqa: PLC0415 (of whole comparisons alone)
+        from floodway.common.documents.table_files import table_files  # noqa: PLC0415 (as above)
 
         drawn = _drawn(comparison) if pictures else []
         contents = {picture.file: picture.png for picture in drawn}
-        contents[PAGE_FILE] = page(comparison, drawn, report=report).encode()
+        found = document(comparison)
+        links = {"The runs over time: network, queues, pauses, flows and their causes": REPORT_FILE}
+        foot = f"floodway {comparison.results[0][0].run.versions['floodway']}"
+        foot += "" if report else "; floodway compare ... --report adds a page of the runs over time"
+        contents[PAGE_FILE] = page(found, drawn, links=links if report else {}, foot=foot).encode()
+        texts = {**table_files(found), NUMBERS_FILE: comparison.table.write_csv()}
+        contents |= {name: text.encode() for name, text in texts.items()}
         if report:
             contents[REPORT_FILE] = self._over_time(self.folder, comparison).encode()
-        whole = {"complete": True, **document(comparison), "runs": self._runs(self._ended)}
+        whole = {"complete": True, **as_json(found), "runs": self._runs(self._ended)}
         try:
             _write_report(self.folder, contents, whole)
         except OutputError as error:
@@ -422,9 +435,12 @@ def _remove_stale(folder: Path, *, keep: Sequence[str]) -> None:
 
 def _drawn(comparison: Comparison) -> Sequence[Picture]:
     # Drawing is loaded where it is needed: it takes as long as all the rest.
+    from floodway.common.documents.html import PAGE_WIDTH_IN  # noqa: PLC0415
+    from floodway.plot import look  # noqa: PLC0415
     from floodway.plot.compared import pictures  # noqa: PLC0415
 
-    return pictures(comparison.labels, comparison.results, comparison.link)
+    with look(width_in=PAGE_WIDTH_IN):
+        return pictures(comparison.labels, comparison.results, comparison.link)
 
 
 def _earlier_runs(folder: Path) -> list[str]:

@@ -1,10 +1,11 @@
-"""Numbers of a comparison as text, the same on the terminal and on the page."""
+"""Numbers of a comparison as text, with all digits and with those that people read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from floodway.common.documents import reading
 from floodway.results.percentiles import MARK, few_noted
 
 if TYPE_CHECKING:
@@ -13,7 +14,15 @@ if TYPE_CHECKING:
     from floodway.comparison.comparison import Comparison
     from floodway.comparison.metrics import Cell, Row
 
-__all__ = ["CellText", "cell_text", "notes"]
+__all__ = [
+    "CellText",
+    "cell_text",
+    "change_text",
+    "notes",
+    "percent_text",
+    "rounds_to_zero",
+    "value_text",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +37,34 @@ class CellText:
 def cell_text(row: Row, cell: Cell) -> CellText:
     """Write one number."""
     return CellText(value=_value(row, cell), spread=_spread(row, cell), change=_change(row, cell))
+
+
+def value_text(row: Row, cell: Cell) -> str:
+    """Write a number with three digits and its unit."""
+    if cell.mean is None:
+        return _value(row, cell)
+    few = f" {MARK}{cell.few:,}" if cell.few is not None else ""
+    return f"{reading(row.key, cell.mean)}{' *' if cell.finished_only else ''}{few}"
+
+
+def change_text(row: Row, cell: Cell) -> str:
+    """Write a difference to the first variant with two digits, with its interval."""
+    if cell.change is None:
+        return ""
+    unit = "%" if row.change_unit == "percent" else "points"
+    sign = "-" if cell.change < 0 and not rounds_to_zero(cell) else "+"
+    reach = "" if cell.reach is None else f" ± {percent_text(cell.reach)}"
+    return f"{sign}{percent_text(cell.change)}{reach} {unit}"
+
+
+def percent_text(size: float) -> str:
+    """Write the size of a difference with two digits, or all before the point."""
+    return f"{abs(size):,.0f}" if abs(size) >= 10 else f"{abs(size):.1f}"  # noqa: PLR2004 (two digits)
+
+
+def rounds_to_zero(cell: Cell) -> bool:
+    """Whether a difference is shown as none."""
+    return cell.change is not None and float(percent_text(cell.change).replace(",", "")) == 0
 
 
 def notes(comparison: Comparison) -> Iterator[str]:

@@ -49,13 +49,16 @@ class ShownLink:
 def shown_link(results: Sequence[Result]) -> ShownLink | None:
     """Choose a link: a long one, or what the switches' ports say of the network behind the hosts' own links.
 
-    Among long links the longest, and among equals the busiest; else the link between switches that was paused
+    Among long links between switches the longest, and among equals the one that was loaded for the longest
+    time, then the busiest; else the link between switches that was paused
     for the longest time in all runs together; without pauses the switch's port with the longest queue. None
     where no link is watched in all runs, and none between switches was paused.
     """
     by_run = [{link.object: link for link in result.summary().links} for result in results]
     common = [name for name in by_run[0] if all(name in links for links in by_run)] if by_run else []
-    return _long(common, by_run) or _most_paused(results) or _watched(common, by_run, results)
+    return (
+        _long(_inner(common, results), by_run) or _most_paused(results) or _watched(common, by_run, results)
+    )
 
 
 def link_of(summary: Summary, link: ShownLink) -> LinkSummary | None:
@@ -74,8 +77,15 @@ def _long(common: Sequence[str], by_run: Sequence[Mapping[str, LinkSummary]]) ->
     delays = {name: by_run[0][name].delay_us or 0.0 for name in common}
     if not common or max(delays.values()) < KILOMETRE_US:
         return None
-    best = max(common, key=lambda name: (delays[name], _carried(name, by_run)))
+    best = max(common, key=lambda name: (delays[name], _loaded(name, by_run), _carried(name, by_run)))
     return ShownLink(object=best, kind="long link")
+
+
+def _inner(names: Sequence[str], results: Sequence[Result]) -> list[str]:
+    """Leave out the links of hosts, which say how busy hosts are; but where there is no switch."""
+    switches = set(_switches(results[0])) if results else set()
+    ends = {name: set(name.partition(": ")[2].split(">")) for name in names}
+    return [name for name in names if not switches or ends[name] <= switches]
 
 
 def _most_paused(results: Iterable[Result]) -> ShownLink | None:
@@ -106,8 +116,15 @@ def _watched(
     queues = {name: sum(links[name].queue_peak_bytes or 0 for links in by_run) for name in ports}
     if any(queues.values()):
         return ShownLink(object=max(queues, key=queues.__getitem__), kind="link with the longest queue")
-    best = max(ports or common, key=lambda name: _carried(name, by_run))
+    chosen = ports if switches else common
+    if not chosen:
+        return None
+    best = max(chosen, key=lambda name: _carried(name, by_run))
     return ShownLink(object=best, kind="busiest link")
+
+
+def _loaded(name: str, by_run: Sequence[Mapping[str, LinkSummary]]) -> float:
+    return sum(links[name].loaded_us for links in by_run)
 
 
 def _carried(name: str, by_run: Sequence[Mapping[str, LinkSummary]]) -> float:

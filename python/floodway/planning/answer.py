@@ -1,4 +1,4 @@
-"""The answer in sentences, and what must be said with it."""
+"""The answer of a plan in one sentence, `answer`, and in one for each flow control, with its warnings."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from floodway.common.documents import size_text
 from floodway.planning.asics import asic
 from floodway.planning.needs import flow_control
 from floodway.planning.units import number_text
@@ -18,7 +19,18 @@ if TYPE_CHECKING:
     from floodway.planning.planner import Plan, Planned
     from floodway.planning.question import Question
 
-__all__ = ["answers", "asked", "distance", "notes", "verdict", "warnings"]
+__all__ = [
+    "answer",
+    "answers",
+    "asked",
+    "distance",
+    "lost",
+    "lost_in_its_run",
+    "notes",
+    "suffices",
+    "verdict",
+    "warnings",
+]
 
 METRES_OF_KM = 1000
 MOST_NAMED = 6
@@ -55,6 +67,82 @@ def distance(metres: int | None) -> str:
         return f"{metres} m"
     km = metres / METRES_OF_KM
     return f"{km:,.0f} km" if km >= METRES_OF_KM else f"{km:.4g} km"
+
+
+def answer(plan: Plan) -> str:
+    """Say what the memory is enough for with the first flow control, and what would be for all links."""
+    own = next((row for row in plan.rows if not row.refused), None)
+    if own is None:
+        return "No flow control can be planned for this link."
+    question = plan.question
+    count = question.links * question.classes
+    name = own.label.partition(", ")[0]
+    links = "the link" if question.links == 1 else f"all {question.links} links"
+    size = size_text(own.no_loss * count)
+    takes = f"{size} with {name}"
+    if own.place != "switch":
+        takes = f"{name}'s relays of {size_text(own.busy)} at each end of each link"
+    memory = question.buffer_bytes
+    if memory is None:
+        busy = (
+            "" if own.busy == own.no_loss else f", and {size_text(own.busy * count)} to be kept busy as well"
+        )
+        return f"To lose nothing, {links} {'needs' if question.links == 1 else 'need'} {takes}{busy}."
+    given = size_text(memory)
+    others = _others(plan, own)
+    fits = suffices(question, own)
+    if fits == "busy":
+        return f"Yes: {given} are enough for {links} with {name}, to lose nothing and to stay busy."
+    if fits == "no loss":
+        need = f"that takes {size_text(own.busy * count)}" + others
+        return f"{given} are enough to lose nothing with {name}, but not to keep {links} busy: {need}."
+    if own.place != "switch":
+        return f"No: {given} are not enough for {links} with {name}."
+    several, few = question.links > 1, own.links_no_loss or 0
+    carried = f"{few} of your {question.links} links" if several else "no such link"
+    links = f"all {question.links}" if several else links
+    return f"No: {given} carry {carried} with {name}; lossless over {links} takes {size}{others}."
+
+
+def lost(plan: Plan) -> Iterator[str]:
+    """Say which planned sizes lost packets in the runs that tried them."""
+    for row in plan.rows:
+        runs = (row.trial, row.busy_run, row.flap_run)
+        packets = sum(run.lost_packets for run in runs if run is not None)
+        if packets:
+            yield f"{row.label} lost {counted(packets, 'packet')} in its runs"
+    pooled = lost_in_its_run(plan)
+    if pooled:
+        yield pooled
+
+
+def lost_in_its_run(plan: Plan) -> str:
+    """Say what the shared buffer of a plan lost when all links stopped at once; empty for nothing."""
+    run, shared = plan.pool_run, plan.pool
+    if run is None or shared is None or run.holds:
+        return ""
+    over = f", over-subscribed {shared.oversubscribed:g} times," if shared.oversubscribed > 1 else ""
+    return f"the shared buffer{over} lost {counted(run.lost_packets, 'packet')} in its run"
+
+
+def suffices(question: Question, row: Planned) -> str:
+    """Return what the memory is enough for: `busy`, `no loss`, or nothing, also where no memory is given."""
+    count, memory = question.links * question.classes, question.buffer_bytes
+    if memory is None:
+        return ""
+    if row.place != "switch":
+        return "busy" if memory >= row.switch_bytes * count else ""
+    return "busy" if memory >= row.busy * count else "no loss" if memory >= row.no_loss * count else ""
+
+
+def _others(plan: Plan, own: Planned) -> str:
+    """Name the other flow controls for which the given memory is enough."""
+    found = [
+        f"{row.label}'s relays" if row.place != "switch" else row.label
+        for row in plan.rows
+        if not row.refused and row is not own and suffices(plan.question, row) == "busy"
+    ]
+    return f", or {' or '.join(found)}" if found else ""
 
 
 def answers(plan: Plan) -> Iterator[str]:

@@ -1,23 +1,151 @@
-"""A plan as a JSON document and as frames."""
+"""A plan as a document, with all its numbers for programs, and as frames."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from floodway.planning.answer import answers, asked, notes, verdict, warnings
+from floodway.common.documents import Cell, Document, Section, Table, share_text, size_text
+from floodway.common.documents.readable import three_digits
+from floodway.planning.answer import answer, answers, asked, lost, notes, suffices, verdict, warnings
 from floodway.planning.arriving import headroom_terms
+from floodway.planning.tables import label_of, tables
+from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from floodway.common.documents import Tone
     from floodway.planning.planner import Plan, Planned
+    from floodway.planning.question import Question
     from floodway.planning.trials import Busy, Trial
 
 __all__ = ["document", "formulas_frame", "frame"]
 
+#: What the runs of a plan are, and what they do not show.
+TRIED = (
+    "For each flow control one class of one link, whose far end stops when the link has been full for a round"
+    " trip: frames of the mix that fill cells worst, a full frame of the other direction just ahead of the"
+    " pause, and interfaces that take as long to pause and to obey as they may; the least size that holds,"
+    " and one a cell less;"
+    " a far end that drains again; and one that drains at half and at 90 % of the rate. For the shared buffer"
+    " all links and classes at once. That nothing was lost in these runs is no proof for other faults: links"
+    " that fail, pauses that are lost, frames larger than the MTU."
+)
+UNTRIED = "Nothing was simulated: all numbers are by formula."
 
-def document(plan: Plan) -> dict[str, Any]:
+
+def document(plan: Plan) -> Document:
+    """Return what a plan says: on a terminal, on its page, and as JSON."""
+    own = next((row for row in plan.rows if not row.refused), None)
+    tone: Tone = ""
+    if own is not None and plan.question.buffer_bytes is not None:
+        tone = {"busy": "good", "": "bad"}.get(suffices(plan.question, own), "")  # type: ignore[assignment]
+    found = tuple(f"{text[:1].upper()}{text[1:]}." for text in lost(plan))
+    marked = sorted(_warnings(plan), key=lambda each: not each[1])
+    tried = len(plan.scenarios())
+    return Document(
+        title=asked(plan.question),
+        answer=answer(plan),
+        tone="bad" if found else tone,
+        more=found,
+        table=_table(plan, marked),
+        simulated=(
+            f"tried: the lossless sizes, by {tried} runs that stop the far end at the worst moment"
+            if tried
+            else UNTRIED,
+        ),
+        warnings=tuple(text for text, _ in marked),
+        sections=tuple(_sections(plan)),
+        data=_data(plan),
+    )
+
+
+def _table(plan: Plan, marked: Sequence[tuple[str, frozenset[str]]]) -> Table:
+    """Return a row for each flow control; those with equal numbers share one."""
+    question = plan.question
+    count = question.links * question.classes
+    by_cells: dict[tuple[Cell | str, ...], list[str]] = {}
+    for row in plan.rows:
+        cells: tuple[Cell | str, ...] = ()
+        if row.refused:
+            cells = (Cell(text="not planned", detail=row.refused.removeprefix(f"{row.label}: ")),)
+        else:
+            relay = " a relay" if row.place != "switch" else ""
+            sizes = (row.no_loss, row.busy) if relay else (row.no_loss * count, row.busy * count)
+            cells = (*_enough(question, row), *(f"{size_text(size)}{relay}" for size in sizes), *_tried(row))
+        by_cells.setdefault(cells, []).append(row.label)
+    memory = question.buffer_bytes
+    enough = [] if memory is None else [f"{size_text(memory)} carry"]
+    heads = ["flow control", *enough, "lossless takes", "busy takes", "tried"]
+    rows = []
+    for cells, labels in by_cells.items():
+        marks = tuple(n for n, (_, of) in enumerate(marked, 1) if of & set(labels))
+        padded = (*cells, *([""] * (len(heads) - 1 - len(cells))))
+        rows.append((Cell(text=label_of(labels), marks=marks), *padded))
+    return Table(columns=tuple(heads), rows=tuple(rows), words=frozenset((*enough, heads[-1])))
+
+
+def _enough(question: Question, row: Planned) -> Iterator[Cell]:
+    """Say what the given memory is enough for; nothing where none is given."""
+    if question.buffer_bytes is None:
+        return
+    found = suffices(question, row)
+    links = "the link" if question.links == 1 else f"all {question.links} links"
+    if found == "busy":
+        yield Cell(text=f"{links}", tone="good")
+    elif found == "no loss":
+        least = share_text(min(row.carried.values(), default=0.0))
+        yield Cell(text=links, detail=f"{least} busy if half drains")
+    else:
+        few = f"{row.links_no_loss or 0} of {question.links} links"
+        reach = f"all up to {_rounded(row.reach_no_loss_m)}" if row.reach_no_loss_m else ""
+        yield Cell(text=few, detail=reach, tone="bad")
+
+
+def _tried(row: Planned) -> Iterator[Cell]:
+    """Say in few words what the hardest runs showed."""
+    runs = [run for run in (row.trial, row.busy_run, row.flap_run) if run is not None]
+    if not runs or row.trial is None:
+        yield Cell(text="no")
+        return
+    lost = sum(run.lost_packets for run in runs)
+    if lost:
+        yield Cell(text=f"loses {counted(lost, 'packet')}", tone="bad")
+    else:
+        yield Cell(text="holds")
+
+
+def _rounded(metres: int) -> str:
+    km = metres / 1000
+    return f"{three_digits(km)} km" if km >= 1 else f"{metres} m"
+
+
+def _warnings(plan: Plan) -> Iterator[tuple[str, frozenset[str]]]:
+    """Return the warnings, each with the labels of the flow controls that it concerns."""
+    for row in plan.rows:
+        if not row.refused and row.place != "switch":
+            text = f"{row.label}: sizes do not promise it, since relays may hold more where data go both ways"
+            yield text, frozenset({row.label})
+    pfc = frozenset(row.label for row in plan.rows if row.label.startswith("PFC"))
+    for text in warnings(plan):
+        yield text, pfc if text.startswith(("PFC", "the frames")) else frozenset()
+
+
+def _sections(plan: Plan) -> Iterator[Section]:
+    yield Section(title="Each flow control", lines=tuple(answers(plan)))
+    yield Section(title="How the numbers are meant", lines=tuple(notes(plan)))
+    for table in tables(plan):
+        yield Section(title=table.title, tables=(replace(table, title=""),))
+    scenarios = sorted(plan.scenarios())
+    again = "Each scenario is in scenarios/ beside the page; floodway run scenarios/NAME.toml runs it again: "
+    lines = (TRIED, again + ", ".join(scenarios)) if scenarios else (UNTRIED,)
+    yield Section(title="What was simulated", lines=lines)
+
+
+def _data(plan: Plan) -> dict[str, Any]:
     """Return everything that a plan says, with units in the names of keys."""
     return {
         "question": asked(plan.question),

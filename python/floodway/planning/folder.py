@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import floodway
+from floodway.common.documents import as_json
+from floodway.common.documents.html import PAGE_WIDTH_IN, page
 from floodway.common.errors import unwritable
 from floodway.planning.document import document
-from floodway.planning.page import page
 from floodway.planning.pictures import pictures
+from floodway.plot.look import look
 from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
@@ -27,7 +30,10 @@ def write_plan(plan: Plan, folder: Path) -> None:
     OutputError
         If the folder cannot be written.
     """
-    drawn = pictures(plan)
+    with look(width_in=PAGE_WIDTH_IN):
+        drawn = pictures(plan)
+    found = document(plan)
+    foot = f"planned with floodway {floodway.__version__}; propagation 5 us a km"
     scenarios = plan.scenarios()
     try:
         with new_folder(folder / "scenarios"):
@@ -35,8 +41,8 @@ def write_plan(plan: Plan, folder: Path) -> None:
                 replace_file(folder / "scenarios" / f"{name}.toml", text.encode())
             for picture in drawn:
                 replace_file(folder / picture.file, picture.png)
-            text = json.dumps(document(plan), indent=2, ensure_ascii=False) + "\n"
+            text = json.dumps(as_json(found), indent=2, ensure_ascii=False) + "\n"
             replace_file(folder / "plan.json", text.encode())
-            replace_file(folder / "index.html", page(plan, drawn).encode())
+            replace_file(folder / "index.html", page(found, drawn, foot=foot).encode())
     except OSError as error:
         raise unwritable(folder, error) from error

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from floodway import _floodway
+from floodway.common.documents import Picture
 from floodway.common.errors import PlanError
 from floodway.planning.answer import distance
 from floodway.planning.arriving import occupied
 from floodway.planning.asics import asics
 from floodway.planning.needs import flow_control
 from floodway.plot.axes import axes_of, plain_style, plain_ticks, png_of
-from floodway.plot.compared import Picture
 from floodway.plot.curves import colour_of
 
 if TYPE_CHECKING:
@@ -30,8 +31,11 @@ __all__ = ["pictures"]
 #: Distances of curves, in metres: from a campus to a continent.
 DISTANCES_M = tuple(int(each) for each in np.geomspace(1_000, 2_000_000, 100).round())
 POINTS = 200
-#: Lines that are no farther apart have one name.
-CLOSE = 1.35
+#: What a row of names takes of the height of the axes: lines that are no farther apart share one.
+ROW = 0.06
+#: Letters of a row of names, and what is behind them, so that curves do not strike them through.
+NAME_LETTERS = 48
+BEHIND_NAMES = {"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8}
 #: Curves that lie on one another stay visible.
 DASHES: tuple[Any, ...] = ("-", "-", (0, (6, 3)), (0, (2, 2)))
 MB = 1e6
@@ -125,15 +129,21 @@ def _lines(axes: Axes) -> None:
     # Names of lines that lie close together would cover one another: they stand in one row.
     rows: list[tuple[float, list[str]]] = []
     chips = [(each.buffer_bytes / MB, each) for each in asics().values() if each.buffer_bytes is not None]
+    apart = (high / low) ** ROW
     for place, chip in sorted(chips, key=lambda pair: pair[0]):
         if not low < place < high:
             continue
         axes.axhline(place, color="0.6", linestyle=":", linewidth=0.8)
-        if not rows or place > rows[-1][0] * CLOSE:
+        if not rows or place > rows[-1][0] * apart:
             rows.append((place, []))
         rows[-1][1].append(chip.label.split(" ", 1)[1] + ("" if chip.firm else " (?)"))
     for place, names in rows:
-        axes.text(DISTANCES_M[0] / 1000, place, ", ".join(names), fontsize="x-small", va="bottom")
+        # Above its line, but where that would be above the axes.
+        side = "top" if place * apart > high else "bottom"
+        text = "\n".join(wrap(", ".join(names), NAME_LETTERS))
+        axes.text(
+            DISTANCES_M[0] / 1000, place, text, fontsize="x-small", va=side, bbox=BEHIND_NAMES, zorder=3
+        )
 
 
 def _throughput(question: Question, row: Planned) -> Figure:

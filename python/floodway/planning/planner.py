@@ -7,15 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from floodway.common.documents import as_json
+from floodway.common.documents.html import body
 from floodway.common.errors import PlanError
 from floodway.planning.advice import Advice, advice
-from floodway.planning.answer import answers, warnings
+from floodway.planning.answer import answer, answers, warnings
 from floodway.planning.document import document, formulas_frame, frame
 from floodway.planning.folder import write_plan
 from floodway.planning.link import Buffers
 from floodway.planning.mixes import OfMix, by_mix
 from floodway.planning.needs import FLOW_CONTROLS, HALF, MOST, FlowControl, Thresholds
-from floodway.planning.page import body
 from floodway.planning.pool import Pool, pool
 from floodway.planning.question import Question, check_flow_controls, check_oversubscribed
 from floodway.planning.reach import links_for, reach_m
@@ -133,6 +134,11 @@ class Plan:
         return next(row for row in self.rows if row.flow_control == flow_control)
 
     @property
+    def answer(self) -> str:
+        """What the given memory is enough for, in one sentence."""
+        return answer(self)
+
+    @property
     def answers(self) -> tuple[str, ...]:
         """A sentence for each flow control: whether the given memory suffices, or what it needs."""
         return tuple(answers(self))
@@ -154,7 +160,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that it says, as `floodway plan --json` prints it."""
-        return document(self)
+        return as_json(document(self))
 
     def write(self, folder: str | Path) -> None:
         """Write the page, its pictures, plan.json, and every scenario that was run.
@@ -167,7 +173,7 @@ class Plan:
         write_plan(self, Path(folder))
 
     def _repr_html_(self) -> str:
-        return body(self)
+        return body(document(self))
 
     def scenarios(self) -> dict[str, str]:
         """Return every scenario that was run, as TOML, by the name of its file without ending."""

@@ -1,70 +1,97 @@
-"""The tables of a plan as texts, the same on the terminal and on the page."""
+"""The tables behind the answer of a plan, in all digits."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from floodway.common.documents import Table
 from floodway.planning.answer import distance, verdict
 from floodway.planning.arriving import headroom_terms
 from floodway.planning.units import missing
 from floodway.results.quantities import bytes_text, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from floodway.planning.planner import Plan
     from floodway.planning.pool import Pool
 
-__all__ = ["WORDS", "PlanTable", "tables"]
+__all__ = ["label_of", "merged", "tables"]
 
 #: Columns that hold words.
-WORDS = (
-    "flow control",
-    "frames",
-    "formula",
-    "term",
-    "what",
-    "what that assumes",
-    "verdict",
-    "value",
-    "source",
+WORDS = frozenset(
+    (
+        "flow control",
+        "frames",
+        "formula",
+        "term",
+        "what",
+        "what that assumes",
+        "in the",
+        "verdict",
+        "value",
+        "source",
+    )
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanTable:
-    """A table: its title, the heads of its columns, and rows of texts; the first column names the row."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+Row = tuple[str, ...]
 
 
-def tables(plan: Plan) -> Iterator[PlanTable]:
-    """Return the tables that have rows."""
+def tables(plan: Plan) -> Iterator[Table]:
+    """Return the tables that have rows; flow controls whose numbers are equal share one."""
     made = (_needs, _mixes, _settings, _runs, _terms, _formulas, _pool, _advice)
     yield from (table for table in (make(plan) for make in made) if table.rows)
 
 
-def _needs(plan: Plan) -> PlanTable:
+def label_of(labels: Sequence[str]) -> str:
+    """Name several flow controls at once; forms of one have its name once.
+
+    Examples
+    --------
+    >>> label_of(["PFC, on-off", "PFC, timer"]), label_of(["SWING"])
+    ('PFC, on-off or timer', 'SWING')
+    """
+    heads = {label.partition(", ")[0] for label in labels}
+    if len(labels) == 1 or len(heads) > 1:
+        return " and ".join(labels)
+    return f"{heads.pop()}, {' or '.join(label.partition(', ')[2] for label in labels)}"
+
+
+def merged(rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, ...]]:
+    """Return rows with their labels; those whose cells are equal are one row."""
+    by_cells: dict[Row, list[str]] = {}
+    for label, cells in rows:
+        by_cells.setdefault(cells, []).append(label)
+    yield from ((label_of(labels), *cells) for cells, labels in by_cells.items())
+
+
+def _table(*, title: str, columns: tuple[str, ...], rows: Iterable[Row]) -> Table:
+    return Table(title=title, columns=columns, rows=tuple(rows), words=WORDS)
+
+
+def _needs(plan: Plan) -> Table:
     rows = [
         (
-            f"{row.label}, in the {row.place}",
-            f"{row.no_loss:,}",
-            f"{row.busy:,}",
-            _count(row.links_no_loss),
-            _count(row.links_busy),
-            distance(row.reach_no_loss_m),
-            distance(row.reach_busy_m),
+            row.label,
+            (
+                row.place,
+                f"{row.no_loss:,}",
+                f"{row.busy:,}",
+                _count(row.links_no_loss),
+                _count(row.links_busy),
+                distance(row.reach_no_loss_m),
+                distance(row.reach_busy_m),
+            ),
         )
         for row in plan.rows
         if not row.refused
     ]
-    return PlanTable(
+    return _table(
         title="Needed by one class of one link, in bytes, and for what the given memory suffices",
         columns=(
             "flow control",
+            "in the",
             "no loss",
             "and busy",
             "links, no loss",
@@ -72,11 +99,11 @@ def _needs(plan: Plan) -> PlanTable:
             "reach, no loss",
             "reach, busy",
         ),
-        rows=tuple(rows),
+        rows=merged(rows),
     )
 
 
-def _mixes(plan: Plan) -> PlanTable:
+def _mixes(plan: Plan) -> Table:
     rows = [
         (
             f"{each.mix} (asked)" if each.is_asked else each.mix,
@@ -87,14 +114,14 @@ def _mixes(plan: Plan) -> PlanTable:
         )
         for each in plan.by_mix
     ]
-    return PlanTable(
+    return _table(
         title="What the frames decide (--mix): PFC for all links and classes, in bytes",
         columns=("frames", "no loss", "and busy", "given memory", "what that assumes"),
-        rows=tuple(rows),
+        rows=rows,
     )
 
 
-def _settings(plan: Plan) -> PlanTable:
+def _settings(plan: Plan) -> Table:
     rows = []
     for row in plan.rows:
         own = row.thresholds
@@ -102,41 +129,41 @@ def _settings(plan: Plan) -> PlanTable:
             continue
         numbers = (own.size, own.xoff, own.xon, own.headroom, own.level)
         texts = ("-" if each is None else f"{each:,}" for each in numbers)
-        rows.append((row.label, *texts, *(f"{100 * share:.1f} %" for share in row.carried.values())))
-    return PlanTable(
+        rows.append((row.label, (*texts, *(f"{100 * share:.1f} %" for share in row.carried.values()))))
+    return _table(
         title="Set for one class of one link, in bytes, with what would be enough where memory is not",
         columns=("flow control", "buffer", "xoff", "xon", "headroom", "level", "drained at 50 %", "at 90 %"),
-        rows=tuple(rows),
+        rows=merged(rows),
     )
 
 
-def _runs(plan: Plan) -> PlanTable:
+def _runs(plan: Plan) -> Table:
     rows = []
     for row in plan.rows:
         if row.trial is None:
             continue
         least = "-" if row.trial.least is None else f"{row.trial.least:,}"
         carried = (f"{100 * share:.1f} %" for share in row.carried_run.values())
-        rows.append((row.label, f"{row.trial.peak:,}", least, *carried, verdict(row)))
-    return PlanTable(
+        rows.append((row.label, (f"{row.trial.peak:,}", least, *carried, verdict(row))))
+    return _table(
         title="Tried by runs that stop the far end at the worst moment",
         columns=("flow control", "most held", "least that holds", "drained at 50 %", "at 90 %", "verdict"),
-        rows=tuple(rows),
+        rows=merged(rows),
     )
 
 
-def _terms(plan: Plan) -> PlanTable:
+def _terms(plan: Plan) -> Table:
     terms = headroom_terms(plan.question)
     rows = [(each.name, f"{each.bytes:,}", each.value, each.source) for each in terms]
     rows.append(("together", f"{sum(each.bytes for each in terms):,}", "", ""))
-    return PlanTable(
+    return _table(
         title="PFC's headroom for one class of one link, term by term, in bytes",
         columns=("term", "bytes", "value", "source"),
-        rows=tuple(rows),
+        rows=rows,
     )
 
 
-def _formulas(plan: Plan) -> PlanTable:
+def _formulas(plan: Plan) -> Table:
     least = next((row.least_headroom for row in plan.rows if row.least_headroom is not None), None)
     rows = []
     for each in plan.formulas:
@@ -146,10 +173,10 @@ def _formulas(plan: Plan) -> PlanTable:
         against = "not tried" if least is None else _against(each.bytes - least)
         source = f"{each.source} ({each.version})"
         rows.append((each.name, f"{each.bytes:,}", f"{each.difference:+,}", against, source))
-    return PlanTable(
+    return _table(
         title="PFC's headroom for one class of one link, in bytes, by formula",
         columns=("formula", "headroom", "to physics", "in the hardest run", "source"),
-        rows=tuple(rows),
+        rows=rows,
     )
 
 
@@ -162,7 +189,7 @@ def _alpha(shared: Pool) -> str:
     return f"{shared.alpha:g} (dynamic_th {shared.exponent}){largest}"
 
 
-def _pool(plan: Plan) -> PlanTable:
+def _pool(plan: Plan) -> Table:
     shared = plan.pool
     rows: list[tuple[str, ...]] = []
     if shared is not None:
@@ -190,10 +217,10 @@ def _pool(plan: Plan) -> PlanTable:
             rows.append(
                 ("all stop at once", held if run.holds else f"loses {counted(run.lost_packets, 'packet')}")
             )
-    return PlanTable(title="PFC in a shared buffer", columns=("what", "value"), rows=tuple(rows))
+    return _table(title="PFC in a shared buffer", columns=("what", "value"), rows=rows)
 
 
-def _advice(plan: Plan) -> PlanTable:
+def _advice(plan: Plan) -> Table:
     own = plan.advice
     rows: list[tuple[str, ...]] = []
     if own is not None:
@@ -219,7 +246,7 @@ def _advice(plan: Plan) -> PlanTable:
             ("IRN's timeouts", f"{timers} (a round trip; one with the buffer full)"),
             ("longest pause of a frame", f"{own.longest_pause_ps / 1e6:,.1f} us, {shorter}"),
         ]
-    return PlanTable(title="Beside the buffer, with PFC", columns=("what", "value"), rows=tuple(rows))
+    return _table(title="Beside the buffer, with PFC", columns=("what", "value"), rows=rows)
 
 
 def _count(value: int | None) -> str:

@@ -17,7 +17,7 @@ from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 from floodway.plot.look import LAYOUT_PT, current, heading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -45,6 +45,8 @@ __all__ = [
 Format = Literal["png", "pdf", "svg"]
 #: The formats of pictures, by the endings of their files.
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
+#: Settings of matplotlib that pictures have from their caller.
+FONTS = ("font.family", "font.serif", "font.sans-serif", "font.monospace")
 #: Inches, as all lengths of layouts: those of letters of 10 points.
 SIZE = (7.0, 4.2)
 #: A narrower picture has more, so that it is at least so many pixels wide.
@@ -195,8 +197,10 @@ def scale_axes(axes: Axes, usual: Sequence[str]) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def plain_style() -> Iterator[None]:
-    """Draw with matplotlib's own defaults, so that the same result gives the same picture."""
-    with style.context("default"), mpl.rc_context({"font.size": LAYOUT_PT * current().scale}):
+    """Draw with matplotlib's own defaults but for fonts, so that the same result gives the same picture."""
+    settings: Any = mpl.rcParams
+    chosen: Any = {name: settings[name] for name in FONTS} | {"font.size": LAYOUT_PT * current().scale}
+    with style.context("default"), mpl.rc_context(chosen):
         yield
 
 
@@ -216,12 +220,13 @@ def shown(name: str, *, longest: int = LONGEST_NAME) -> str:
     return (f" {plain}" if plain.startswith("_") else plain).replace("$", r"\$")
 
 
-def plain_ticks(axis: Axis) -> None:
+def plain_ticks(axis: Axis, *, write: Callable[[float], str] | None = None) -> None:
     """Write the numbers of a logarithmic axis out: 1, 2, 5, 10, 20 and so on.
 
     An axis across has no room for that over many decades: it has the powers of ten alone then, as such where
-    they are large.
+    they are large. `write` writes numbers in another way, such as sizes with their units.
     """
+    written = write or _written_out
     powers = LogFormatterSciNotation()
     powers.set_axis(axis)
 
@@ -231,10 +236,10 @@ def plain_ticks(axis: Axis) -> None:
 
     def major(value: float, _: float | None = None) -> str:
         large = max(axis.get_view_interval()) >= LARGE
-        return str(powers(value)) if large and is_wide() else _written_out(value)
+        return str(powers(value)) if large and is_wide() and write is None else written(value)
 
     def minor(value: float, _: float | None = None) -> str:
-        return "" if is_wide() else _written_out(value)
+        return "" if is_wide() else written(value)
 
     axis.set_minor_locator(LogLocator(subs=(2, 5)))
     axis.set_major_formatter(major)

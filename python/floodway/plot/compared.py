@@ -1,15 +1,15 @@
 """Pictures of variants side by side; a variant has the same colour in all of them.
 
-Completion times and slowdown are over the flows of all seeds together, pauses are means with their
-confidence intervals, curves in time are those of the first seed.
+Completion times are over the flows of all seeds together, slowdown and pauses are means with their confidence
+intervals, curves in time are those of the first seed.
 """
 
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from floodway.common.documents import Picture
 from floodway.common.errors import PlotError
 from floodway.plot.axes import axes_of, plain_style, png_of, shown
 from floodway.plot.busbw import busbw
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from floodway.comparison.shown_link import ShownLink
     from floodway.results import Result
 
-__all__ = ["Picture", "pictures"]
+__all__ = ["pictures"]
 
 #: Labels longer than this make bars unreadable when they stand side by side.
 LONG_LABEL = 12
@@ -37,15 +37,6 @@ LONG_LABEL = 12
 MOST_OPERATIONS = 50_000
 #: So many of them have room all the same.
 FEW_LABELS = 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class Picture:
-    """A picture: its file's name, what it shows, and its bytes."""
-
-    file: str
-    caption: str
-    png: bytes
 
 
 def pictures(
@@ -76,16 +67,18 @@ def pictures(
 
 def _of_flows(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
     pooled = ", over the flows of all seeds" if several else ""
+    counts = [len(source.results) for source in sources]
+    bars = f"; {interval_note(min(counts), max(counts))}" if several else "."
     completed = f"Share of measured flows that completed within a time{pooled}"
+    yield (
+        "slowdown.png",
+        f"Slowdown against flow size, in buckets of equal numbers of flows{bars}",
+        lambda: slowdown(sources, workloads=None).figure,
+    )
     yield (
         "fct.png",
         f"{completed}; a curve that ends below 1 has unfinished flows.",
         lambda: fct(sources, workloads=None).figure,
-    )
-    yield (
-        "slowdown.png",
-        f"Slowdown against flow size, in buckets of equal numbers of flows{pooled}.",
-        lambda: slowdown(sources, workloads=None).figure,
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from floodway.results import Result
 
 __all__ = [
+    "LARGER_BELOW",
     "LEGEND_KEY",
     "LEGEND_LETTERS",
     "LEGEND_ROW",
@@ -52,10 +53,13 @@ LEGEND_LETTERS, LEGEND_KEY = 14.3, 8
 NOTE_LETTERS = 15.5
 #: Of a picture whose curves may hide one another.
 WIDER_BELOW = "Earlier curves are drawn wider so that coinciding curves stay visible."
+LARGER_BELOW = "Earlier curves have larger marks so that coinciding curves stay visible."
 #: Inches of a row of the legend.
 LEGEND_ROW = 0.19
 #: Points of the last curve, what each below it has more of them at most, and the lowest at most in all.
 WIDTH, WIDER, WIDEST = 1.3, 0.7, 2.4
+#: The same of marks.
+MARK_SIZE, LARGER, LARGEST = 3.5, 1.6, 5.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,11 +101,11 @@ class Curve:
     workload
         Name of the workload; none where all of them are together.
     flows
-        `size_bytes`, `fct_us`, `slowdown`, `finished` of all seeds; never empty.
+        `size_bytes`, `fct_us`, `slowdown`, `finished` of all seeds, which `seed` numbers; never empty.
     label
         What the legend says.
-    colour, line, mark, width
-        How it looks.
+    colour, line, mark, mark_size
+        How it looks; marks are open, so that those that lie on one another can all be seen.
     """
 
     source: str
@@ -111,7 +115,17 @@ class Curve:
     colour: str
     line: Any
     mark: str
-    width: float
+    mark_size: float
+
+    @property
+    def seeds(self) -> int:
+        """Of how many runs its flows are."""
+        return int(self.flows["seed"].n_unique())
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        """How its points look."""
+        return {"marker": self.mark, "markersize": self.mark_size, "markerfacecolor": "white"}
 
     @property
     def finished(self) -> int:
@@ -150,7 +164,13 @@ def flow_curves(sources: Sequence[Source], *, workloads: Sequence[str] | None = 
     if not chosen:
         raise PlotError("there is no measured flow to show")
     return tuple(
-        _curve((n, w), own, sources=sources, names=names, width=_width(len(chosen) - 1 - place, len(chosen)))
+        _curve(
+            (n, w),
+            own,
+            sources=sources,
+            names=names,
+            mark_size=_mark_size(len(chosen) - 1 - place, len(chosen)),
+        )
         for place, (n, w, own) in enumerate(chosen)
     )
 
@@ -209,8 +229,10 @@ def titled(what: str, sources: Sequence[Source]) -> str:
 def _measured(source: Source) -> pl.DataFrame:
     columns = ("flow_id", "size_bytes", "fct_us", "slowdown", "finished")
     return pl.concat(
-        result.flows.filter(pl.col("measured")).select(pl.col("workload").cast(pl.String), *columns)
-        for result in source.results
+        result.flows.filter(pl.col("measured")).select(
+            pl.col("workload").cast(pl.String), *columns, seed=pl.lit(number)
+        )
+        for number, result in enumerate(source.results)
     )
 
 
@@ -234,7 +256,7 @@ def _curve(
     *,
     sources: Sequence[Source],
     names: Sequence[str | None],
-    width: float,
+    mark_size: float,
 ) -> Curve:
     n, w = place
     source, workload = sources[n].label, names[w]
@@ -251,10 +273,10 @@ def _curve(
         colour=colour_of(major),
         line=LINES[turn % len(LINES)],
         mark=MARKS[turn % len(MARKS)],
-        width=width,
+        mark_size=mark_size,
     )
 
 
-def _width(below: int, curves: int) -> float:
-    """Draw what lies below wider, so that curves that are the same can all be seen."""
-    return WIDTH + below * min(WIDER, WIDEST / max(curves - 1, 1))
+def _mark_size(below: int, curves: int) -> float:
+    """Draw larger marks on what lies below, so that curves that are the same can all be seen."""
+    return MARK_SIZE + below * min(LARGER, LARGEST / max(curves - 1, 1))

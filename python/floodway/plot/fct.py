@@ -13,7 +13,7 @@ import polars as pl
 
 from floodway.common.errors import PlotError
 from floodway.plot.axes import axes_of, plain_style, scale_axes
-from floodway.plot.curves import WIDER_BELOW, Drawing, add_legend, flow_curves, titled
+from floodway.plot.curves import LARGER_BELOW, WIDTH, Drawing, add_legend, flow_curves, titled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,8 @@ __all__ = ["FLOWS", "TIME", "fct"]
 TIME, FLOWS = "flow completion time in µs", "share of measured flows"
 #: A curve of more flows is drawn through this many, evenly spread, and through more towards its end.
 MOST_POINTS, MOST_OF_TAIL = 3000, 1000
+#: Marks of a curve.
+MARKED = 8
 
 
 def fct(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> Drawing:
@@ -58,14 +60,17 @@ def fct(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> D
         figure, axes = axes_of(TIME, FLOWS, title=title)
         labels = [_label(curve) for curve in curves]
         for curve, (times, share), label in zip(curves, points, labels, strict=True):
-            look = {"color": curve.colour, "linestyle": curve.line, "linewidth": curve.width}
+            look = {"color": curve.colour, "linestyle": curve.line, "linewidth": WIDTH}
+            # A few marks, in different places, tell curves apart in print.
+            every = max(1, len(times) // MARKED)
+            look |= {**curve.marks, "markevery": (min(every // 2, len(times) - 1), every)}
             axes.step(times, share, where="post", label=label, **look)
             if curve.finished < len(curve.flows):
                 axes.plot(times[-1:], share[-1:], marker="x", color=curve.colour)
         log = scale_axes(axes, "x")
         # A logarithm has no zero: then the least share of a curve is the lowest.
         axes.set_ylim(min(share[1] for _, share in points if len(share)) if "y" in log else 0, 1.01)
-        note = WIDER_BELOW if len(curves) > 1 else ""
+        note = LARGER_BELOW if len(curves) > 1 else ""
         add_legend(figure, labels, note=note)
     return Drawing(figure=figure, data=pl.concat(map(_table, curves, points)), note=note)
 

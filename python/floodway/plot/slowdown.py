@@ -6,22 +6,26 @@ line has a gap there.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from floodway.common.documents import size_text
 from floodway.common.errors import PlotError
-from floodway.plot.axes import axes_of, panels_of, plain_style, scale_axes
-from floodway.plot.curves import WIDER_BELOW, WIDTH, Drawing, add_legend, flow_curves, titled
+from floodway.plot.axes import axes_of, panels_of, plain_style, plain_ticks, scale_axes
+from floodway.plot.curves import LARGER_BELOW, WIDTH, Drawing, add_legend, flow_curves, titled
+from floodway.results.interval import LEAST_SEEDS, half_width, interval_note
 from floodway.results.percentiles import of_flows
-from floodway.results.summary import SizeBucket, slowdown_by_size
+from floodway.results.summary import percentile, slowdown_by_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from floodway.plot.curves import Curve, Source
 
@@ -29,11 +33,21 @@ __all__ = ["slowdown"]
 
 #: So many curves have their median and their 99th percentile in one panel.
 TOGETHER = 3
-#: Points of the last curve's marks, and by how much others are larger for each point of a wider line: marks
-#: that lie on one another can all be seen then.
-MARK, WIDER_MARK = 3.0, 1.8
 #: The percentiles, and the line of each.
 LINES = {"p50": "-", "p99": "--"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Point:
+    """The slowdown of the flows of one range of sizes, and how far the intervals reach to either side."""
+
+    from_bytes: int
+    to_bytes: int
+    flows: int
+    p50: float | None
+    p99: float | None
+    p50_reach: float | None = None
+    p99_reach: float | None = None
 
 
 def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> Drawing:
@@ -44,7 +58,8 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
     Parameters
     ----------
     sources
-        The results; the flows of all seeds of a source are taken together.
+        The results. Of three seeds or more, points are means over the seeds, with their 95 % confidence
+        intervals; of fewer, the flows of all seeds are taken together.
     workloads
         As in `flow_curves`.
 
@@ -52,7 +67,8 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
     -------
     Drawing
         Its table has `result`, `workload`, `from_bytes`, `to_bytes`, `flows`, `p50` and `p99`, which are
-        empty where they are not reached.
+        empty where they are not reached, and how far the intervals reach to either side, `p50_reach` and
+        `p99_reach`, which are empty for fewer than three seeds.
 
     Raises
     ------
@@ -60,7 +76,7 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
         If no percentile is reached, or there is no such workload.
     """
     curves = flow_curves(sources, workloads=workloads)
-    buckets = [slowdown_by_size(curve.flows) for curve in curves]
+    buckets = [_points(curve) for curve in curves]
     if not any(bucket.p50 is not None for own in buckets for bucket in own):
         raise PlotError(
             "no flow size has half of its measured flows finished, so there is no slowdown to show"
@@ -70,21 +86,25 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
         figure, panels = _panels(sources, many=len(curves) > TOGETHER)
         for curve, own, label in zip(curves, buckets, labels, strict=True):
             for axes, (name, line) in zip(panels, LINES.items(), strict=True):
-                _draw(axes, curve, [(bucket.to_bytes, getattr(bucket, name)) for bucket in own], line)
-            # The median's line, which every curve has, stands in the legend.
-            panels[0].lines[-1 if panels[0] is not panels[1] else -2].set_label(label)
+                drawn = _draw(axes, curve, own, name, line)
+                # The median's line, which every curve has, stands in the legend.
+                if name == "p50":
+                    drawn.set_label(label)
         for axes in dict.fromkeys(panels):
-            scale_axes(axes, "xy")
+            if "x" in scale_axes(axes, "xy"):
+                plain_ticks(axes.xaxis, write=size_text)
         note = _note(curves, buckets)
         add_legend(figure, labels, note=note)
     return Drawing(figure=figure, data=pl.concat(map(_table, curves, buckets)), note=note)
 
 
-def _note(curves: Sequence[Curve], buckets: Sequence[Sequence[SizeBucket]]) -> str:
+def _note(curves: Sequence[Curve], buckets: Sequence[Sequence[_Point]]) -> str:
     """Say of how few flows each p99 is, and what widths mean."""
     flows = [bucket.flows for own in buckets for bucket in own]
     lines = [of_flows(min(flows), max(flows), thousandths=990, each="each point")]
-    return " ".join([*filter(None, lines), *([WIDER_BELOW] if len(curves) > 1 else [])])
+    seeds = [curve.seeds for curve in curves]
+    bars = interval_note(min(seeds), max(seeds)) if max(seeds) > 1 else ""
+    return " ".join([*filter(None, [*lines, bars]), *([LARGER_BELOW] if len(curves) > 1 else [])])
 
 
 def _panels(sources: Sequence[Source], *, many: bool) -> tuple[Figure, list[Axes]]:
@@ -101,28 +121,68 @@ def _panels(sources: Sequence[Source], *, many: bool) -> tuple[Figure, list[Axes
     return figure, panels
 
 
-def _draw(axes: Axes, curve: Curve, points: Sequence[tuple[int, float | None]], line: str) -> None:
-    axes.plot(
-        [size for size, _ in points],
-        [float("nan") if value is None else value for _, value in points],
+def _points(curve: Curve) -> list[_Point]:
+    """Return the points of a curve: of three seeds or more the means of each one's percentiles."""
+    buckets = slowdown_by_size(curve.flows)
+    if curve.seeds < LEAST_SEEDS:
+        return [_Point(**asdict(bucket)) for bucket in buckets]
+    ordered = curve.flows.sort("size_bytes", "flow_id", "seed")
+    points, begin = [], 0
+    for bucket in buckets:
+        own = ordered[begin : begin + bucket.flows].partition_by("seed")
+        begin += bucket.flows
+        p50, p99 = ([_percentile(flows, each) for flows in own] for each in (500, 990))
+        means = {"p50": _mean(p50), "p99": _mean(p99)}
+        reaches = {"p50_reach": _reach(p50), "p99_reach": _reach(p99)}
+        points.append(_Point(**{**asdict(bucket), **means, **reaches}))
+    return points
+
+
+def _percentile(flows: pl.DataFrame, thousandths: int) -> float | None:
+    return percentile(flows["slowdown"].drop_nulls().sort(), of=len(flows), thousandths=thousandths)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known and len(known) == len(values) else None
+
+
+def _reach(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return half_width(known) if len(known) == len(values) else None
+
+
+def _draw(axes: Axes, curve: Curve, points: Sequence[_Point], name: str, line: str) -> Line2D:
+    """Draw a percentile with its intervals, and return its line."""
+    values = [getattr(point, name) for point in points]
+    reaches = [getattr(point, f"{name}_reach") or 0.0 for point in points]
+    # A logarithm has no zero: an interval that reaches it ends just above.
+    low = [min(reach, 0.99 * (value or 0.0)) for value, reach in zip(values, reaches, strict=True)]
+    drawn: Line2D
+    drawn, *_ = axes.errorbar(
+        [point.to_bytes for point in points],
+        [float("nan") if value is None else value for value in values],
+        yerr=[low, reaches] if any(reaches) else None,
         color=curve.colour,
         linestyle=line,
-        marker=curve.mark,
-        markersize=MARK + WIDER_MARK * (curve.width - WIDTH),
-        linewidth=curve.width,
+        linewidth=WIDTH,
+        elinewidth=0.8,
+        capsize=2,
+        **curve.marks,
     )
+    return drawn
 
 
-def _label(curve: Curve, buckets: Sequence[SizeBucket]) -> str:
+def _label(curve: Curve, buckets: Sequence[_Point]) -> str:
     missing = sum(bucket.p99 is None for bucket in buckets)
     return f"{curve.label} (p99 of {missing} of {len(buckets)} sizes not reached)" if missing else curve.label
 
 
-def _table(curve: Curve, buckets: Sequence[SizeBucket]) -> pl.DataFrame:
+def _table(curve: Curve, buckets: Sequence[_Point]) -> pl.DataFrame:
     frame = pl.DataFrame(
-        [asdict(bucket) for bucket in buckets], schema_overrides={"p50": pl.Float64, "p99": pl.Float64}
+        [asdict(bucket) for bucket in buckets],
+        schema_overrides=dict.fromkeys(("p50", "p99", "p50_reach", "p99_reach"), pl.Float64),
     )
     names = {"result": pl.lit(curve.source), "workload": pl.lit(curve.workload or "all")}
-    return frame.select(
-        **names, from_bytes="from_bytes", to_bytes="to_bytes", flows="flows", p50="p50", p99="p99"
-    )
+    sizes = {"from_bytes": "from_bytes", "to_bytes": "to_bytes", "flows": "flows"}
+    return frame.select(**names, **sizes, p50="p50", p99="p99", p50_reach="p50_reach", p99_reach="p99_reach")

@@ -22,7 +22,7 @@ __all__ = ["Verified", "not_covered", "verified", "verified_all"]
 _DOCUMENTS = (COMPARISON_FILE, STUDY_FILE, "report.md", "index.html")
 #: What else it writes there, by ending, and what that is called: one, and several.
 _OTHERS = (
-    ((".csv", ".parquet"), "table", "tables"),
+    ((".csv", ".parquet", ".md", ".tex"), "table", "tables"),
     ((".png", ".pdf", ".svg"), "picture", "pictures"),
 )
 

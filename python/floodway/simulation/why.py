@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import polars as pl
 
 from floodway import _floodway
+from floodway.common.documents import time_text
 from floodway.common.errors import InputError, OutputError, RunError, ScenarioError, UnknownNameError
 from floodway.common.names import nearest, not_a_choice
 from floodway.results.frames import frame
@@ -65,6 +66,8 @@ CAUSES = {
 AT_NIC = ("predecessors", "link-down")
 #: What a flow needs that is alone.
 NEEDED = ("serialisation", "propagation", "switching")
+#: The rest is named from one part in so many of the completion time on.
+LEAST_REST = 100
 #: A percentile, such as p99 or p99.9.
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)")
 
@@ -178,18 +181,20 @@ class Why:
         return {cause: parts for cause, parts in own.items() if parts}
 
     def sentence(self) -> str:
-        """Say where most of the time went, and where that is what any flow needs, most of the rest."""
+        """Say what most of the time went to, and where that is what any flow needs, most of the rest."""
         causes = self.by_cause()
-        text = f"{self._most(causes, self.fct_ps, f'{self.fct_us:,.3f} us')}"
+        text = self._most(causes, self.fct_ps, time_text(self.fct_us))
         rest = {cause: parts for cause, parts in causes.items() if cause not in NEEDED}
-        if _largest_of(causes) in rest or not rest:
+        beyond = sum(map(_sum, rest.values()))
+        if _largest_of(causes) in rest or beyond * LEAST_REST < self.fct_ps:
             return text
-        return f"{text}. {self._most(rest, sum(map(_sum, rest.values())), 'the rest')}"
+        return f"{text}. {self._most(rest, beyond, 'the rest')}"
 
     def _most(self, causes: Mapping[str, tuple[Part, ...]], whole_ps: int, whole: str) -> str:
         cause = _largest_of(causes)
-        text = f"{_percent(_sum(causes[cause]), whole_ps)} of {whole}: {CAUSES[cause]}"
-        return text + self._where(causes[cause], "its NIC, " if cause in AT_NIC else "")
+        text = f"{CAUSES[cause]}: {_percent(_sum(causes[cause]), whole_ps)} of {whole}"
+        where = self._where(causes[cause], "its NIC, " if cause in AT_NIC else "")
+        return text[:1].upper() + text[1:] + where
 
     def _where(self, parts: tuple[Part, ...], what: str) -> str:
         whole = _sum(parts)
@@ -198,14 +203,13 @@ class Why:
             return ""
         share = "" if at_port == whole else f", {_percent(at_port, whole)} of that"
         where = f"{share} at {what}{self.short(port)}"
-        there = [part for part in parts if part.port == port]
-        origin, from_there = _largest((part.origin, part.time_ps) for part in there)
+        origin, from_there = _largest((part.origin, part.time_ps) for part in parts)
         if origin is None:
             return where
         those = (
             "those pauses"
-            if from_there == at_port
-            else f"{_percent(from_there, at_port)} of it by pauses that"
+            if from_there == whole
+            else f"{_percent(from_there, whole)} of the pauses, by time,"
         )
         return f"{where}; {those} began at {self.short(origin)}"
 

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from floodway.common.documents import Document
     from floodway.plot import Format
     from floodway.study.outcome import Conducted
     from floodway.study.running.storage import Runs
-    from floodway.study.table import NumbersTable
 
 __all__ = ["Reports", "reports"]
 
@@ -35,8 +35,8 @@ class Reports(Protocol):
     ) -> tuple[Path, ...]:
         """Write numbers, pictures and the report beside the runs, and return the files."""
 
-    def table(self, conducted: Conducted) -> NumbersTable | None:
-        """Return the table of claims; none without claims."""
+    def claims(self, conducted: Conducted) -> Document | None:
+        """Return counts of verdicts, claims that do not hold first, and all claims; None without claims."""
 
 
 def reports() -> Reports | None:

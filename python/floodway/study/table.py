@@ -20,7 +20,7 @@ __all__ = ["NumbersTable", "numbers_table"]
 
 @dataclass(frozen=True, kw_only=True)
 class NumbersTable:
-    """A table of a study as people read it: its means, or its claims.
+    """The means of a study as people read them.
 
     Attributes
     ----------

@@ -56,16 +56,12 @@ impl Pacer {
             let opened =
                 Connection { flow: Some(flow), wants: 0, granted: 0, is_active: false, is_idle: false };
             let free = self.connections.iter().position(Connection::is_free);
-            match free {
-                Some(place) => {
-                    self.connections[place] = opened;
-                    place
-                }
-                None => {
-                    self.connections.push(opened);
-                    self.connections.len() - 1
-                }
+            let place = free.unwrap_or(self.connections.len());
+            match self.connections.get_mut(place) {
+                Some(closed) => *closed = opened,
+                None => self.connections.push(opened),
             }
+            place
         })
     }
 

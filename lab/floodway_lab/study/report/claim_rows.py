@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from floodway.common.markdown import plain
 from floodway.results.percentiles import of_flows
 from floodway.results.quantities import counted
-from floodway_lab.markdown import plain
 from floodway_lab.study.claims.judgement import HOLDS, best_reading
 from floodway_lab.study.claims.verdicts import point_of
 

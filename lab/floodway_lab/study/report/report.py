@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 
 from floodway.common.errors import unwritable
+from floodway.common.markdown import Markdown, code, formatted, plain, table, target
 from floodway.common.pages import environment
 from floodway.results.files import REPORT_FILE as RUN_PAGE
 from floodway.results.files import replace_file
@@ -25,7 +26,6 @@ from floodway.scenarios.keys import engine
 from floodway.simulation.run import versions
 from floodway.study.format.model import NUMBERS
 from floodway.study.table import numbers_table
-from floodway_lab.markdown import Markdown, code, formatted, plain, table, target
 from floodway_lab.study.report.claim_rows import COLUMNS, RULE, claim_rows, readings_list
 from floodway_lab.study.report.counts import verdict_counts
 from floodway_lab.study.report.document import document
@@ -88,7 +88,7 @@ def write_report(
         texts = [gallery.picture(plot, on_message) for plot in part.study.plots]
         numbers = _numbers(part, conducted, written)
         written += gallery.files
-        sections.append(_section(part, conducted, [*texts, numbers]))
+        sections.append(_section(part, conducted, texts, numbers))
         pictures.append([*gallery.shown.values()])
     found = document(conducted, pictures, shown)
     head = [*_head(conducted, title), *_glance(conducted, found)]
@@ -119,22 +119,18 @@ def _glance(conducted: Conducted, found: Mapping[str, Any]) -> Iterator[str]:
         yield f"![{plain(picture['title'])}]({target(picture['file'])})\n\n{plain(picture['caption'])}"
 
 
-def _section(part: Part, conducted: Conducted, pictures: Sequence[str]) -> str:
+def _section(part: Part, conducted: Conducted, pictures: Sequence[str], numbers: str) -> str:
     study = part.study
     # A report on one study has its title already.
     title = f"## {plain(study.title)}" if len(conducted.parts) > 1 else ""
     known = part.known
-    blocks = [title, plain(study.shows), _simulated(part, known), formatted(study.notes)]
-    blocks += [readings_list((each.name, each.says) for each in study.readings)]
-    blocks += [_table(part)] if part.judged else []
-    blocks += pictures
-    blocks += [f"Numbers: {plain(study.source)}"] if study.source else []
-    blocks += [_runs(part, conducted, known), _warnings(part)]
+    blocks = [title, plain(study.shows)]
+    blocks += [table(COLUMNS, [row.cells for row in claim_rows(part)])] if part.judged else []
+    blocks += [*pictures, formatted(study.notes)]
+    blocks += [readings_list((each.name, each.says) for each in study.readings), numbers]
+    blocks += [_simulated(part, known), f"Numbers: {plain(study.source)}" if study.source else ""]
+    blocks += [_runs(part, conducted, known), _warnings(part), RULE if part.judged else ""]
     return "\n\n".join(block for block in blocks if block)
-
-
-def _table(part: Part) -> str:
-    return f"{table(COLUMNS, [row.cells for row in claim_rows(part)])}\n\n{RULE}"
 
 
 def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
@@ -262,7 +258,7 @@ def _page(title: str, text: str, folder: Path) -> str:
 
     body = re.sub(r'src="([^"/]+\.png)"', inside, body)
     return (
-        environment("floodway_lab.study.report")
+        environment("floodway_lab.study.report", "floodway.common.documents")
         .get_template("page.html.jinja")
         .render(title=title, body=body)
     )

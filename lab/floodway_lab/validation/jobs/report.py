@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway_lab.markdown import plain, table
+from floodway.common.markdown import plain, table
 from floodway_lab.validation.page import write_block
 
 if TYPE_CHECKING:

@@ -71,6 +71,7 @@ __all__ = ["command"]
 @options.force
 @options.quiet
 @options.json
+@options.full
 @options.strict
 @options.force_threads
 @options.force_memory
@@ -98,6 +99,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     force: bool,
     quiet: bool,
     json: bool,
+    full: bool,
     strict: bool,
     force_threads: bool,
     force_memory: bool,
@@ -143,6 +145,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             force=force,
             quiet=quiet,
             json=json,
+            full=full,
             strict=strict,
             force_threads=force_threads,
             force_memory=force_memory,

@@ -119,6 +119,7 @@ __all__ = ["command"]
 @options.jobs
 @options.quiet
 @options.json
+@options.full
 def command(  # noqa: PLR0913 (one argument an option)
     *,
     file: Path | None,
@@ -147,6 +148,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     jobs: int | None,
     quiet: bool,
     json: bool,
+    full: bool,
 ) -> int:
     """Plan a long lossless link: buffer, thresholds, reach; buffers are tried by runs.
 
@@ -195,5 +197,6 @@ def command(  # noqa: PLR0913 (one argument an option)
         jobs=jobs,
         quiet=quiet,
         json=json,
+        full=full,
     )
     return planning.plan(file, wanted)

@@ -41,6 +41,14 @@ __all__ = ["command"]
 @options.title
 @options.no_note
 @click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME",
+    help="Name of a result or variant in the picture; once for each, in their order.",
+    show_default="the folder's, or the variant's",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR|FILE",
@@ -155,6 +163,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     out: Path | None,
     metric: str | None,
     objects: tuple[str, ...],
+    labels: tuple[str, ...],
     workloads: tuple[str, ...],
     flows: tuple[str, ...],
     class_: int | None,
@@ -212,6 +221,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             out=out,
             metric=metric,
             objects=list(objects),
+            labels=labels,
             workloads=list(workloads),
             flows=list(flows),
             class_=class_,

@@ -35,6 +35,7 @@ __all__ = ["command"]
 @options.force
 @options.quiet
 @options.json
+@options.full
 @options.strict
 @click.option(
     "--on-deadlock",
@@ -84,6 +85,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     force: bool,
     quiet: bool,
     json: bool,
+    full: bool,
     strict: bool,
     on_deadlock: Literal["stop", "continue"] | None,
     export: Literal["hpcc", "perfetto"] | None,
@@ -127,6 +129,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             force=force,
             quiet=quiet,
             json=json,
+            full=full,
             strict=strict,
             on_deadlock=on_deadlock,
             export=export,

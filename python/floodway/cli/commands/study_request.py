@@ -53,6 +53,7 @@ def with_study_request(*, out: str) -> Callable[[Callable[..., int]], Callable[.
         options.run_again,
         options.quiet,
         options.json,
+        options.full,
     )
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
@@ -72,7 +73,7 @@ def with_study_request(*, out: str) -> Callable[[Callable[..., int]], Callable[.
 NAMES = frozenset(
     (
         *("quick", "seeds", "jobs", "out", "cluster", "shard", "report", "slurm", "status", "force", "quiet"),
-        *("json", "form", "width", "font_size", "log", "title", "no_note"),
+        *("json", "full", "form", "width", "font_size", "log", "title", "no_note"),
     )
 )
 

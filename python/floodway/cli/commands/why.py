@@ -26,13 +26,15 @@ __all__ = ["command"]
 @options.python
 @click.option("--quiet", is_flag=True, help="No progress.")
 @options.json
-def command(
+@options.full
+def command(  # noqa: PLR0913 (one argument an option)
     *,
     folder: Path,
     flow: str,
     python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
     quiet: bool,
     json: bool,
+    full: bool,
 ) -> int:
     """Break down the completion time of a flow by cause and port, or find a collective's critical path.
 
@@ -57,4 +59,4 @@ def command(
     """
     with loading():
         from floodway.cli import why as asking
-    return asking.why(asking.Request(folder=folder, flow=flow, quiet=quiet, json=json))
+    return asking.why(asking.Request(folder=folder, flow=flow, quiet=quiet, json=json, full=full))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import PlanError, unwritable
-from floodway.planning.answer import distance
+from floodway.planning.answer import distance, lost_in_its_run
 from floodway.planning.arriving import largest_held
 from floodway.planning.asics import LANES, counts_headroom
 from floodway.planning.link import CLASS_NUMBERS
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from floodway.planning.planner import Plan
     from floodway.planning.question import Question
 
-__all__ = ["configuration_of", "lost_in_its_run", "warnings_of", "write_plan_for_switches"]
+__all__ = ["configuration_of", "warnings_of", "write_plan_for_switches"]
 
 #: Bytes of a frame beside the IP packet.
 ETHERNET = 18
@@ -100,15 +100,6 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
         detection_ms=beside.watchdog_detection_ms,
         restoration_ms=beside.watchdog_restoration_ms,
     )
-
-
-def lost_in_its_run(plan: Plan) -> str:
-    """Say what the shared buffer of a plan lost when all links stopped at once; empty for nothing."""
-    run, shared = plan.pool_run, plan.pool
-    if run is None or shared is None or run.holds:
-        return ""
-    over = f", over-subscribed {shared.oversubscribed:g} times," if shared.oversubscribed > 1 else ""
-    return f"the shared buffer{over} lost {counted(run.lost_packets, 'packet')} in its run"
 
 
 def warnings_of(plan: Plan, configuration: Configuration) -> Iterator[str]:

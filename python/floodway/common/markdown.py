@@ -12,8 +12,6 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from markdown_it import MarkdownIt
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -88,7 +86,7 @@ def formatted(text: str) -> str:
     if any(each.type.startswith("html") or each.tag in {"a", "img"} for each in _tokens(inert)):
         # A reader does not take for code what looks like it here.
         inert = _OF_LINKS.sub(_numbered, text.strip())
-    open_block = MarkdownIt("commonmark").parse(f"{inert}\n\nend")[-1]
+    open_block = _blocks(inert)[-1]
     if open_block.type == "fence":
         return f"{inert}\n{open_block.markup}"
     return inert
@@ -104,9 +102,15 @@ def _inert_but_code(text: str) -> str:
 
 
 def _tokens(text: str) -> Iterator[Token]:
-    for block in MarkdownIt("commonmark").parse(f"{text}\n\nend"):
+    for block in _blocks(text):
         yield block
         yield from block.children or ()
+
+
+def _blocks(text: str) -> list[Token]:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 (of Markdown of users alone)
+
+    return MarkdownIt("commonmark").parse(f"{text}\n\nend")
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Iterable[str] = ()) -> str:

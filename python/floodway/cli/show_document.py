@@ -1,0 +1,121 @@
+"""Documents on the terminal: the answer, its table, what was simulated, warnings; with `--full` all else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TextIO
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from floodway.cli.output import printable
+from floodway.cli.terminal import Terminal
+from floodway.common.documents.model import cell_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from floodway.common.documents import Cell, Document, Section
+    from floodway.common.documents import Table as DocumentTable
+
+__all__ = ["WIDTH", "rich_table", "show", "show_table", "table_of"]
+
+#: Width of tables when the output is not a terminal.
+WIDTH = 80
+#: The same of the tables behind the answer.
+WIDTH_OF_ALL = 150
+#: Colours of what a reader wants, and of what not.
+STYLES = {"": "", "good": "green", "bad": "red"}
+#: Lines of what was simulated, and warnings, that are shown without `--full`.
+MOST_LINES, MOST_WARNINGS = 3, 6
+
+
+def show(document: Document, stream: TextIO | None = None, *, full: bool = False) -> None:
+    """Print a document."""
+    console = Terminal(stream)
+    if not console.is_terminal:
+        console.width = WIDTH
+    _say(console, document.title)
+    console.print()
+    _say(console, document.answer)
+    for line in document.more:
+        _say(console, line)
+    if document.table is not None:
+        console.print()
+        show_table(console, document.table)
+    if document.simulated or document.warnings:
+        console.print()
+    for line in document.simulated[: None if full else MOST_LINES]:
+        _say(console, line)
+    _warn(console, document, most=None if full else MOST_WARNINGS)
+    if not full:
+        return
+    if not console.is_terminal:
+        console.width = WIDTH_OF_ALL
+    for section in document.sections:
+        if not section.is_empty:
+            _section(console, section)
+
+
+def _warn(console: Terminal, document: Document, *, most: int | None) -> None:
+    """Print warnings; those that the table marks have their numbers."""
+    rows = () if document.table is None else (document.table.columns, *document.table.rows)
+    marked = {number for row in rows for cell in row for number in cell_of(cell).marks}
+    for number, warning in enumerate(document.warnings[:most], 1):
+        _say(console, f"warning{f' [{number}]' if number in marked else ''}: {warning}")
+    left = 0 if most is None else len(document.warnings) - most
+    if left > 0:
+        _say(console, f"{left} more warning{'s' * (left > 1)}: --full")
+
+
+def show_table(console: Terminal, table: DocumentTable) -> None:
+    """Print a table, if it has rows, with its notes."""
+    if table.rows:
+        console.print(rich_table(table))
+    for note in table.notes:
+        _say(console, note)
+
+
+def table_of(title: str, columns: Iterable[str], *, text_columns: Sequence[str] = ()) -> Table:
+    """Make an empty table; columns hold numbers, except text columns."""
+    table = Table(
+        title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE, caption_justify="left"
+    )
+    for column in columns:
+        table.add_column(column, justify="left" if column in text_columns else "right", overflow="fold")
+    return table
+
+
+def rich_table(table: DocumentTable) -> Table:
+    """Make what the terminal shows of a table."""
+    made = Table(
+        title=table.title or None, title_justify="left", title_style="bold", box=box.SIMPLE, pad_edge=False
+    )
+    for number, head in enumerate(table.columns):
+        words = table.is_words(number)
+        made.add_column(_text(cell_of(head)), justify="left" if words else "right", overflow="fold")
+    for row in table.rows:
+        made.add_row(*(Text(_text(cell), style=STYLES[cell.tone]) for cell in map(cell_of, row)))
+    return made
+
+
+def _section(console: Terminal, section: Section) -> None:
+    console.print()
+    _say(console, f"{section.title}:")
+    for line in section.lines:
+        _say(console, line)
+    for table in section.tables:
+        if table.rows:
+            show_table(console, table)
+    for line in section.verbatim:
+        console.print(line, soft_wrap=True)
+
+
+def _say(console: Terminal, line: str) -> None:
+    """Print a line, which a terminal breaks between words; what reads a pipe finds it whole."""
+    console.print(line, soft_wrap=not console.is_terminal)
+
+
+def _text(cell: Cell) -> str:
+    marks = "".join(f" [{number}]" for number in cell.marks)
+    return printable(f"{cell.text}{marks} ({cell.detail})" if cell.detail else f"{cell.text}{marks}")

@@ -1,0 +1,60 @@
+"""The table of a document as files for papers and pages: LaTeX and Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from floodway.common.documents.model import TABLE_FILES, cell_of
+from floodway.common.markdown import plain, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from floodway.common.documents.model import Document, Table
+
+__all__ = ["table_files"]
+
+_OF_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    "±": r"$\pm$",
+    "<": r"$<$",
+    ">": r"$>$",
+}
+
+
+def table_files(document: Document) -> dict[str, str]:
+    """Return the texts of the files, by their names; none where the document has no table."""
+    found = document.table
+    if found is None:
+        return {}
+    return dict(zip(TABLE_FILES, (_markdown(document, found), _latex(document, found)), strict=True))
+
+
+def _markdown(document: Document, found: Table) -> str:
+    head, *rows = _lines(found)
+    numbers = [name for at, name in enumerate(head) if not found.is_words(at)]
+    notes = "".join(f"\n\n{plain(note)}" for note in found.notes)
+    return f"{plain(document.answer)}\n\n{table(head, rows, numbers=numbers)}{notes}\n"
+
+
+def _latex(document: Document, found: Table) -> str:
+    sides = "".join("l" if found.is_words(at) else "r" for at in range(len(found.columns)))
+    head, *rows = [" & ".join(map(_escaped, line)) + r" \\" for line in _lines(found)]
+    comment = " ".join(document.answer.split())
+    begin = (f"% {comment}", rf"\begin{{tabular}}{{{sides}}}", r"\hline", head, r"\hline")
+    return "\n".join((*begin, *rows, r"\hline", r"\end{tabular}", ""))
+
+
+def _lines(found: Table) -> Iterator[list[str]]:
+    """Return the heads and the rows, each cell with its detail behind it."""
+    for row in (found.columns, *found.rows):
+        cells = map(cell_of, row)
+        yield [f"{cell.text} ({cell.detail})" if cell.detail else cell.text for cell in cells]
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"[\\~^&%$#_{}±<>]", lambda found: _OF_LATEX[found[0]], " ".join(text.split()))

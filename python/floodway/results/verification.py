@@ -112,7 +112,7 @@ def not_covered(folder: Path) -> str:
     present = {file.name for file in files}
     parts = [name for name in _DOCUMENTS if name in present]
     for endings, one, several in _OTHERS:
-        count = sum(file.suffix in endings for file in files)
+        count = sum(file.suffix in endings and file.name not in _DOCUMENTS for file in files)
         parts += [f"{count} {one if count == 1 else several}"] if count else []
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 

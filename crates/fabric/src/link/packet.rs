@@ -282,7 +282,7 @@ impl Packet {
     #[inline]
     pub fn psn(&self) -> u64 {
         debug_assert!(self.has_turn(), "only data and replies have sequence numbers");
-        self.word & (1 << PSN_BITS) - 1
+        self.word & ((1 << PSN_BITS) - 1)
     }
 
     /// Its sequence number, or what its kind has in the same place.

@@ -176,7 +176,9 @@ impl Recurrence {
         }
         self.parts = parts.len() as u64;
         let mut hasher = FxHasher::default();
-        parts.iter().for_each(|(_, text)| hasher.write(text.as_bytes()));
+        for (_, text) in &parts {
+            hasher.write(text.as_bytes());
+        }
         let seen = Seen { at: moment.now.0, iterations, hash: hasher.finish() };
         if let Some(before) = self.seen.iter().rev().find(|before| before.hash == seen.hash) {
             self.period = moment.measure(before, &seen, parts).map(Box::new);

@@ -60,7 +60,7 @@ fn several_that_wait_at_a_nic_ask_for_a_part_each() {
     let mut rp = rp();
     rp.on_message(Time::ZERO, &pull(0));
     let left = Backlog { sharing: 2, ..backlog(100_000) };
-    assert_eq!(rp.spend(Time::ZERO, left, Bytes::MAX), ((100_000u64 + 4150) / 2).div_ceil(256));
+    assert_eq!(rp.spend(Time::ZERO, left, Bytes::MAX), 100_000u64.midpoint(4150).div_ceil(256));
 }
 
 #[test]

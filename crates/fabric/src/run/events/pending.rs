@@ -12,7 +12,9 @@ impl Events {
             Pending::InOneOrder(queue) => {
                 let all: Vec<Event> = std::iter::from_fn(|| queue.pop_before(Time::NEVER)).collect();
                 *queue = Queue::default();
-                all.iter().for_each(|event| queue.push(event.time, event.order, event.item));
+                for event in &all {
+                    queue.push(event.time, event.order, event.item);
+                }
                 all
             }
             Pending::ByNode(windows) => windows.pending(),

@@ -123,7 +123,7 @@ impl Moment<'_, '_> {
             self.counts().iter().zip(&period.counts).map(|(now, before)| now.wrapping_sub(*before)).collect();
         self.add_counts(&counts, times);
         self.each_series(now.0, |series, waiting| {
-            series.repeat(now.0, waiting, Repeats { times, period: length })
+            series.repeat(now.0, waiting, Repeats { times, period: length });
         });
         let workload_of = self.workload_of_ranks();
         let measured = self.take_rows();

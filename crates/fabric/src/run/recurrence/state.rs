@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 
 use floodway_engine::Event;
 use floodway_mechanisms::slots::{TransportReceiver as _, TransportSender as _};
+use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Time, relative_to};
 
 use super::Moment;
@@ -68,11 +69,11 @@ pub(crate) fn each_part(
         let slots = moment.runs.own.pairs.paths.len();
         for slot in 0..slots {
             writer.queue_pair(slot);
-            visit(Part::QueuePair(slot as u32), &writer.out);
+            visit(Part::QueuePair(narrow(slot)), &writer.out);
         }
-        for rank in 0..moment.runs.own.traffic.programs.count() {
-            writer.rank(rank as u32);
-            visit(Part::Rank(rank as u32), &writer.out);
+        for rank in 0..narrow::<u32>(moment.runs.own.traffic.programs.count()) {
+            writer.rank(rank);
+            visit(Part::Rank(rank), &writer.out);
         }
         writer.sources();
         visit(Part::Sources, &writer.out);
@@ -352,7 +353,7 @@ impl Writer<'_, '_> {
         let pairs = &self.moment.runs.own.pairs;
         let (half, other) = (&pairs.senders[slot], &pairs.receivers[slot]);
         let from = half.turns_from;
-        put!(self, "{} ", pairs.in_network(slot as u32));
+        put!(self, "{} ", pairs.in_network(narrow(slot)));
         let SendHalf {
             nic,
             rank,

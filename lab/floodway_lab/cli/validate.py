@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
-from floodway.cli.watch import WatchAll
 from floodway_lab.cli import validate_jobs, validate_uet
+from floodway_lab.cli.conducted import conducted, print_json
 from floodway_lab.cli.show_validation import show
 from floodway_lab.validation import document, validate
 from floodway_lab.validation.jobs import is_of_jobs
@@ -55,25 +54,15 @@ def run(request: Request) -> int:
     if request.report is not None:
         # An error before the first run if it cannot be written.
         page_text(request.report, BLOCK)
-    try:
-        with WatchAll(quiet=request.quiet) as watch:
-            validation = validate(
-                request.folder,
-                seeds=request.seeds,
-                jobs=request.jobs,
-                quick=request.quick,
-                other_build=request.other_build,
-                only=request.only,
-                out=request.out,
-                force=request.force,
-                on_progress=watch.update,
-            )
-    except KeyboardInterrupt:
-        # Before the runs or after them; during them, Ctrl-C ends them and raises nothing.
-        echo("interrupted", err=True)
-        return INTERRUPTED
-    if not validation.complete:
-        echo(f"interrupted; completed runs are kept in {request.out}/", err=True)
+    validation = conducted(
+        request,
+        validate,
+        unfinished=f"interrupted; completed runs are kept in {request.out}/",
+        seeds=request.seeds,
+        quick=request.quick,
+        other_build=request.other_build,
+    )
+    if validation is None:
         return INTERRUPTED
     _print(request, validation)
     _draw(request, validation)
@@ -82,8 +71,7 @@ def run(request: Request) -> int:
 
 def _print(request: Request, validation: Validation) -> None:
     if request.json:
-        whole = {"results": str(request.out), **document(validation)}
-        echo(json.dumps(whole, indent=2, ensure_ascii=False))
+        print_json(request, document(validation))
     elif not request.quiet:
         show(validation, sys.stdout, verbose=request.verbose)
         echo(f"runs and numbers: {request.out}/")

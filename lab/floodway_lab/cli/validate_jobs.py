@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, TextIO
 
@@ -10,8 +9,7 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
 from floodway.cli.show_document import table_of
 from floodway.cli.terminal import Terminal
-from floodway.cli.watch import WatchAll
-from floodway.common.errors import InputError
+from floodway_lab.cli.conducted import conducted, print_json, refuse
 from floodway_lab.cli.show_validation import WIDTH
 from floodway_lab.validation.jobs import JobsValidation, document, validate_jobs
 from floodway_lab.validation.jobs.report import BLOCK, COLUMNS, cells_of_set, failure, summary, write_report
@@ -27,29 +25,12 @@ TEXT_COLUMNS = ("set", "not to be met")
 
 def run(request: Request) -> int:
     """Run the rows, compare, print; returns the exit code."""
-    for option, given in (("--plot", request.plot), ("--other-build", request.other_build)):
-        if given:
-            message = f"{option} is for cases of the HPCC simulator, and {request.folder} has times of jobs"
-            raise InputError(message, key=option)
+    refuse(request, (("--plot", request.plot), ("--other-build", request.other_build)), "times of jobs")
     if request.report is not None:
         # An error before the first run if it cannot be written.
         page_text(request.report, BLOCK)
-    try:
-        with WatchAll(quiet=request.quiet) as watch:
-            validation = validate_jobs(
-                request.folder,
-                jobs=request.jobs,
-                only=request.only,
-                out=request.out,
-                force=request.force,
-                on_progress=watch.update,
-            )
-    except KeyboardInterrupt:
-        # Before the runs or after them; during them, Ctrl-C ends them and raises nothing.
-        echo("interrupted", err=True)
-        return INTERRUPTED
-    if not validation.complete:
-        echo("interrupted", err=True)
+    validation = conducted(request, validate_jobs)
+    if validation is None:
         return INTERRUPTED
     _print(request, validation)
     for row in validation.failed:
@@ -63,8 +44,7 @@ def _print(request: Request, validation: JobsValidation) -> None:
     if request.report is not None:
         write_report(validation, request.report)
     if request.json:
-        whole = {"results": str(request.out), **document(validation)}
-        echo(json.dumps(whole, indent=2, ensure_ascii=False))
+        print_json(request, document(validation))
     elif not request.quiet:
         _show(validation, sys.stdout, verbose=request.verbose)
         echo(f"numbers: {request.out}/")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
-from floodway.cli.watch import WatchAll
-from floodway.common.errors import InputError
+from floodway_lab.cli.conducted import conducted, print_json, refuse
 from floodway_lab.validation.uet import UetResult, UetValidation, document, validate_uet
 
 if TYPE_CHECKING:
@@ -22,32 +20,14 @@ SHOWN = 10
 
 def run(request: Request) -> int:
     """Run the cases, compare, print; returns the exit code."""
-    for option, given in (
+    options = (
         ("--plot", request.plot),
         ("--other-build", request.other_build),
         ("--report", request.report is not None),
-    ):
-        if given:
-            what = "has cases of the Ultra Ethernet Consortium's"
-            message = f"{option} is for cases of the HPCC simulator, and {request.folder} {what}"
-            raise InputError(message, key=option)
-    try:
-        with WatchAll(quiet=request.quiet) as watch:
-            validation = validate_uet(
-                request.folder,
-                seeds=request.seeds,
-                jobs=request.jobs,
-                only=request.only,
-                out=request.out,
-                force=request.force,
-                on_progress=watch.update,
-            )
-    except KeyboardInterrupt:
-        # Before the runs or after them; during them, Ctrl-C ends them and raises nothing.
-        echo("interrupted", err=True)
-        return INTERRUPTED
-    if not validation.complete:
-        echo("interrupted", err=True)
+    )
+    refuse(request, options, "cases of the Ultra Ethernet Consortium's")
+    validation = conducted(request, validate_uet, seeds=request.seeds)
+    if validation is None:
         return INTERRUPTED
     _print(request, validation)
     for result in validation.failed:
@@ -60,8 +40,7 @@ def run(request: Request) -> int:
 
 def _print(request: Request, validation: UetValidation) -> None:
     if request.json:
-        whole = {"results": str(request.out), **document(validation)}
-        echo(json.dumps(whole, indent=2, ensure_ascii=False))
+        print_json(request, document(validation))
     elif not request.quiet:
         for result in validation.results:
             echo(_line(result))

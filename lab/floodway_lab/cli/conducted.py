@@ -1,0 +1,81 @@
+"""What all kinds of folders of `floodway validate` share: options that do not fit, progress, interruption."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from floodway.cli.output import echo
+from floodway.cli.watch import WatchAll
+from floodway.common.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from floodway_lab.cli.validate import Request
+
+__all__ = ["conducted", "print_json", "refuse"]
+
+
+class Ended(Protocol):
+    """What a validation has found."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of it has run."""
+
+
+Validation = TypeVar("Validation", bound=Ended)
+
+
+def refuse(request: Request, options: Iterable[tuple[str, bool]], contents: str) -> None:
+    """Refuse options of cases of the HPCC simulator; `contents` is what the folder has instead.
+
+    Parameters
+    ----------
+    options
+        Options, and whether each was given.
+
+    Raises
+    ------
+    floodway.InputError
+        One was given.
+    """
+    for option, given in options:
+        if given:
+            message = f"{option} is for cases of the HPCC simulator, and {request.folder} has {contents}"
+            raise InputError(message, key=option)
+
+
+def conducted(
+    request: Request,
+    validate: Callable[..., Validation],
+    *,
+    unfinished: str = "interrupted",
+    **options: Any,  # noqa: ANN401 (what a kind of folder needs besides)
+) -> Validation | None:
+    """Run a validation and show its progress; nothing where it was interrupted, which `unfinished` says."""
+    try:
+        with WatchAll(quiet=request.quiet) as watch:
+            validation = validate(
+                request.folder,
+                jobs=request.jobs,
+                only=request.only,
+                out=request.out,
+                force=request.force,
+                on_progress=watch.update,
+                **options,
+            )
+    except KeyboardInterrupt:
+        # Before the runs or after them; during them, Ctrl-C ends them and raises nothing.
+        echo("interrupted", err=True)
+        return None
+    if not validation.complete:
+        echo(unfinished, err=True)
+        return None
+    return validation
+
+
+def print_json(request: Request, document: Mapping[str, Any]) -> None:
+    """Print what was found as one JSON document."""
+    echo(json.dumps({"results": str(request.out), **document}, indent=2, ensure_ascii=False))

@@ -91,15 +91,16 @@ def test_variants_that_differ_have_a_line_each(small: package.Scenario, result: 
     assert "threshold 250 KB" in together["flow control"][1][1][0]
 
 
-def test_the_page_of_a_comparison_says_first_what_was_simulated(tmp_path: Path, floodway: Command) -> None:
+def test_the_page_of_a_comparison_says_behind_its_answer_what_was_simulated(tmp_path: Path, floodway: Command) -> None:
     path = written(tmp_path, SMALL)
     vary = "defaults.buffer.shared.pool=10MB,1MB"
     done = floodway("compare", path, "--vary", vary, "--out", "out", "--json")
     assert done.code == 0
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
-    places = [page.index(f"<h2>{head}</h2>") for head in ("Simulated", "Found", "Numbers")]
+    heads = ("<h1>", "simulated: ", "All numbers", "What was simulated", "Keys that differ")
+    places = [page.index(head if head[0] in "<s" else f"<summary>{head}</summary>") for head in heads]
     assert places == sorted(places)
-    simulated = page[places[0] : places[1]]
+    simulated = page[places[-2] : places[-1]]
     for said in (
         "dumbbell: left 2",
         "fb-hadoop",
@@ -144,7 +145,7 @@ def test_the_terminal_marks_percentiles_of_few_flows(tmp_path: Path, floodway: C
     (row,) = (line for line in done.out.splitlines() if line.strip().startswith("all") and "†" in line)
     assert row.count("†") == 2, "p99 and p99.9"
     assert "† few flows: fewer than 10 lie above this percentile" in done.out
-    assert "last finish" in done.out
+    assert "last finish" in floodway("run", written(tmp_path, SMALL), "--out", "whole", "--full").out
 
 
 @pytest.mark.parametrize(

@@ -252,19 +252,19 @@ impl AtNode<'_, '_> {
         state.at_host && self.node.host.nics[port.index()].has_waiting()
     }
 
-    fn send_from_queue(&mut self, port: Local) {
-        let machines = &mut self.node.machines[port.index()];
-        let Some(q) = machines.pick_queue(&self.node.links, &mut self.ctx, port) else { return };
-        let at = self.ctx.facts.layout.queue(port) + q;
-        let queue = self.node.links.queues.known_mut(at);
-        let packet_ref = queue.fifo.pop(&self.ctx.run.packets).expect("a picked queue is not empty");
-        let packet = &mut self.ctx.run.packets[packet_ref];
-        let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
-        let above_threshold =
-            queue.bytes > u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
-        queue.bytes -= u64::from(frame);
+    /// A packet of data has left the `q`-th queue of a port: congestion points, if the queue was
+    /// `above_threshold`, and the scheduler are called. No pause applies where it was `isolated`.
+    #[expect(clippy::inline_always, reason = "a part of sending: a call would be one more a packet-hop")]
+    #[inline(always)]
+    pub fn data_leaves(
+        &mut self,
+        (port, q): (Local, usize),
+        packet_ref: PacketRef,
+        isolated: bool,
+        above_threshold: bool,
+    ) {
+        let Packet { class, frame, .. } = self.ctx.run.packets[packet_ref];
         let port_class = port.index() * self.ctx.facts.layout.classes.len() + class as usize;
-        let isolated = self.node.links.may_lose(&self.ctx.facts.layout, port, q);
         if !isolated {
             let paused = self.node.links.egress.known_mut(port_class).paused(self.ctx.now);
             let packet = &mut self.ctx.run.packets[packet_ref];
@@ -289,6 +289,21 @@ impl AtNode<'_, '_> {
             let (now, wire) = (self.ctx.time(), bytes(self.ctx.facts.layout.wire(frame)));
             self.node.machines[port.index()].scheduler.on_sent(now, id, wire);
         }
+    }
+
+    fn send_from_queue(&mut self, port: Local) {
+        let machines = &mut self.node.machines[port.index()];
+        let Some(q) = machines.pick_queue(&self.node.links, &mut self.ctx, port) else { return };
+        let at = self.ctx.facts.layout.queue(port) + q;
+        let queue = self.node.links.queues.known_mut(at);
+        let packet_ref = queue.fifo.pop(&self.ctx.run.packets).expect("a picked queue is not empty");
+        let packet = &mut self.ctx.run.packets[packet_ref];
+        let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
+        let above_threshold =
+            queue.bytes > u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
+        queue.bytes -= u64::from(frame);
+        let isolated = self.node.links.may_lose(&self.ctx.facts.layout, port, q);
+        self.data_leaves((port, q), packet_ref, isolated, above_threshold);
         if self.node.switch.has_crossbar() {
             self.put_on_link(port, packet_ref);
             self.left_output(port, frame);

@@ -4,14 +4,14 @@
 //! points see it leave then, with the bytes that are there by that time. It is on the link from then on, for
 //! the propagation alone: its departure is an event of each packet.
 
-use floodway_mechanisms::slots::{DropReason, FcReceiver, Scheduler as _};
+use floodway_mechanisms::slots::{DropReason, FcReceiver};
 use floodway_units::cast::low_u16;
 
 use crate::link::arena::{Fifo, PacketRef};
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
 use crate::network::routing::peer;
-use crate::run::at_node::{AtNode, bytes};
+use crate::run::at_node::AtNode;
 
 impl AtNode<'_, '_> {
     /// The transmitter is free: what it has sent leaves its queue, and what is sent next stays in its own.
@@ -135,7 +135,7 @@ impl AtNode<'_, '_> {
             let up_to = u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
             let is_observed = self.node.links.queues.known(at).bytes > up_to;
             self.node.links.queues.known_mut(at).bytes -= frame;
-            self.data_leaves_output(port, q, packet_ref, is_observed);
+            self.data_leaves((port, q), packet_ref, false, is_observed);
             self.uncharge(
                 self.ctx.facts.layout.port_class(packet.ingress, packet.class),
                 packet.ingress,
@@ -147,33 +147,6 @@ impl AtNode<'_, '_> {
         }
         let arrival = self.ctx.now + self.node.links.ports.known(port.index()).link.delay;
         self.leaves_for(port, packet_ref, arrival, took);
-    }
-
-    /// A packet of data has left its queue: congestion points and the scheduler are called.
-    fn data_leaves_output(&mut self, port: Local, q: usize, packet_ref: PacketRef, is_observed: bool) {
-        let class = self.ctx.facts.layout.class_of_queue(q);
-        let port_class = self.ctx.facts.layout.port_class(port, class);
-        let paused = self.node.links.egress.known_mut(port_class).paused(self.ctx.now);
-        let packet = &mut self.ctx.run.packets[packet_ref];
-        packet.paused = packet.paused.wrapping_add(paused);
-        let packet = *packet;
-        self.node.links.leaves(&self.ctx, port, packet.frame);
-        if is_observed {
-            let mark = self.dequeued(port, q, &packet);
-            self.mark(port_class, packet_ref, mark);
-            if self.node.machines[port.index()].clears {
-                self.clear_mark(port, q, packet_ref);
-            }
-        }
-        if self.ctx.facts.telemetry {
-            self.node.links.record_hop(&mut self.ctx, port, packet_ref);
-        }
-        let wire = self.ctx.facts.layout.wire(packet.frame);
-        self.sent(port, port_class, wire);
-        if self.ctx.facts.layout.queues_per_port > 2 {
-            let (now, id) = (self.ctx.time(), self.ctx.facts.layout.queue_id(q));
-            self.node.machines[port.index()].scheduler.on_sent(now, id, bytes(wire));
-        }
     }
 
     /// A packet that has arrived and finds no room loses its payload.

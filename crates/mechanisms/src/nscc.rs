@@ -142,7 +142,7 @@ impl Reaction for Params {
 impl Params {
     fn constants(&self, qp: &QpInfo) -> Constants {
         let network = qp.largest_rtt.max(qp.base_rtt);
-        // 3.6.13.3: three quarters with trimming.
+        // Section 3.6.13.3: three quarters of the round trip with trimming.
         let auto = || if qp.trims { network * 3 / 4 } else { network };
         let target = match self.target {
             OrAuto::Given(target) => target,

@@ -144,6 +144,7 @@ impl slots::Admission for Admission {
         e: &QueueView,
         _pool: &PoolView,
     ) -> Admit {
+        // Section 4.1: a packet without room loses its payload, and its header goes on.
         if e.len + p.frame <= self.size {
             Admit::Shared
         } else if !self.trim {

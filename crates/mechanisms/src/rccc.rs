@@ -51,6 +51,7 @@ use crate::slots::{
     Reaction, ReactionPoint,
 };
 pub use crate::uet::Form;
+use crate::uet::largest_window;
 
 mod pacer;
 
@@ -77,7 +78,7 @@ impl Reaction for Params {
     fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
         let htsim = self.form == Form::Htsim;
         let base_rtt = if htsim { qp.largest_rtt.max(qp.base_rtt) } else { qp.base_rtt };
-        let largest = largest(qp.line_rate, base_rtt).max(qp.wire.0.cast_signed());
+        let largest = largest_window(qp.line_rate, base_rtt).0.cast_signed().max(qp.wire.0.cast_signed());
         Ok(Rp {
             rate: qp.line_rate,
             base_rtt,
@@ -101,11 +102,6 @@ impl Reaction for Params {
     fn granter(&self, host: &HostInfo) -> Option<Box<dyn Granter>> {
         Some(Box::new(Pacer::new(host)))
     }
-}
-
-/// 1.5 bandwidth-delay products, each product cut to whole bytes.
-fn largest(rate: Rate, rtt: Span) -> i64 {
-    (rate.bytes_in(rtt).0 * 3 / 2).cast_signed()
 }
 
 /// One per sending queue pair.
@@ -137,7 +133,7 @@ impl Rp {
     fn lower_base_rtt(&mut self, rtt: Span) {
         if rtt < self.base_rtt {
             self.base_rtt = rtt;
-            self.largest = largest(self.rate, rtt).max(self.mtu);
+            self.largest = largest_window(self.rate, rtt).0.cast_signed().max(self.mtu);
         }
     }
 
@@ -178,7 +174,7 @@ impl ReactionPoint for Rp {
         self.credit = (self.credit + more).min(self.largest);
     }
 
-    /// Section 3.6.14: the credit that all of it needs, less what there is.
+    /// The number up to which the sender asks for credit, in quanta.
     fn spend(&mut self, _now: Time, left: Backlog, window: Bytes) -> u64 {
         self.credit -= left.started.0.cast_signed();
         let all = (left.new + left.repeated).0;
@@ -187,6 +183,7 @@ impl ReactionPoint for Rp {
         } else {
             all.min(window.0.saturating_add(self.mtu.cast_unsigned()))
         };
+        // Section 3.6.14: the credit that the backlog needs, less what there is.
         let mut wanted = by_window.min(self.largest.cast_unsigned()).cast_signed() - self.credit;
         if self.speculates && wanted < self.mtu && left.new > Bytes::ZERO {
             wanted = self.mtu;

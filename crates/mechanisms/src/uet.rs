@@ -56,7 +56,7 @@
 //! - Its simulator, `ultraethernet/uet-htsim`, `uec.cpp` and `uec_mp.cpp`.
 //! - Bonato et al., "REPS: Recycled Entropy Packet Spraying", arXiv 2407.21625, 2024.
 
-use floodway_units::{Bytes, Span};
+use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ pub struct Params {
     /// Source: the Consortium's simulator.
     pub paths: u32,
     /// Bytes, headers included, above 0, of which one report is sent at the latest.
-    /// Source: UEC, section 3.5: 16 KiB.
+    /// Source: the Consortium's simulator, 16,384 B.
     pub ack_every: Bytes,
     /// Time after which a packet without report counts as lost, above 0; `"auto"` for what follows from the
     /// sizes of queues.
@@ -115,6 +115,11 @@ impl Default for Params {
             rto: OrAuto::Auto,
         }
     }
+}
+
+/// The largest window, and the largest credit: 1.5 bandwidth-delay products, each product cut to whole bytes.
+pub(crate) fn largest_window(rate: Rate, rtt: Span) -> Bytes {
+    Bytes(rate.bytes_in(rtt).0 * 3 / 2)
 }
 
 impl Params {

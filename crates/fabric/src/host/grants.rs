@@ -2,7 +2,7 @@
 
 use floodway_mechanisms::registry::ReactionParams;
 use floodway_mechanisms::slots::{Granter, HostInfo};
-use floodway_units::{Bytes, FlowId};
+use floodway_units::FlowId;
 
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
@@ -25,8 +25,7 @@ impl AtNode<'_, '_> {
     fn granter(&self) -> Option<Box<dyn Granter>> {
         let facts = self.ctx.facts;
         let rate = self.node.links.rate(&self.ctx, Local::FIRST);
-        let largest = Bytes(rate.bytes_in(facts.largest.rtt).0 * 3 / 2);
-        let host = HostInfo { rate, largest };
+        let host = HostInfo { rate, largest_rtt: facts.largest.rtt };
         let mut layers = facts.blueprint.settings.iter().flat_map(|settings| &settings.rate_control);
         layers.find_map(|layer: &ReactionParams| layer.granter(&host))
     }

@@ -6,9 +6,9 @@ use floodway_units::{Bytes, Rate, Span, Time};
 
 use super::Average;
 use crate::slots::{Cut, QpInfo};
-use crate::uet::Form;
+use crate::uet::{Form, largest_window};
 
-/// 3.6.13.3: the reference network of `scaling_a` and `scaling_b`, 100 Gbit/s and 12 us.
+/// The reference network of `scaling_a` and `scaling_b`: 100 Gbit/s and 12 us. Source: UEC, section 3.6.13.3.
 const REFERENCE_BDP: f64 = 150_000.0;
 const REFERENCE_RTT: f64 = 12_000_000.0;
 /// Table 3-82: gamma, and the least part of the window that a decrease leaves.
@@ -103,7 +103,7 @@ pub(super) struct Window {
 impl Window {
     pub fn new(form: Form, of: Constants, qp: &QpInfo) -> Self {
         let base_rtt = if form == Form::Htsim { of.network_rtt } else { qp.base_rtt.0 };
-        let largest = largest(of.rate, base_rtt).max(of.mtu);
+        let largest = largest_window(of.rate, Span(base_rtt)).0.max(of.mtu);
         Window {
             form,
             of,
@@ -171,11 +171,12 @@ impl Window {
         self.react(now.0, mark, delay, new.0, in_flight.0);
     }
 
-    /// 3.6.13.5: the four cases.
+    /// Reacts to a report.
     fn react(&mut self, now: u64, mark: bool, delay: u64, new: u64, in_flight: u64) {
         if self.quick_adapt(now, false, mark, delay, in_flight) {
             return;
         }
+        // Section 3.6.13: the four cases of mark and delay.
         match (mark, delay >= self.of.target) {
             (false, true) => self.increase = added(self.increase, self.of.fair * new as f64),
             (false, false) => {
@@ -204,7 +205,7 @@ impl Window {
         (self.increase, self.received) = (0, 0);
     }
 
-    /// 3.6.13.8: has the window grown fast?
+    /// Increases the window fast while the delay stays clear; whether it has.
     fn increases_fast(&mut self, new: u64, delay: u64) -> bool {
         if delay < self.of.clear_delay {
             self.clear += new;
@@ -220,7 +221,7 @@ impl Window {
         false
     }
 
-    /// 3.6.13.7: at most once a round trip.
+    /// Decreases the window, at most once a round trip.
     fn decrease(&mut self, now: u64) {
         (self.is_fast, self.clear) = (false, 0);
         let (average, target) = (self.average, self.of.target);
@@ -231,7 +232,7 @@ impl Window {
         }
     }
 
-    /// 3.6.13.9: is that all that this report or packet does?
+    /// Takes the window to what has arrived in a period with losses; whether nothing else follows.
     fn quick_adapt(&mut self, now: u64, loss: bool, mark: bool, delay: u64, in_flight: u64) -> bool {
         let mut done = false;
         if self.ignored < self.to_ignore && mark {
@@ -273,12 +274,13 @@ impl Window {
     fn lower_base_rtt(&mut self, rtt: u64) {
         if rtt < self.base_rtt {
             self.base_rtt = rtt;
-            self.largest = largest(self.of.rate, rtt).max(self.of.mtu);
+            self.largest = largest_window(self.of.rate, Span(rtt)).0.max(self.of.mtu);
         }
     }
 
-    /// 3.6.13.6: the average delay.
+    /// Updates the average delay.
     fn take_sample(&mut self, now: Time, sample: u64) {
+        // Section 3.6.13.6: the average of the last round trip.
         let weight = match self.of.average {
             Average::Ewma => DELAY_ALPHA,
             Average::Rtt => {
@@ -293,11 +295,6 @@ impl Window {
     fn clamp(&mut self) {
         self.cwnd = self.cwnd.clamp(self.of.mtu, self.largest);
     }
-}
-
-/// 1.5 bandwidth-delay products, each product cut to whole bytes.
-fn largest(rate: Rate, rtt: u64) -> u64 {
-    rate.bytes_in(Span(rtt)).0 * 3 / 2
 }
 
 /// A sum in doubles, cut to a whole number.

@@ -6,6 +6,7 @@ use floodway_units::{FlowId, Rate, Span, Time};
 
 use super::{QUANTUM, pull};
 use crate::slots::{Grant, Granter, HostInfo};
+use crate::uet::largest_window;
 
 /// Quanta of one turn at most: four payloads of 4096 B. Source: uec.cpp.
 const MOST: u64 = 64;
@@ -41,7 +42,7 @@ impl Pacer {
     pub fn new(host: &HostInfo) -> Self {
         Pacer {
             quantum: quantum_time(host.rate),
-            beyond: host.largest.0 / QUANTUM.cast_unsigned(),
+            beyond: largest_window(host.rate, host.largest_rtt).0 / QUANTUM.cast_unsigned(),
             connections: Vec::new(),
             active: VecDeque::new(),
             idle: VecDeque::new(),

@@ -15,7 +15,7 @@ fn backlog(new: u64) -> Backlog {
 }
 
 fn pacer() -> Pacer {
-    Pacer::new(&HostInfo { rate: Rate::gbps(100), largest: Bytes(262_926) })
+    Pacer::new(&HostInfo { rate: Rate::gbps(100), largest_rtt: RTT })
 }
 
 /// All grants up to a time: when, which connection, up to which number.

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use floodway_units::{Bytes, FlowId, Rate, Time};
+use floodway_units::{FlowId, Rate, Span, Time};
 
 use super::ControlMessage;
 
@@ -11,9 +11,8 @@ use super::ControlMessage;
 pub struct HostInfo {
     /// Rate of the host's first NIC.
     pub rate: Rate,
-    /// The most bytes that a connection may be granted unasked: 1.5 bandwidth-delay products of the longest
-    /// path.
-    pub largest: Bytes,
+    /// The longest base round-trip time of all pairs of hosts.
+    pub largest_rtt: Span,
 }
 
 /// Credit for a connection: what its sender may have sent in all.

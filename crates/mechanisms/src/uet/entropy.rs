@@ -16,11 +16,11 @@ use crate::slots::QpInfo;
 pub enum Entropy {
     /// One value for all packets of a flow: one path. Source: ECMP.
     Fixed,
-    /// Each value in turn, in an order drawn for each round. Source: UEC, section 3.6.16.2.
+    /// Each value in turn, in an order drawn for each round. Source: UEC, section 3.6.16.
     Oblivious,
     /// Likewise, and values of marked, cut or lost packets are passed over. Source: UEC, section 3.6.16.4.
     Bitmap,
-    /// Values of unmarked packets again, from a ring of 8. Source: REPS, section 3.
+    /// Values of unmarked packets again, from a ring of 8. Source: REPS.
     Reps,
     /// Values of unmarked packets again, from a list without limit. Source: REPS, first version.
     RepsLegacy,
@@ -41,9 +41,9 @@ pub(super) enum Feedback {
     Timeout,
 }
 
-/// REPS, section 3: values that are kept.
+/// Values that are kept. Source: REPS.
 const RING: usize = 8;
-/// REPS, section 3.3: how long only known values are used after a timeout, and packets that explore then.
+/// How long only known values are used after a timeout, and packets that explore then. Source: REPS.
 const FREEZE: Span = Span::ms(10);
 const EXPLORING: u32 = 16;
 /// `uec_mp.cpp`: penalties of marks, cuts and timeouts, and their sum at most.
@@ -161,6 +161,7 @@ impl Choice {
         let mut value = self.turn();
         for step in 0..=self.mask {
             let penalty = &mut self.penalties[(u32::from(value) & self.mask) as usize];
+            // Section 3.6.16.4: values of congested paths are passed over.
             if *penalty == 0 {
                 break;
             }

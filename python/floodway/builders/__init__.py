@@ -2819,8 +2819,8 @@ class Uet(Table):
         Number of entropy values, a power of two from 1 to 65536. Source: the Consortium's
         simulator.
     ack_every
-        Bytes, headers included, above 0, of which one report is sent at the latest. Source:
-        UEC, section 3.5: 16 KiB.
+        Bytes, headers included, above 0, of which one report is sent at the latest. Source: the
+        Consortium's simulator, 16,384 B.
     rto
         Time after which a packet without report counts as lost, above 0; `"auto"` for what
         follows from the sizes of queues. Source: the Consortium's simulator, `main_uec.cpp`.
@@ -4685,11 +4685,10 @@ TurnsKey: TypeAlias = "Literal['ring', 'swing-ns3', 'hpcc-ns3', 'conweave-ns3']"
 
 #: How the entropy values of packets are chosen.
 #: - 'fixed': One value for all packets of a flow: one path. Source: ECMP.
-#: - 'oblivious': Each value in turn, in an order drawn for each round. Source: UEC, section
-#:   3.6.16.2.
+#: - 'oblivious': Each value in turn, in an order drawn for each round. Source: UEC, section 3.6.16.
 #: - 'bitmap': Likewise, and values of marked, cut or lost packets are passed over. Source: UEC,
 #:   section 3.6.16.4.
-#: - 'reps': Values of unmarked packets again, from a ring of 8. Source: REPS, section 3.
+#: - 'reps': Values of unmarked packets again, from a ring of 8. Source: REPS.
 #: - 'reps-legacy': Values of unmarked packets again, from a list without limit. Source: REPS, first
 #:   version.
 #: - 'mixed': Values of unmarked packets again, else as `bitmap`. Source: the Consortium's

@@ -91,7 +91,9 @@ def test_variants_that_differ_have_a_line_each(small: package.Scenario, result: 
     assert "threshold 250 KB" in together["flow control"][1][1][0]
 
 
-def test_the_page_of_a_comparison_says_behind_its_answer_what_was_simulated(tmp_path: Path, floodway: Command) -> None:
+def test_the_page_of_a_comparison_says_behind_its_answer_what_was_simulated(
+    tmp_path: Path, floodway: Command
+) -> None:
     path = written(tmp_path, SMALL)
     vary = "defaults.buffer.shared.pool=10MB,1MB"
     done = floodway("compare", path, "--vary", vary, "--out", "out", "--json")

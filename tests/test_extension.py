@@ -158,7 +158,7 @@ def test_its_mechanisms_are_chosen_explained_and_checked_like_any_other(
     installed: Path, tmp_path: Path
 ) -> None:
     incast = TEMPLATE / "incast.toml"
-    ran = floodway_of(installed, tmp_path, "run", incast, "--out", "one", "--threads", "1")
+    ran = floodway_of(installed, tmp_path, "run", incast, "--out", "one", "--threads", "1", "--full")
     assert (ran.code, "invariants: hold" in ran.out) == (0, True), ran.err
     assert floodway_of(installed, tmp_path, "run", incast, "--out", "two", "--threads", "2").code == 0
     assert (tmp_path / "one" / "flows.parquet").read_bytes() == (
@@ -189,7 +189,7 @@ def test_short_flows_pass_long_ones_where_the_discipline_serves_the_least_served
     mean_us: list[float] = []
     for out, point in (("fifo", "[]"), ("least", "least-served")):
         chosen = ("--set", f"defaults.congestion-point={point}")
-        ran = floodway_of(installed, tmp_path, "run", short_flows, *chosen, "--out", out)
+        ran = floodway_of(installed, tmp_path, "run", short_flows, *chosen, "--out", out, "--full")
         assert (ran.code, "invariants: hold" in ran.out) == (0, True), ran.err
         flows = pl.read_parquet(tmp_path / out / "flows.parquet").filter(pl.col("workload") == "short")
         mean_us.append(sum(flows["fct_us"]) / flows.height)
@@ -362,6 +362,6 @@ def test_the_page_from_python_to_rust_shows_classes_that_run(tmp_path: Path) -> 
     )
     for number, text in enumerate((rate_control, short)):
         (tmp_path / "mine.py").write_text(text)
-        done = Command(tmp_path)("run", "incast.toml", *choose, "--out", f"out{number}")
+        done = Command(tmp_path)("run", "incast.toml", *choose, "--out", f"out{number}", "--full")
         assert done.code == 0, done.err
         assert "invariants: hold" in done.out

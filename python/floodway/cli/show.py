@@ -101,6 +101,7 @@ def _more(summary: Summary) -> Iterator[str]:
     yield f"lossless: {_lossless(outcome)}"
     if outcome.drops:
         yield _drops(outcome)
+    yield from _capture(outcome)
     yield from _jobs(outcome)
 
 
@@ -497,11 +498,15 @@ def _verdicts(summary: Summary) -> Iterable[str]:
         yield f"out of order: {late:,} of {packets:,} data packets, {late * 100 / packets:.2f} %"
     yield f"lossless: {_lossless(outcome)}"
     yield _invariants(outcome)
+    yield from _capture(outcome)
+    yield from _jobs(outcome)
+    yield from map(_deadlock, outcome.deadlocks)
+
+
+def _capture(outcome: Outcome) -> Iterator[str]:
     if outcome.capture is not None:
         missed = f", {outcome.capture.missed:,} more not" if outcome.capture.missed else ""
         yield f"capture: {counted(outcome.capture.packets, 'packet')} kept{missed}"
-    yield from _jobs(outcome)
-    yield from map(_deadlock, outcome.deadlocks)
 
 
 def _drops(outcome: Outcome) -> str:

@@ -374,15 +374,20 @@ def test_the_command_prints_the_worst_rows_and_says_by_its_code_whether_all_hold
     file.write_text("".join(f"100000 {metres}m 0 0 300000 0\n" for metres in range(1, 31)))
     done = floodway("lint", file)
     assert done.code == 0
-    assert "30 rows" in done.out
-    assert "10 more: --all prints them" in done.out
+    assert done.out.startswith(f"{file}, pg_profile_lookup.ini: 30 rows\n\nevery row holds, ")
+    assert len(done.out.splitlines()) <= 40
+    assert "22 more kinds of rows: --full" in done.out
+    assert "any size 30" in done.out
+    assert all(f"{metres} m" in floodway("lint", file, "--full").out for metres in range(1, 31))
     file.write_text("100000 5m 0 0 10 0\n")
     done = floodway("lint", file)
     assert done.code == 1
     assert "below propagation alone by 615 bytes" in " ".join(done.out.split())
     done = floodway("lint", file, "--json")
     assert done.code == 1
-    assert json.loads(done.out)["rows"][0]["level"] == "below-propagation"
+    printed = json.loads(done.out)
+    assert printed["answer"] == printed["verdict"]
+    assert printed["rows"][0]["level"] == "below-propagation"
 
 
 def test_the_command_keeps_what_it_simulates(floodway: Command, tmp_path: Path) -> None:

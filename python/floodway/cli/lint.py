@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.cli.bar import bar
 from floodway.cli.exits import DONE, FAILED
 from floodway.cli.output import echo
-from floodway.cli.show_lint import show
+from floodway.cli.show_document import print_answer
+from floodway.cli.show_lint import document
 from floodway.planning.sonic import lint
 from floodway.planning.sonic.least import kept, least_headroom
 
@@ -36,7 +35,7 @@ class Wanted:
     strict: bool
     simulate: bool
     out: Path
-    every: bool
+    full: bool
     jobs: int | None
     quiet: bool
     json: bool
@@ -46,12 +45,9 @@ def run(file: Path, wanted: Wanted) -> int:
     """Judge a file, print what was found; returns the exit code."""
     lost: list[OutputError] = []
     found = _simulated(file, wanted, lost.append) if wanted.simulate else _judged(file, wanted)
-    if wanted.json:
-        echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
-    elif not wanted.quiet:
-        show(found, sys.stdout, every=wanted.every)
-        if wanted.simulate and not lost:
-            echo(f"what was simulated: {wanted.out}/")
+    print_answer(document(found), json_=wanted.json, quiet=wanted.quiet, full=wanted.full)
+    if wanted.simulate and not (lost or wanted.json or wanted.quiet):
+        echo(f"what was simulated: {wanted.out}/")
     for error in lost[:1]:
         echo(f"error: {error}", err=True)
         return FAILED

@@ -44,7 +44,7 @@ COMMANDS = {
     "plan for SONiC": (("plan", *LINK, "--no-simulate", "--sonic", "new/sonic"), "Bifrost"),
     "plan lint": (
         ("plan", "lint", "pg_profile_lookup.ini", "--simulate", "--out", "new/tried"),
-        "1 row; held",
+        ": 1 row",
     ),
     "import chakra": (("import", "chakra", str(JOB), "--out", "new/job.toml"), ""),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 from pathlib import Path
@@ -924,13 +925,35 @@ LOG = """\
 """
 
 
+def rows_of_nccl_tests(printed: str) -> list[list[str]]:
+    """The rows of their table, which is last."""
+    table = printed.partition("As nccl-tests report:\n")[2]
+    return [line.split() for line in table.splitlines() if not line.startswith("#")]
+
+
+def test_a_sweep_answers_with_the_largest_bandwidth_and_the_largest_sizes(tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(SWEPT)
+    words = ("plot", "busbw", "pair.toml", "-b", "8", "-e", "1M", "-f", "4", "--quiet", "--out", "out")
+    done = Command(tmp_path)(*words)
+    assert done.code == 0, done.err
+    title, _, answer, *_ = done.out.splitlines()
+    assert title == "all-reduce of pair, 4 ranks, simulated"
+    assert answer.startswith("The bus bandwidth is at most ")
+    assert done.out.endswith("1 smaller sizes: --full\n")
+    printed = json.loads(Command(tmp_path)(*words, "--json", "--force").out)
+    assert printed["answer"] == answer
+    assert [row["bytes"] for row in printed["rows"]] == [8 * 4**power for power in range(9)]
+    refused = Command(tmp_path)("plot", "fct", "out", "--json")
+    assert "--json: does not apply to fct; only to busbw" in refused.err
+
+
 def test_a_sweep_prints_the_table_of_nccl_tests(tmp_path: Path) -> None:
     (tmp_path / "pair.toml").write_text(SWEPT)
     (tmp_path / "measured.log").write_text(LOG)
     words = ("plot", "busbw", "pair.toml", "measured.log", "-b", "8", "-e", "8K", "-f", "32", "--quiet")
-    done = Command(tmp_path)(*words, "--out", "out")
+    done = Command(tmp_path)(*words, "--out", "out", "--full")
     assert done.code == 0, done.err
-    rows = [line.split() for line in done.out.splitlines() if not line.startswith("#")]
+    rows = rows_of_nccl_tests(done.out)
     assert [row[:5] for row in rows] == [
         ["8", "2", "float", "sum", "-1"], ["256", "64", "float", "sum", "-1"],
         ["8192", "2048", "float", "sum", "-1"],
@@ -947,12 +970,12 @@ def test_a_sweep_prints_what_was_measured_in_its_sizes_and_the_ratio(tmp_path: P
     (tmp_path / "measured.log").write_text(LOG)
     (tmp_path / "other.log").write_text(LOG.replace("all_reduce", "all_gather"))
     words = ("plot", "busbw", "pair.toml", "measured.log", "other.log", "-b", "1M", "-e", "2M", "--quiet")
-    done = Command(tmp_path)(*words, "--out", "out")
+    done = Command(tmp_path)(*words, "--out", "out", "--full")
     assert done.code == 0, done.err
-    shown, names = done.out.splitlines()[1:3]
+    shown, names = [line for line in done.out.splitlines() if line.startswith("#")][:2]
     assert shown == "# last columns: as measured in measured; ratio: simulated busbw over measured"
     assert names.split()[-3:] == ["time", "busbw", "ratio"]
-    there, missing = [line.split() for line in done.out.splitlines() if not line.startswith("#")]
+    there, missing = rows_of_nccl_tests(done.out)
     assert there[8:10] == ["60.00", "17.48"]
     assert float(there[10]) == pytest.approx(float(there[7]) / 17.48, abs=0.006)
     assert missing[8:] == ["-", "-", "-"]
@@ -966,9 +989,10 @@ def test_the_sizes_of_a_sweep_are_whole_elements(tmp_path: Path) -> None:
         (("-b", "8", "-e", "24", "-i", "8"), ["8", "16", "24"]),
         (("-b", "9", "-e", "40", "-f", "2"), ["8", "16", "36"]),
     ]:
-        done = Command(tmp_path)("plot", "busbw", "pair.toml", *words, "--quiet", "--out", "out", "--force")
+        of_all = ("--quiet", "--full", "--out", "out", "--force")
+        done = Command(tmp_path)("plot", "busbw", "pair.toml", *words, *of_all)
         assert done.code == 0, done.err
-        rows = [line.split() for line in done.out.splitlines() if not line.startswith("#")]
+        rows = rows_of_nccl_tests(done.out)
         assert [row[0] for row in rows] == sizes
         assert all(int(row[0]) == 4 * int(row[1]) for row in rows)
 

@@ -6,14 +6,16 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from floodway import run as floodway_run
 from floodway.common.errors import PlanError, UnknownNameError
 from floodway.planning import question as question_module
+from floodway.planning import runs as planning_runs
 from floodway.planning.answer import asked, distance
 from floodway.planning.arriving import headroom_terms, largest_held, pfc_headroom
 from floodway.planning.link import Buffers
@@ -22,8 +24,18 @@ from floodway.planning.planner import plan, plan_of
 from floodway.planning.pool import pool
 from floodway.planning.question import Question
 from floodway.planning.reach import reach_m
+from floodway.planning.runs import Runs
 from floodway.planning.tables import tables
 from floodway.planning.trials import busy_trial, carried_trial, flap_trial, trial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from floodway._floodway import Progress
+    from floodway.planning.planner import Plan
+    from floodway.results import Result
+    from floodway.scenarios.scenario import Scenario
 
 MB = 1_000_000
 #: Links that are small enough to run in a moment, and differ in what decides a size.
@@ -283,6 +295,32 @@ except KeyboardInterrupt:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "interrupted 1\n"
+
+
+def test_finished_runs_of_an_interrupted_plan_are_not_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = Question.of(rate="100G", length="2km", buffer="4MB")
+    seen: list[Scenario] = []
+
+    def run(scenario: Scenario, *, on_progress: Callable[[Progress], None]) -> Result:
+        seen.append(scenario)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+        return floodway_run(scenario, on_progress=on_progress)
+
+    def planned() -> Plan:
+        return plan_of(question, flow_controls=["pfc"], jobs=1, runs=Runs(tmp_path / "runs"))
+
+    monkeypatch.setattr(planning_runs, "run", run)
+    with pytest.raises(KeyboardInterrupt):
+        planned()
+    assert len(list((tmp_path / "runs").iterdir())) == 3
+    found = planned()
+    # What was interrupted is run again, and what follows it.
+    whole, other = len(seen) - 1, plan_of(question, flow_controls=["pfc"], jobs=1)
+    assert len(seen) - 1 == 2 * whole
+    assert found.to_dict() == other.to_dict()
 
 
 def test_a_plan_needs_a_job_at_least() -> None:

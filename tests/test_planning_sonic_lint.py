@@ -13,23 +13,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from floodway import _floodway
+from floodway import run as floodway_run
 from floodway.common.errors import PlanError, UnknownNameError
+from floodway.planning import runs as planning_runs
 from floodway.planning.arriving import largest_held, occupied
 from floodway.planning.asics import asic
 from floodway.planning.formulas import dnx_xoff, nvidia_profile, small_frames_xoff
-from floodway.planning.runs import simulated
+from floodway.planning.runs import Runs
 from floodway.planning.sonic import lint
-from floodway.planning.sonic.least import kept, least_headroom
+from floodway.planning.sonic.least import least_headroom
 from floodway.planning.sonic.physics import Assumptions, bounds, holds_from, obeyed_within_ps, question_of_row
 from floodway.planning.sonic.row import Row
 from floodway.planning.sonic.verdict import Level, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from command import Command
+    from floodway._floodway import Progress
     from floodway.planning.question import Question
     from floodway.planning.sonic import Lint
+    from floodway.results import Result
+    from floodway.scenarios.scenario import Scenario
 
 G = 1_000_000_000
 RATES = (10, 25, 40, 50, 100, 200, 400, 800)
@@ -288,47 +293,53 @@ def test_the_least_headroom_of_runs_is_never_above_physics_and_not_far_below(
     assert 0 <= found.asked - least_headroom(question) <= 2 * largest_held(question) + unseen
 
 
-def broken(error: Exception) -> None:
-    raise error
+def test_what_was_simulated_is_kept_and_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Scenario] = []
+    limit = 5
 
-
-def test_what_was_simulated_is_kept_and_used_again(tmp_path: Path) -> None:
-    asked: list[int] = []
-
-    def least(question: Question, _simulate: object) -> int:
-        asked.append(question.length_m)
-        if len(asked) == 2:
+    def run(scenario: Scenario, *, on_progress: Callable[[Progress], None]) -> Result:
+        if len(seen) == limit:
             raise KeyboardInterrupt
-        return 1000 * question.length_m
+        seen.append(scenario)
+        return floodway_run(scenario, on_progress=on_progress)
 
-    file, folder = tmp_path / "pg_profile_lookup.ini", tmp_path / "kept"
-    file.write_text("".join(f"100000 {metres}m 0 0 300000 0\n" for metres in (300, 40, 5)))
+    monkeypatch.setattr(planning_runs, "run", run)
+    file = tmp_path / "pg_profile_lookup.ini"
+    file.write_text("".join(f"100000 {metres}m 0 0 300000 0\n" for metres in (40, 5)))
+    done: list[tuple[int, int]] = []
+
+    def tried() -> dict[int, int | None]:
+        runs = Runs(tmp_path / "kept")
+        found = lint(
+            file, least=least_headroom, jobs=1, runs=runs, done=lambda count, of: done.append((count, of))
+        )
+        assert runs.error is None
+        return {each.row.length_m: each.least for each in found.rows}
+
     with pytest.raises(KeyboardInterrupt):
-        lint(file, least=kept(folder, least, on_error=broken), jobs=1)
-    assert asked == [5, 40]
-    told: list[tuple[int, int]] = []
-    found = lint(
-        file,
-        least=kept(folder, least, on_error=broken),
-        jobs=1,
-        done=lambda count, of: told.append((count, of)),
-    )
-    assert asked == [5, 40, 40, 300]
-    assert (told[0], told[-1], sorted(told)) == ((0, 3), (3, 3), told)
-    assert {each.row.length_m: each.least for each in found.rows} == {5: 5000, 40: 40_000, 300: 300_000}
-    assert {each.row.length_m: each.tried for each in found.rows}[40] == "holds, 260,000 to spare"
-    lint(file, cell="254B", least=kept(folder, least, on_error=broken), jobs=1)
-    assert asked[4:] == [5, 40, 300]
+        tried()
+    kept = {folder.name for folder in (tmp_path / "kept").iterdir()}
+    assert len(kept) == 5
+    limit = -1
+    before = seen[:]
+    seen.clear()
+    done.clear()
+    found = tried()
+    # A row takes four runs; five of the eight were there.
+    assert len(before) + len(seen) == 8
+    assert done == [(0, 2), (1, 2), (2, 2)]
+    seen.clear()
+    assert tried() == found == {metres: least_headroom(of_row(metres)) for metres in (5, 40)}
+    # A run that has changed is run again, in its place.
+    flows = tmp_path / "kept" / min(kept) / "flows.parquet"
+    flows.write_bytes(flows.read_bytes()[:-1])
+    seen.clear()
+    assert tried() == found
+    assert len(seen) == 1
 
 
-def test_a_damaged_file_of_what_was_kept_is_not_used(tmp_path: Path) -> None:
-    question = question_of_row(100 * G, 5, Assumptions())
-    assert kept(tmp_path, lambda *_: 7, on_error=broken)(question, simulated) == 7
-    (file,) = tmp_path.glob("*.json")
-    for damaged in ("{", "[]", json.dumps(json.loads(file.read_text()) | {"engine": "another"})):
-        file.write_text(damaged)
-        assert kept(tmp_path, lambda *_: 8, on_error=broken)(question, simulated) == 8
-        assert kept(tmp_path, lambda *_: 9, on_error=broken)(question, simulated) == 8
+def of_row(metres: int) -> Question:
+    return question_of_row(100 * G, metres, Assumptions(mtu_bytes=4096, cell_bytes=1, mix_bytes=()))
 
 
 def test_assumptions_are_checked_as_those_of_a_plan(tmp_path: Path) -> None:
@@ -374,15 +385,20 @@ def test_the_command_prints_the_worst_rows_and_says_by_its_code_whether_all_hold
     file.write_text("".join(f"100000 {metres}m 0 0 300000 0\n" for metres in range(1, 31)))
     done = floodway("lint", file)
     assert done.code == 0
-    assert "30 rows" in done.out
-    assert "10 more: --all prints them" in done.out
+    assert done.out.startswith(f"{file}, pg_profile_lookup.ini: 30 rows\n\nevery row holds, ")
+    assert len(done.out.splitlines()) <= 40
+    assert "22 more kinds of rows: --full" in done.out
+    assert "any size 30" in done.out
+    assert all(f"{metres} m" in floodway("lint", file, "--full").out for metres in range(1, 31))
     file.write_text("100000 5m 0 0 10 0\n")
     done = floodway("lint", file)
     assert done.code == 1
     assert "below propagation alone by 615 bytes" in " ".join(done.out.split())
     done = floodway("lint", file, "--json")
     assert done.code == 1
-    assert json.loads(done.out)["rows"][0]["level"] == "below-propagation"
+    printed = json.loads(done.out)
+    assert printed["answer"] == printed["verdict"]
+    assert printed["rows"][0]["level"] == "below-propagation"
 
 
 def test_the_command_keeps_what_it_simulates(floodway: Command, tmp_path: Path) -> None:
@@ -391,7 +407,7 @@ def test_the_command_keeps_what_it_simulates(floodway: Command, tmp_path: Path) 
     done = floodway("lint", file, "--simulate", "--out", tmp_path / "kept")
     assert done.code == 0
     assert "holds, 2" in done.out
-    assert len(list((tmp_path / "kept").iterdir())) == 1
+    assert len(list((tmp_path / "kept").iterdir())) == 4
 
 
 def test_a_mistake_is_one_line_and_an_error_of_usage(floodway: Command, tmp_path: Path) -> None:

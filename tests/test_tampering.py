@@ -261,17 +261,19 @@ def test_unchanged_results_are_verified(place: Path, capsys: pytest.CaptureFixtu
         main(["verify", "run", "compared"])
     out, err = capsys.readouterr()
     assert (ended.value.code, err) == (0, "")
-    *lines, last = out.splitlines()
-    found = [line.split(": ")[:2] for line in lines]
+    title, _, answer, not_covered, *_ = out.splitlines()
+    assert title == "Compared with their digests: run, compared"
+    assert answer.startswith("All 3 runs are unchanged: ")
+    found = [line.split()[:2] for line in out.splitlines() if "unchanged" in line and line != answer]
     assert found == [[name, "unchanged"] for name in ("run", "compared/small", "compared/two")]
     # The page and the numbers have no digests.
-    assert last == (
+    assert not_covered == (
         "compared: not covered: compare.json, index.html, 3 tables and 4 pictures; the same comparison with "
         "--force makes them again, with the runs"
     )
     with pytest.raises(SystemExit):
         main(["verify", "run", "compared", "--json"])
-    left_out = [each["not_covered"] for each in json.loads(capsys.readouterr().out)]
+    left_out = [run["not_covered"] for run in json.loads(capsys.readouterr().out)["runs"]]
     assert left_out == [None, *["compare.json, index.html, 3 tables and 4 pictures"] * 2]
     (place / "run" / "notes.txt").write_text("mine", encoding="utf-8")
     assert told(capsys, "verify", "run") == (0, [])
@@ -286,7 +288,7 @@ def test_verify_names_what_it_does_not_cover_of_a_study(
     with pytest.raises(SystemExit) as ended:
         main(["verify", str(tmp_path / "out")])
     assert ended.value.code == 0
-    assert capsys.readouterr().out.splitlines()[-1] == (
+    assert capsys.readouterr().out.splitlines()[3] == (
         f"{tmp_path}/out: not covered: study.json, report.md, index.html, 3 tables and 1 picture; the same "
         "study makes them again from the runs"
     )
@@ -301,8 +303,10 @@ def test_every_fault_is_reported_and_as_json_too(place: Path, capsys: pytest.Cap
     faults = ["flows.parquet has changed", "series.parquet is missing"]
     assert ended.value.code == 1
     assert err.splitlines() == [f"error: run: {fault}" for fault in faults]
-    (document,) = json.loads(out)
-    assert (document["as_written"], document["faults"]) == (False, faults)
+    printed = json.loads(out)
+    (run,) = printed["runs"]
+    assert printed["answer"] == "Of 1 run, 1 changed or cannot be verified."
+    assert (run["as_written"], run["faults"]) == (False, faults)
 
 
 @pytest.mark.filterwarnings("default::floodway.UnverifiedWarning")

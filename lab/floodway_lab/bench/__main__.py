@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import polars as pl
-from rich.console import Console
 
 import floodway
-from floodway.cli.show_document import table_of
+from floodway.cli.output import echo
+from floodway.cli.show_document import show_table
+from floodway.cli.terminal import Terminal
+from floodway.common.documents import Table
 from floodway.common.errors import FloodwayError
 from floodway.plot.files import save
 from floodway_lab.bench import command as calling
@@ -21,7 +23,7 @@ from floodway_lab.bench import scaling as growing
 from floodway_lab.bench.history import add, entry, of_cases, read
 from floodway_lab.bench.listing import Listing, chosen
 from floodway_lab.bench.measure import counted, measured
-from floodway_lab.bench.page import benchmarks_block, pairs_block, scaling_block, written
+from floodway_lab.bench.page import TEXT_COLUMNS, benchmarks_block, pairs_block, scaling_block, written
 from floodway_lab.bench.peers import folder_of_peers, manifest
 from floodway_lab.bench.program import built
 from floodway_lab.bench.tables import (
@@ -51,10 +53,7 @@ PICTURE = ROOT / "docs" / "pictures" / "scaling"
 EMPTY = "the history is empty: `make bench` begins it"
 #: Columns of results without a terminal.
 WIDTH = 160
-TEXT_COLUMNS = (
-    *("case", "what", "count", "unit", "verdict", "events per packet-hop"),
-    *("same work", "other simulator", "floodway"),
-)
+WORDS = TEXT_COLUMNS | {"unit", "verdict"}
 
 app = click.Group(help=__doc__)
 
@@ -113,13 +112,11 @@ def compare(
     else:
         before, after = last_two(entries)
     found = changes(before, after)
-    _print(
-        f"{before['revision'][:12]} of {before['date']} against {after['revision'][:12]} of {after['date']}"
-    )
+    echo(f"{before['revision'][:12]} of {before['date']} against {after['revision'][:12]} of {after['date']}")
     _print_table("", CHANGES, map(change_row, found))
     worse = [change for change in found if change.flagged]
     for change in worse:
-        _print(f"worse: {change.name}: {change.part:+.1%} {change.unit}")
+        echo(f"worse: {change.name}: {change.part:+.1%} {change.unit}")
     context.exit(1 if worse else 0)
 
 
@@ -151,8 +148,9 @@ def peers(context: click.Context, *, pair: tuple[str, ...], turns: int, keep: bo
         )
     new = entry(ROOT, [], {}, [*skipped, *failed], pairs=done)
     _print_table("Pairs", PAIRS, pair_rows(new))
-    _print_lines([f"{each.name}: skipped, {each.reason}" for each in skipped])
-    _print_lines([f"{each.name}: failed, {each.reason}" for each in failed])
+    for what, left_out in (("skipped", skipped), ("failed", failed)):
+        for each in left_out:
+            echo(f"{each.name}: {what}, {each.reason}")
     if keep and done:
         add(HISTORY, new)
         if not pair:
@@ -203,31 +201,13 @@ def _show(new: Mapping[str, Any]) -> None:
     _print_table("Runs", CASES, case_rows(new, listing))
     _print_table("By cause", heading, causes)
     _print_table("Instructions", COUNTS, count_rows(new, listing))
-    _print_lines([f"{name}: skipped, {why}" for name, why in new["skipped"].items()])
+    for name, why in new["skipped"].items():
+        echo(f"{name}: skipped, {why}")
 
 
 def _print_table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    table = table_of(title, heading, text_columns=TEXT_COLUMNS)
-    for row in rows:
-        table.add_row(*row)
-    if table.row_count:
-        _console().print(table)
-
-
-def _print_lines(lines: Iterable[str]) -> None:
-    for line in lines:
-        _print(line)
-
-
-def _print(line: str) -> None:
-    _console().print(line, soft_wrap=True)
-
-
-def _console() -> Console:
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console.width = WIDTH
-    return console
+    table = Table(title=title, columns=tuple(heading), rows=tuple(map(tuple, rows)), words=WORDS)
+    show_table(Terminal(width=WIDTH), table)
 
 
 def _write_page(file: Path, name: str, block: str) -> None:

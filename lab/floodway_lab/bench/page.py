@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from floodway_lab.bench.listing import Listing
 
-__all__ = ["benchmarks_block", "pairs_block", "scaling_block", "written"]
+__all__ = ["TEXT_COLUMNS", "benchmarks_block", "pairs_block", "scaling_block", "written"]
 
 PICTURE = "![Cost of a packet-hop and memory of a host over the number of hosts](pictures/scaling.svg)"
 #: Columns of words are aligned to the left.

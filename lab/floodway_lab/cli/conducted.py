@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from floodway.cli.output import echo
+from floodway.cli.show_document import print_answer
 from floodway.cli.watch import WatchAll
 from floodway.common.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
+    from floodway.common.documents import Document
     from floodway_lab.cli.validate import Request
 
-__all__ = ["conducted", "print_json", "refuse"]
+__all__ = ["conducted", "print_validation", "refuse"]
 
 
 class Ended(Protocol):
@@ -76,6 +79,11 @@ def conducted(
     return validation
 
 
-def print_json(request: Request, document: Mapping[str, Any]) -> None:
-    """Print what was found as one JSON document."""
-    echo(json.dumps({"results": str(request.out), **document}, indent=2, ensure_ascii=False))
+def print_validation(request: Request, answer: Document, written: Iterable[Path] = ()) -> None:
+    """Print what was found, and where its runs and the files that were written are."""
+    answer = replace(answer, data={"results": str(request.out), **answer.data})
+    print_answer(answer, json_=request.json, quiet=request.quiet, full=request.full)
+    if not (request.json or request.quiet):
+        echo(f"runs and numbers: {request.out}/")
+        for file in written:
+            echo(str(file))

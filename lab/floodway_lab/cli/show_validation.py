@@ -1,94 +1,93 @@
-"""A validation on the terminal: a line for each configuration, and one for each number where it fails."""
+"""A validation as a document: a row for each configuration, and behind them every number."""
 
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-from floodway.cli.show_document import table_of
-from floodway.cli.terminal import Terminal
+from floodway.common.documents import Cell, Document, Section, Table
+from floodway.results.quantities import counted
+from floodway_lab.validation import document
 from floodway_lab.validation.formatting import allowed, difference, headline, number, ours, shown_rows
 from floodway_lab.validation.overview import COLUMNS as OVERVIEW
 from floodway_lab.validation.overview import overview_row, summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from rich.table import Table
+    from pathlib import Path
 
     from floodway_lab.validation import CaseResult, Validation
 
-__all__ = ["show"]
+__all__ = ["answer", "verdict_cell"]
 
-#: Width of tables when the output is not a terminal.
-WIDTH = 140
-#: From this many columns on, names of cases are in one line.
-WIDTH_OF_NAMES = 100
 COLUMNS = ("configuration", "what", "reference", "ours (of seeds)", "difference", "allowed", "verdict")
-TEXT_COLUMNS = ("case/configuration", "configuration", "what", "allowed", "verdict")
-#: Number of unmatched flows that are named.
-MOST_NAMED = 5
+WORDS = frozenset(("what", "allowed", "verdict"))
+#: Columns of the overview in the table of the answer.
+BRIEF = tuple(map(OVERVIEW.index, ("case/configuration", "flows", "largest difference", "verdict")))
+#: Number of unmatched flows that are named, and of first differences that are in the answer.
+MOST_NAMED, MOST_FIRST = 5, 3
 
 
-def show(validation: Validation, stream: TextIO, *, verbose: bool) -> None:
-    """Print a line for each configuration, what is left out, and how many configurations pass.
-
-    Parameters
-    ----------
-    validation
-        What was found.
-    stream
-        Where to.
-    verbose
-        Whether to show every number of every configuration, not only of those that fail.
-    """
-    console = Terminal(stream)
-    if not console.is_terminal:
-        console.width = WIDTH
-    overview = _overview(validation.cases)
-    # Names of cases are long, and headings can be folded.
-    overview.columns[0].no_wrap = console.width >= WIDTH_OF_NAMES
-    console.print(overview)
-    for result in validation.cases:
-        if result.not_run:
-            console.print(f"{result.case.label}: not run: {result.not_run}", soft_wrap=True)
-    long = [result for result in validation.cases if result.rows and (verbose or result.verdict == "fail")]
-    for name, cases in groupby(long, key=lambda result: result.case.name):
-        own = list(cases)
-        console.print()
-        console.print(_table(name, own, verbose=verbose))
-        for line in _notes(own):
-            console.print(line, soft_wrap=True)
-    console.print()
+def answer(folder: Path, validation: Validation) -> Document:
+    """Return how many configurations pass, those that fail first, and behind them every number."""
+    cases = validation.cases
     counts = ", ".join(f"{count} {verdict}" for verdict, count in validation.counts.items())
-    console.print(f"{len(validation.cases)} configurations: {counts}; {summary(validation.cases)}")
+    rows = [_overview(result) for result in sorted(cases, key=lambda result: result.verdict != "fail")]
+    brief = tuple(tuple(row[column] for column in BRIEF) for row in rows)
+    first = [f"{result.case.label}: first difference {result.first}" for result in cases if result.first]
+    numbers = (
+        Section(title=name, lines=tuple(_notes(own)), tables=(_numbers(own),))
+        for name, own in ((name, list(own)) for name, own in groupby(cases, key=lambda of: of.case.name))
+    )
+    return Document(
+        title=f"{folder}: held against the results of the HPCC simulator",
+        answer=f"{counted(len(cases), 'configuration')}: {counts}; {summary(cases)}",
+        tone="bad" if validation.verdict == "fail" else "good",
+        more=tuple(first[:MOST_FIRST]),
+        table=Table(columns=tuple(OVERVIEW[column] for column in BRIEF), rows=brief, words=WORDS).shortened(
+            "more configurations"
+        ),
+        warnings=tuple(f"{each.case.label}: not run: {each.not_run}" for each in cases if each.not_run),
+        sections=(
+            Section(
+                title="All configurations",
+                tables=(Table(columns=OVERVIEW, rows=tuple(rows), words=WORDS),),
+            ),
+            *numbers,
+        ),
+        data=document(validation),
+    )
 
 
-def _overview(cases: Sequence[CaseResult]) -> Table:
-    table = table_of("", OVERVIEW, text_columns=TEXT_COLUMNS)
-    for result in cases:
-        *cells, verdict = overview_row(result)
-        failed = verdict == "fail"
-        table.add_row(*cells, "FAIL" if failed else verdict, style="red" if failed else None)
-    return table
+def verdict_cell(text: str) -> Cell:
+    """Return a verdict as a cell of a table."""
+    return Cell(text=text, tone="bad" if text == "fail" else "good" if text.startswith("pass") else "")
 
 
-def _table(name: str, cases: Sequence[CaseResult], *, verbose: bool) -> Table:
-    """Show every number, or those which fail."""
-    table = table_of(name, COLUMNS, text_columns=TEXT_COLUMNS)
-    for result in cases:
-        for row in shown_rows(result):
-            if not verbose and row.verdict != "fail":
-                continue
-            cells = (number(row.reference, row.unit), ours(row), difference(row), allowed(row.limit))
-            mark = "FAIL" if row.verdict == "fail" else row.verdict
-            table.add_row(result.case.tag, row.label, *cells, mark, style="red" if mark == "FAIL" else None)
-        table.add_section()
-    return table
+def _overview(result: CaseResult) -> tuple[Cell | str, ...]:
+    *cells, verdict = overview_row(result)
+    return *cells, verdict_cell(verdict)
+
+
+def _numbers(cases: Sequence[CaseResult]) -> Table:
+    """Return every number of a case's configurations."""
+    rows = (
+        (
+            result.case.tag,
+            row.label,
+            *(number(row.reference, row.unit), ours(row), difference(row), allowed(row.limit)),
+            verdict_cell(row.verdict),
+        )
+        for result in cases
+        for row in shown_rows(result)
+    )
+    return Table(columns=COLUMNS, rows=tuple(rows), words=WORDS)
 
 
 def _notes(cases: Sequence[CaseResult]) -> Iterator[str]:
     for result in cases:
+        if not result.rows:
+            continue
         wall = sum(result.wall_s) / len(result.wall_s)
         yield f"{headline(result)}; {wall:.2f} s a run: {result.verdict}"
         if result.first is not None:

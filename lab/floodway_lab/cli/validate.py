@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
 from floodway_lab.cli import validate_jobs, validate_uet
-from floodway_lab.cli.conducted import conducted, print_json
-from floodway_lab.cli.show_validation import show
-from floodway_lab.validation import document, validate
+from floodway_lab.cli.conducted import conducted, print_validation
+from floodway_lab.cli.show_validation import answer
+from floodway_lab.validation import validate
 from floodway_lab.validation.jobs import is_of_jobs
 from floodway_lab.validation.page import page_text
 from floodway_lab.validation.report import BLOCK, draw_into, write_report
@@ -40,7 +39,7 @@ class Request:
     plot: bool
     report: Path | None
     force: bool
-    verbose: bool
+    full: bool
     quiet: bool
     json: bool
 
@@ -64,26 +63,11 @@ def run(request: Request) -> int:
     )
     if validation is None:
         return INTERRUPTED
-    _print(request, validation)
-    _draw(request, validation)
-    return _verdict(validation)
-
-
-def _print(request: Request, validation: Validation) -> None:
-    if request.json:
-        print_json(request, document(validation))
-    elif not request.quiet:
-        show(validation, sys.stdout, verbose=request.verbose)
-        echo(f"runs and numbers: {request.out}/")
-
-
-def _draw(request: Request, validation: Validation) -> None:
     drawn = draw_into(validation.cases, request.out) if request.plot else []
     if request.report is not None:
         drawn += write_report(validation, request.report)
-    if not (request.quiet or request.json):
-        for file in drawn:
-            echo(str(file))
+    print_validation(request, answer(request.folder, validation), drawn)
+    return _verdict(validation)
 
 
 def _verdict(validation: Validation) -> int:

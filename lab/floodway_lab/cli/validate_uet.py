@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING
 
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
-from floodway_lab.cli.conducted import conducted, print_json, refuse
+from floodway.common.documents import Cell, Document, Section, Table
+from floodway_lab.cli.conducted import conducted, print_validation, refuse
+from floodway_lab.cli.show_validation import verdict_cell
 from floodway_lab.validation.uet import UetResult, UetValidation, document, validate_uet
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from floodway_lab.cli.validate import Request
 
 __all__ = ["run"]
 
-#: Differences of a case that are printed with `--verbose`.
+#: Differences of a case that are printed with `--full`.
 SHOWN = 10
+WORDS = frozenset(("verdict", "why"))
 
 
 def run(request: Request) -> int:
@@ -29,7 +34,7 @@ def run(request: Request) -> int:
     validation = conducted(request, validate_uet, seeds=request.seeds)
     if validation is None:
         return INTERRUPTED
-    _print(request, validation)
+    print_validation(request, _answer(request.folder, validation))
     for result in validation.failed:
         first = result.found[0] if result.found else result.faults[0]
         echo(f"error: {result.case.label}: {first}", err=True)
@@ -38,28 +43,31 @@ def run(request: Request) -> int:
     return FAILED if validation.failed else DONE
 
 
-def _print(request: Request, validation: UetValidation) -> None:
-    if request.json:
-        print_json(request, document(validation))
-    elif not request.quiet:
-        for result in validation.results:
-            echo(_line(result))
-            for one in result.found[:SHOWN] if request.verbose else ():
-                echo(f"  {one}")
-        ran = [result for result in validation.results if result.verdict != "not run"]
-        equal = len(ran) - len(validation.failed)
-        echo(
-            f"{equal} of {len(ran)} cases equal the reference, or are within its spread; runs: {request.out}/"
-        )
+def _answer(folder: Path, validation: UetValidation) -> Document:
+    """Return how many cases equal the reference, those that differ first, and behind them differences."""
+    results = sorted(validation.results, key=lambda result: result.verdict != "fail")
+    ran = [result for result in results if result.verdict != "not run"]
+    equal = len(ran) - len(validation.failed)
+    cases = Table(
+        columns=("case", "flows", "runs", "verdict", "why"), rows=tuple(map(_row, results)), words=WORDS
+    )
+    return Document(
+        title=f"{folder}: held against the results of the Ultra Ethernet Consortium's simulator",
+        answer=f"{equal} of {len(ran)} cases equal the reference, or are within its spread.",
+        tone="bad" if validation.failed else "good",
+        table=cases.shortened("more cases"),
+        sections=(
+            Section(title="All cases", tables=(cases,)),
+            *(
+                Section(title=result.case.label, lines=tuple(map(str, result.found[:SHOWN])))
+                for result in results
+            ),
+        ),
+        data=document(validation),
+    )
 
 
-def _line(result: UetResult) -> str:
-    flows = f"{len(result.case.connections)} flows"
-    if result.verdict == "not run":
-        return f"not run  {result.case.label}: {result.reason}"
-    if result.verdict == "pass" and result.seeds > 1:
-        return f"within   {result.case.label}: {flows}, the means of {result.seeds} runs"
-    if result.verdict == "pass":
-        return f"equal    {result.case.label}: {flows}"
-    count = f"{len(result.found)} differences" if result.found else "; ".join(result.faults)
-    return f"DIFFERS  {result.case.label}: {flows}, {count}"
+def _row(result: UetResult) -> tuple[Cell | str, ...]:
+    why = f"{len(result.found)} differences" if result.found else "; ".join(result.faults) or result.reason
+    runs = "-" if result.verdict == "not run" else f"{result.seeds}"
+    return result.case.label, f"{len(result.case.connections):,}", runs, verdict_cell(result.verdict), why

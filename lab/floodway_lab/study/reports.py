@@ -32,8 +32,8 @@ __all__ = ["claims", "judged", "written"]
 
 #: Below the claims.
 RULE_IS_IN = "The report states the rule of a verdict; docs/studies.md explains it."
-#: Claims that are shown, and where a row has its verdict.
-MOST_CLAIMS, VERDICT = 6, 5
+#: Where a row has its verdict.
+VERDICT = 5
 
 
 def judged(ran: Conducted, store: Runs, *, on_message: Callable[[str], None]) -> Conducted:
@@ -83,21 +83,19 @@ def claims(conducted: Conducted) -> Document | None:
         title="",
         answer=answer,
         more=tuple(more),
-        table=_first(rows),
+        table=_worst_first(rows),
         sections=(Section(title="Every claim", tables=(whole,)),),
     )
 
 
-def _first(rows: Sequence[tuple[str, ...]]) -> Table:
+def _worst_first(rows: Sequence[tuple[str, ...]]) -> Table:
     """Return the first claims, those that do not hold before the others."""
-    worst = sorted(rows, key=lambda row: row[VERDICT] in HOLDS)[:MOST_CLAIMS]
-    left = len(rows) - len(worst)
+    worst = sorted(rows, key=lambda row: row[VERDICT] in HOLDS)
     return Table(
         columns=("claim", "published", "ours", "verdict"),
         rows=tuple((row[1], row[2], row[3], _judged(row[VERDICT])) for row in worst),
         words=frozenset(("published", "ours", "verdict")),
-        notes=(f"{left} more: --full, and the report",) if left else (),
-    )
+    ).shortened("more", "--full, and the report")
 
 
 def _judged(verdict: str) -> Cell:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +14,8 @@ from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import pair, plan_warnings
 from floodway.cli.output import echo
 from floodway.cli.run import failures
-from floodway.cli.show_document import show
+from floodway.cli.show_document import print_answer
 from floodway.cli.watch import WatchAll
-from floodway.common.documents import as_json
 from floodway.common.errors import ComparisonError
 from floodway.common.ready import resolved
 from floodway.comparison import PAGE_FILE, document, files, folder_names, merged_warnings, split_values
@@ -178,11 +175,10 @@ def _left(request: Request, comparison: Comparison, out: Path) -> int:
 
 
 def _print(request: Request, comparison: Comparison, out: Path) -> None:
-    if request.json:
-        whole = {"results": str(out), **as_json(document(comparison))}
-        echo(json.dumps(whole, indent=2, ensure_ascii=False))
-    elif not request.quiet:
-        show(document(comparison), sys.stdout, full=request.full)
+    answer = document(comparison)
+    answer = replace(answer, data={"results": str(out), **answer.data})
+    print_answer(answer, json_=request.json, quiet=request.quiet, full=request.full)
+    if not (request.json or request.quiet):
         echo(f"{'page with pictures' if request.pictures else 'page'}: {out / PAGE_FILE}")
         if request.report:
             echo(f"runs over time: {out / REPORT_FILE}")

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.cli.bar import bar
 from floodway.cli.exits import DONE, FAILED
 from floodway.cli.output import echo
-from floodway.cli.show_lint import show
+from floodway.cli.show_document import print_answer
+from floodway.cli.show_lint import document
+from floodway.planning.runs import Runs
 from floodway.planning.sonic import lint
-from floodway.planning.sonic.least import kept, least_headroom
+from floodway.planning.sonic.least import least_headroom
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from floodway.common.errors import OutputError
     from floodway.planning.sonic import Lint
 
 __all__ = ["Wanted", "run"]
@@ -36,7 +34,7 @@ class Wanted:
     strict: bool
     simulate: bool
     out: Path
-    every: bool
+    full: bool
     jobs: int | None
     quiet: bool
     json: bool
@@ -44,40 +42,29 @@ class Wanted:
 
 def run(file: Path, wanted: Wanted) -> int:
     """Judge a file, print what was found; returns the exit code."""
-    lost: list[OutputError] = []
-    found = _simulated(file, wanted, lost.append) if wanted.simulate else _judged(file, wanted)
-    if wanted.json:
-        echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
-    elif not wanted.quiet:
-        show(found, sys.stdout, every=wanted.every)
-        if wanted.simulate and not lost:
-            echo(f"what was simulated: {wanted.out}/")
-    for error in lost[:1]:
-        echo(f"error: {error}", err=True)
+    runs = Runs(wanted.out) if wanted.simulate else None
+    try:
+        found = _judged(file, wanted, runs)
+    except KeyboardInterrupt:
+        if runs is not None:
+            text = f"interrupted; what was simulated is kept in {wanted.out}/: the same call goes on there"
+            echo(text, err=True)
+        raise
+    print_answer(document(found), json_=wanted.json, quiet=wanted.quiet, full=wanted.full)
+    if runs is not None and runs.error is not None:
+        echo(f"error: {runs.error}", err=True)
         return FAILED
+    if runs is not None and not (wanted.json or wanted.quiet):
+        echo(f"what was simulated: {wanted.out}/")
     fails = not found.holds or (wanted.strict and (found.warned or found.warnings or found.not_judged))
     return FAILED if fails else DONE
 
 
-def _judged(file: Path, wanted: Wanted) -> Lint:
-    return lint(
-        file, mtu=wanted.mtu, mix=wanted.mix, cell=wanted.cell, asic=wanted.asic, latency=wanted.latency
-    )
-
-
-def _simulated(file: Path, wanted: Wanted, on_error: Callable[[OutputError], None]) -> Lint:
-    try:
-        return _tried(file, wanted, on_error)
-    except KeyboardInterrupt:
-        echo(
-            f"interrupted; what was simulated is kept in {wanted.out}/: the same call goes on there", err=True
-        )
-        raise
-
-
-def _tried(file: Path, wanted: Wanted, on_error: Callable[[OutputError], None]) -> Lint:
+def _judged(file: Path, wanted: Wanted, runs: Runs | None) -> Lint:
     with bar() as display:
-        task = display.add_task("hardest runs", total=None, state="", visible=not wanted.quiet)
+        task = display.add_task(
+            "hardest runs", total=None, state="", visible=runs is not None and not wanted.quiet
+        )
 
         def done(count: int, of: int) -> None:
             display.update(task, completed=count, total=of, state=f"{count} of {of} rates and lengths")
@@ -89,7 +76,8 @@ def _tried(file: Path, wanted: Wanted, on_error: Callable[[OutputError], None]) 
             cell=wanted.cell,
             asic=wanted.asic,
             latency=wanted.latency,
-            least=kept(wanted.out, least_headroom, on_error=on_error),
+            least=None if runs is None else least_headroom,
             jobs=wanted.jobs,
             done=done,
+            runs=runs,
         )

@@ -65,7 +65,18 @@ def plan(file: Path | None, wanted: Wanted) -> int:
 def _answered(file: Path | None, questions: Mapping[str, Question], wanted: Wanted) -> int:
     from floodway.cli import planned  # noqa: PLC0415 (as above)
 
-    plans = {name: planned.planned(question, wanted) for name, question in questions.items()}
+    names = tuple(questions)
+    try:
+        plans = {
+            name: planned.planned(question, wanted, out=dict(_folders(name, names, wanted)).get("out"))
+            for name, question in questions.items()
+        }
+    except KeyboardInterrupt:
+        if wanted.simulate:
+            kept = f"what was simulated is kept in {wanted.out}/: the same call goes on there"
+            missing = "--out DIR would have kept what was simulated"
+            echo(f"interrupted; {missing if wanted.out is None else kept}", err=True)
+        raise
     if wanted.json:
         planned.echo_json(plans, one=file is None or "" in plans)
     if len(plans) > 1:

@@ -15,11 +15,13 @@ from floodway.planning.answer import lost_in_its_run
 from floodway.planning.document import document
 from floodway.planning.folder import write_plan
 from floodway.planning.planner import plan_of
+from floodway.planning.runs import Runs
 from floodway.planning.sonic.from_plan import (
     configuration_of,
     warnings_of,
     write_plan_for_switches,
 )
+from floodway.planning.written import RUNS_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,8 +47,8 @@ def check_configuration(questions: Mapping[str, Question], wanted: Wanted) -> No
         configuration_of(sketch, ports=wanted.ports, dscps=wanted.dscps)
 
 
-def planned(question: Question, wanted: Wanted) -> Plan:
-    """Answer a question, with a bar on the terminal."""
+def planned(question: Question, wanted: Wanted, *, out: Path | None) -> Plan:
+    """Answer a question, with a bar on the terminal; finished runs are kept in the plan's folder, if any."""
     with bar() as display:
         task = display.add_task("hardest runs", total=None, state="", visible=not wanted.quiet)
 
@@ -60,6 +62,7 @@ def planned(question: Question, wanted: Wanted) -> Plan:
             oversubscribed=wanted.oversubscribed,
             jobs=wanted.jobs,
             done=done,
+            runs=None if out is None else Runs(out / RUNS_FOLDER),
         )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from floodway.cli.pictures import Format, Kind, PictureOptions
     from floodway.cli.sweep import Sizes
+    from floodway.common.documents import Document
     from floodway.plot import Drawing, Source
     from floodway.results.nccl_tests import Measured
     from floodway.simulation.critical_path import CriticalPath
@@ -50,6 +51,8 @@ OPTIONS: dict[str, tuple[Kind, ...]] = {
     "--log": ("fct", "slowdown", "series"),
     "-b": ("busbw",),
     "--set": ("busbw",),
+    "--full": ("busbw",),
+    "--json": ("busbw",),
 }
 
 
@@ -76,6 +79,8 @@ class Request:
     csv: bool
     force: bool
     quiet: bool
+    json: bool
+    full: bool
 
 
 def plot(request: Request) -> int:
@@ -97,9 +102,12 @@ def plot(request: Request) -> int:
         for warning in (*_warnings(request, sources), *_of_measured(found)):
             echo(f"warning: {warning}", err=True)
     save(drawing, files, force=request.force)
-    for line in found.table:
-        echo(line)
-    if not request.quiet:
+    if found.documents:
+        from floodway.cli.show_document import print_answer  # noqa: PLC0415 (of sweeps alone)
+
+        for document in found.documents:
+            print_answer(document, json_=request.json, quiet=False, full=request.full)
+    if not (request.quiet or request.json):
         for file in files:
             echo(str(file))
     return DONE
@@ -107,11 +115,11 @@ def plot(request: Request) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class _Found:
-    """What is drawn: results, tables of nccl-tests, and the lines of the tables that sweeps print."""
+    """What is drawn: results, and tables of nccl-tests; and the bandwidths of sweeps."""
 
     sources: Sequence[Source]
     measured: Sequence[Measured] = ()
-    table: Sequence[str] = ()
+    documents: Sequence[Document] = ()
 
 
 def _labelled(found: _Found, labels: Sequence[str]) -> _Found:
@@ -139,7 +147,13 @@ def _found(request: Request) -> _Found:
     ]
     folders = [path for path in request.folders if path not in files]
     scenarios = [path for path in files if path.suffix == ".toml"]
-    for option, given in (("-b", request.sizes is not None), ("--set", bool(request.sets))):
+    of_sweeps = (
+        ("-b", request.sizes is not None),
+        ("--set", bool(request.sets)),
+        ("--full", request.full),
+        ("--json", request.json),
+    )
+    for option, given in of_sweeps:
         if given and not scenarios:
             message = "it is for scenarios, FILE.toml in place of DIR, whose collective is run in these sizes"
             raise click.BadParameter(message, param_hint=option)
@@ -152,9 +166,9 @@ def _found(request: Request) -> _Found:
     from floodway.results.nccl_tests import read_log  # noqa: PLC0415 (as above)
 
     measured = [read_log(path) for path in files if path not in scenarios]
-    sources, table = list(sources_of(folders)), []
+    sources, documents = list(sources_of(folders)), []
     for path in scenarios:
-        source, lines = sweep(
+        source, document = sweep(
             path,
             sets=request.sets,
             sizes=cast("Sizes", request.sizes),
@@ -163,8 +177,8 @@ def _found(request: Request) -> _Found:
             quiet=request.quiet,
         )
         sources.append(source)
-        table += lines
-    return _Found(sources=sources, measured=measured, table=table)
+        documents += [] if document is None else [document]
+    return _Found(sources=sources, measured=measured, documents=documents)
 
 
 def _refuse_unused(request: Request) -> None:
@@ -182,6 +196,8 @@ def _refuse_unused(request: Request) -> None:
         "--log": request.pictures.log is not None,
         "-b": request.sizes is not None,
         "--set": bool(request.sets),
+        "--full": request.full,
+        "--json": request.json,
     }
     for option, kinds in OPTIONS.items():
         if given[option] and request.kind not in kinds:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from dataclasses import dataclass
 from functools import partial
@@ -306,13 +305,10 @@ def _print(request: Request, result: Result, out: Path) -> None:
         return
     # Tables for people: without them, their library is not imported.
     from floodway.cli.show import document  # noqa: PLC0415
-    from floodway.cli.show_document import show  # noqa: PLC0415
-    from floodway.common.documents import as_json  # noqa: PLC0415
+    from floodway.cli.show_document import print_answer  # noqa: PLC0415
 
-    if request.json:
-        echo(json.dumps(as_json(document(result, out)), indent=2, ensure_ascii=False))
-    else:
-        show(document(result, out), sys.stdout, full=request.full)
+    print_answer(document(result, out), json_=request.json, quiet=request.quiet, full=request.full)
+    if not request.json:
         echo(f"results: {out}/")
 
 

@@ -118,8 +118,6 @@ def _warnings(outcome: Outcome) -> Iterator[str]:
 def _shown(summary: Summary) -> Table:
     """Return the table below the answer: iterations or collectives of jobs, else a row for each workload."""
     if summary.iterations:
-        shown = summary.iterations[:MOST_ROWS]
-        left = len(summary.iterations) - len(shown)
         return Table(
             columns=("iteration", "of", "time", "computing", "exposed", "idle", "last rank"),
             rows=tuple(
@@ -130,14 +128,11 @@ def _shown(summary: Summary) -> Table:
                     *(share_text(part / row.time_us if row.time_us else 0.0) for part in _parts(row)),
                     str(row.straggler),
                 )
-                for row in shown
+                for row in summary.iterations
             ),
             words=frozenset({"of"}),
-            notes=(f"{left} more iterations: --full",) if left else (),
-        )
+        ).shortened("more iterations")
     if summary.collectives:
-        longest = sorted(summary.collectives, key=lambda row: -row.mean_us)[:MOST_ROWS]
-        left = len(summary.collectives) - len(longest)
         return Table(
             columns=("collective", "workload", "ranks", "count", "time", "bus bandwidth"),
             rows=tuple(
@@ -149,11 +144,10 @@ def _shown(summary: Summary) -> Table:
                     time_text(row.mean_us),
                     f"{row.busbw_gbps / 8:,.3g} GB/s",
                 )
-                for row in longest
+                for row in sorted(summary.collectives, key=lambda row: -row.mean_us)
             ),
             words=frozenset({"workload"}),
-            notes=(f"{left} shorter collectives: --full",) if left else (),
-        )
+        ).shortened("shorter collectives")
     return _of_flows(summary)
 
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, TextIO
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from floodway.cli.output import printable
+from floodway.cli.output import echo, printable
 from floodway.cli.terminal import Terminal
-from floodway.common.documents.model import cell_of
+from floodway.common.documents.model import as_json, cell_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from floodway.common.documents import Cell, Document, Section
     from floodway.common.documents import Table as DocumentTable
 
-__all__ = ["WIDTH", "rich_table", "show", "show_table", "table_of"]
+__all__ = ["print_answer", "show", "show_table"]
 
 #: Width of tables when the output is not a terminal.
 WIDTH = 80
-#: The same of the tables behind the answer.
+#: Width of the tables behind the answer, when the output is not a terminal.
 WIDTH_OF_ALL = 150
 #: Colours of what a reader wants, and of what not.
 STYLES = {"": "", "good": "green", "bad": "red"}
@@ -30,11 +29,17 @@ STYLES = {"": "", "good": "green", "bad": "red"}
 MOST_LINES, MOST_WARNINGS = 3, 6
 
 
+def print_answer(document: Document, *, json_: bool, quiet: bool, full: bool) -> None:
+    """Print a document as the options of a command choose: as JSON, not at all, or on the terminal."""
+    if json_:
+        echo(json.dumps(as_json(document), indent=2, ensure_ascii=False))
+    elif not quiet:
+        show(document, full=full)
+
+
 def show(document: Document, stream: TextIO | None = None, *, full: bool = False) -> None:
     """Print a document."""
-    console = Terminal(stream)
-    if not console.is_terminal:
-        console.width = WIDTH
+    console = Terminal(stream, width=WIDTH)
     _say(console, document.title)
     console.print()
     _say(console, document.answer)
@@ -71,22 +76,12 @@ def _warn(console: Terminal, document: Document, *, most: int | None) -> None:
 def show_table(console: Terminal, table: DocumentTable) -> None:
     """Print a table, if it has rows, with its notes."""
     if table.rows:
-        console.print(rich_table(table))
+        console.print(_rich(table))
     for note in table.notes:
         _say(console, note)
 
 
-def table_of(title: str, columns: Iterable[str], *, text_columns: Sequence[str] = ()) -> Table:
-    """Make an empty table; columns hold numbers, except text columns."""
-    table = Table(
-        title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE, caption_justify="left"
-    )
-    for column in columns:
-        table.add_column(column, justify="left" if column in text_columns else "right", overflow="fold")
-    return table
-
-
-def rich_table(table: DocumentTable) -> Table:
+def _rich(table: DocumentTable) -> Table:
     """Make what the terminal shows of a table."""
     made = Table(
         title=table.title or None, title_justify="left", title_style="bold", box=box.SIMPLE, pad_edge=False

@@ -1,11 +1,10 @@
-"""What was found in a switch configuration, on the terminal: counts, rows worst first, what was not read."""
+"""What was found in a switch configuration, as a document: the verdict, and rows, worst first."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-from floodway.cli.show_document import table_of
-from floodway.cli.terminal import Terminal
+from floodway.common.documents import Cell, Document, Section, Table
 from floodway.planning.answer import distance
 from floodway.planning.units import number_text
 from floodway.results.quantities import counted
@@ -16,47 +15,33 @@ if TYPE_CHECKING:
     from floodway.planning.sonic import Judged, Lint
     from floodway.planning.sonic.row import Row
 
-__all__ = ["show"]
+__all__ = ["document"]
 
-#: Width of tables when the output is not a terminal.
-WIDTH = 170
-#: So many rows are printed if not all are asked for.
-MOST_ROWS = 20
 #: Columns that hold words.
-WORDS = ("row", "port", "DSCP", "formula", "verdict", "in the hardest run", "level")
+WORDS = frozenset(("port", "DSCP", "formula", "verdict", "in the hardest run", "level"))
 
 
-def show(found: Lint, stream: TextIO, *, every: bool) -> None:
-    """Print what was found.
-
-    Parameters
-    ----------
-    found
-        The rows with their verdicts.
-    stream
-        Where it goes.
-    every
-        Whether all rows are printed; else the worst.
-    """
-    console = Terminal(stream)
-    if not console.is_terminal:
-        console.width = WIDTH
-    console.print(_headline(found), soft_wrap=True)
+def document(found: Lint) -> Document:
+    """Return what was found: the verdict, the worst rows, and behind them every row with its reason."""
     alike = _alike(found.rows)
-    shown = alike if every else alike[:MOST_ROWS]
-    if shown:
-        console.print(_counts(found))
-        console.print(_rows(shown, tried=any(each.least is not None for each in found.rows)))
-    if len(shown) < len(alike):
-        console.print(f"{len(alike) - len(shown)} more: --all prints them, --json has all", soft_wrap=True)
-    console.print(f"verdict: {found.text}", soft_wrap=True)
-    for line in found.warnings:
-        console.print(f"warning: {line}", soft_wrap=True)
-    for line in found.notes:
-        console.print(f"note: {line}", soft_wrap=True)
+    counts = ", ".join(f"{level.label.replace('-', ' ')} {count:,}" for level, count in found.counts.items())
+    worst = next((rows[0] for rows in alike if not rows[0].verdict.level.holds), None)
+    more = [f"rows by level, worst first: {counts}"] if counts else []
+    more += [f"the worst, {_where(worst.row)}: {worst.text}"] if worst is not None else []
+    return Document(
+        title=f"{found.file}, {found.form}: {counted(len(found.rows), 'row')}",
+        answer=found.text,
+        tone="good" if found.holds else "bad",
+        more=tuple(more),
+        table=_worst(alike).shortened("more kinds of rows") if alike else None,
+        simulated=(_assumptions(found), *found.notes),
+        warnings=found.warnings,
+        sections=(Section(title="All rows", tables=(_rows(alike),) if alike else ()),),
+        data=found.to_dict(),
+    )
 
 
-def _headline(found: Lint) -> str:
+def _assumptions(found: Lint) -> str:
     assumed = found.assumed
     sizes = ",".join(f"{size}B" for size in assumed.mix_bytes) or "any size"
     cells = f"cells of {assumed.cell_bytes} bytes" if assumed.cell_bytes > 1 else "memory that counts bytes"
@@ -66,9 +51,8 @@ def _headline(found: Lint) -> str:
         if assumed.latency_ps is not None
         else "nothing beside the cable (--latency: gearboxes, retimers, MACsec)"
     )
-    rows = counted(len(found.rows), "row")
     return (
-        f"{found.file}, {found.form}: {rows}; held against frames of {sizes} up to {_largest(found)} bytes,"
+        f"held against frames of {sizes} up to {_largest(found)} bytes,"
         f" and {cells}{chip}, with the reaction and the interface's delay that IEEE 802.3 allows, and"
         f" {beside}"
     )
@@ -80,43 +64,70 @@ def _largest(found: Lint) -> str:
     return " or ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
 
 
-def _counts(found: Lint) -> object:
-    table = table_of("", ("level", "rows"), text_columns=WORDS)
-    for level, count in found.counts.items():
-        table.add_row(level.label.replace("-", " "), f"{count:,}")
-    return table
+def _worst(alike: Sequence[Sequence[Judged]]) -> Table:
+    """Return a row for each kind of rows: what it has, what physics asks for, and its level."""
+    tried = _is_tried(alike)
+    columns = ["row", "port", "xoff", "physics", "level", *(["in the hardest run"] if tried else [])]
+    rows = []
+    for own in alike:
+        first = own[0]
+        level = first.verdict.level
+        rows.append(
+            (
+                *_place(own),
+                *_bytes(first)[::2],
+                Cell(text=level.label.replace("-", " "), tone="good" if level.holds else "bad"),
+                *((first.tried or "-",) if tried else ()),
+            )
+        )
+    return Table(title="Headroom in bytes", columns=tuple(columns), rows=tuple(rows), words=WORDS)
 
 
-def _rows(alike: Sequence[Sequence[Judged]], *, tried: bool) -> object:
+def _rows(alike: Sequence[Sequence[Judged]]) -> Table:
     columns = ["row", "port", "xoff", "propagation", "physics", "formula", "verdict"]
     with_dscp = any(own[0].row.dscps for own in alike)
     if with_dscp:
         columns.insert(2, "DSCP")
+    tried = _is_tried(alike)
     if tried:
         columns.insert(-1, "in the hardest run")
-    table = table_of("Headroom of a lossless class, worst first, in bytes", columns, text_columns=WORDS)
-    for own in alike:
-        table.add_row(*_cells(own, tried=tried, with_dscp=with_dscp))
-    return table
+    return Table(
+        title="Headroom of a lossless class, worst first, in bytes",
+        columns=tuple(columns),
+        rows=tuple(tuple(_cells(own, tried=tried, with_dscp=with_dscp)) for own in alike),
+        words=WORDS,
+    )
+
+
+def _is_tried(alike: Sequence[Sequence[Judged]]) -> bool:
+    return any(each.least is not None for own in alike for each in own)
 
 
 def _cells(alike: Sequence[Judged], *, tried: bool, with_dscp: bool) -> Iterator[str]:
     first = alike[0]
-    row, bound = first.row, first.bounds
-    has_xoff = not row.unknown
-    more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-    yield f"{_where(row)}{more}"
-    yield f"{_rate(row.rate_bps)} {distance(row.length_m)}" if row.has_link else "-"
+    yield from _place(alike)
     if with_dscp:
-        yield _ranges(row.dscps)
-    yield f"{row.xoff:,}" if has_xoff else "-"
-    yield "-" if bound is None else f"{bound.propagation:,}"
-    yield "-" if bound is None else f"{bound.asked:,}"
+        yield _ranges(first.row.dscps)
+    yield from _bytes(first)
     fit = first.fit
     yield "-" if fit is None else fit.text
     if tried:
         yield first.tried or "-"
     yield first.text
+
+
+def _place(alike: Sequence[Judged]) -> tuple[str, str]:
+    """Return where rows of the same numbers are, and their link."""
+    row = alike[0].row
+    more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+    return f"{_where(row)}{more}", f"{_rate(row.rate_bps)} {distance(row.length_m)}" if row.has_link else "-"
+
+
+def _bytes(judged: Judged) -> tuple[str, str, str]:
+    """Return the headroom, and what propagation alone and physics ask for."""
+    bound = judged.bounds
+    asked = ("-", "-") if bound is None else (f"{bound.propagation:,}", f"{bound.asked:,}")
+    return "-" if judged.row.unknown else f"{judged.row.xoff:,}", *asked
 
 
 def _where(row: Row) -> str:

@@ -15,12 +15,11 @@ import click
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.output import echo
 from floodway.cli.pictures import PictureOptions
-from floodway.cli.show_document import show, table_of
+from floodway.cli.show_document import show, show_table
 from floodway.cli.slurm import slurm_script
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import WatchAll
 from floodway.common.documents import Document, Section, Table
-from floodway.common.documents.model import MOST_ROWS as MOST_SHOWN
 from floodway.common.errors import ScenarioError
 from floodway.common.files import read_json
 from floodway.common.laboratory import lacks
@@ -322,20 +321,20 @@ def _status(plans: Sequence[tuple[Plan, Path]], request: Request) -> int:
 
 
 def _show_states(rows: Sequence[dict[str, Any]]) -> None:
-    console = Terminal()
-    if not console.is_terminal:
-        console.width = TABLE_WIDTH
     groups: dict[tuple[str, str], Counter[str]] = {}
     for row in rows:
         groups.setdefault((row["study"], row["variant"]), Counter())[row["state"]] += 1
-    table = table_of("", ("study", "variant", *STATES), text_columns=("study", "variant"))
+    lines = []
     last = ""
     for (name, variant), counts in groups.items():
         # A study is named once.
         numbers = (f"{counts[state]:,}" if counts[state] else "" for state in STATES)
-        table.add_row("" if name == last else name, variant, *numbers)
+        lines.append(("" if name == last else name, variant, *numbers))
         last = name
-    console.print(table)
+    show_table(
+        Terminal(width=TABLE_WIDTH),
+        Table(columns=("study", "variant", *STATES), rows=tuple(lines), words=frozenset({"variant"})),
+    )
     reasons: dict[str, list[str]] = {}
     for row in rows:
         if row["error"]:
@@ -376,10 +375,11 @@ def _document(conducted: Conducted, title: str) -> Document:
         for table in _numbers(part, report=bool(conducted.files))
     ]
     if claims is None:
+        where = "--full, and the report" if conducted.files else "--full"
         claims = Document(
             title=title,
             answer=f"{counted(len(conducted.done), 'run')} ended; no statement is judged.",
-            table=next((_first(table, report=bool(conducted.files)) for table in numbers), None),
+            table=next((table.shortened("more rows", where) for table in numbers), None),
         )
     sections = (*claims.sections, Section(title="Numbers", tables=tuple(numbers)))
     return replace(claims, title=title, sections=sections)
@@ -400,14 +400,6 @@ def _numbers(part: Part, *, report: bool) -> Iterator[Table]:
             words=frozenset(found.text_columns),
             notes=(*found.notes, *more),
         )
-
-
-def _first(table: Table, *, report: bool) -> Table:
-    """Return the first rows of a table."""
-    left = len(table.rows) - MOST_SHOWN
-    where = "--full, and the report" if report else "--full"
-    more = (f"{left} more rows: {where}",) if left > 0 else ()
-    return replace(table, rows=table.rows[:MOST_SHOWN], notes=(*table.notes, *more))
 
 
 def _verdict(conducted: Conducted, runs: Iterable[Run]) -> int:

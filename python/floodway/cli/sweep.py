@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -12,6 +12,7 @@ import floodway
 from floodway.cli.inputs import parsed
 from floodway.cli.output import echo
 from floodway.cli.watch import Watch
+from floodway.common.documents import Document, Section, Table, time_text
 from floodway.plot.curves import Source
 from floodway.results.collectives import bandwidths
 from floodway.results.nccl_tests import UNKNOWN
@@ -118,7 +119,7 @@ def sweep(  # noqa: PLR0913 (what the command has)
     workloads: Sequence[str],
     measured: Sequence[Measured],
     quiet: bool,
-) -> tuple[Source, list[str]]:
+) -> tuple[Source, Document | None]:
     """Run a scenario's collective in each size, one after another.
 
     Parameters
@@ -132,14 +133,14 @@ def sweep(  # noqa: PLR0913 (what the command has)
     workloads
         The collective's workload; empty if the scenario has one.
     measured
-        Tables of nccl-tests; those of the same operation have columns in the table.
+        Tables of nccl-tests; those of the same operation have columns beside.
     quiet
         Whether progress and warnings are left out.
 
     Returns
     -------
     tuple
-        The result under the scenario's name, and the lines of nccl-tests' table.
+        The result under the scenario's name, and its bandwidths; none where no collective has completed.
 
     Raises
     ------
@@ -158,8 +159,10 @@ def sweep(  # noqa: PLR0913 (what the command has)
     with Watch(scenario, quiet=quiet) as watch:
         result = floodway.run(scenario, on_progress=watch.update)
     source = Source(label=scenario.name, results=(result,))
-    rows = None if result.collectives is None else bandwidths(result.collectives)
-    return source, [] if rows is None else list(_table(scenario.name, name, rows, measured))
+    if result.collectives is None:
+        return source, None
+    rows = bandwidths(result.collectives)
+    return source, _document(scenario.name, rows.filter(rows["workload"].cast(str) == name), measured)
 
 
 def _workload(scenario: floodway.Scenario, names: Sequence[str]) -> str:
@@ -177,14 +180,51 @@ def _workload(scenario: floodway.Scenario, names: Sequence[str]) -> str:
     return names[0] if names else found[0]
 
 
-def _table(title: str, workload: str, rows: pl.DataFrame, measured: Sequence[Measured]) -> Iterator[str]:
-    """Write a line for each size, with nccl-tests' columns, and what was measured in that size."""
-    rows = rows.filter(rows["workload"].cast(str) == workload)
+def _document(title: str, rows: pl.DataFrame, measured: Sequence[Measured]) -> Document | None:
+    """Return the largest bus bandwidth, a row for each size, and behind them nccl-tests' own table."""
     if rows.is_empty():
-        return
+        return None
+    rows = rows.sort("bytes")
     kind = str(rows["kind"][0])
-    yield f"# {kind} of {title}, {rows['ranks'][0]} ranks, simulated; columns as nccl-tests have them"
     beside = [each for each in measured if each.kind in {kind, UNKNOWN}]
+    best = max(rows.iter_rows(named=True), key=lambda row: _busbw(row)[1])
+    columns = ["size", "time", "algbw", "busbw"]
+    columns += [f"{what} of {each.label}" for each in beside for what in ("busbw", "ratio to that")]
+    lines = tuple(
+        (
+            f"{row['bytes']:,} B",
+            time_text(row["mean_us"]),
+            *(f"{rate:.2f} GB/s" for rate in _busbw(row)),
+            *(cell for each in beside for cell in _of_size(each, row)[1:]),
+        )
+        for row in rows.iter_rows(named=True)
+    )
+    table = Table(columns=tuple(columns), rows=lines)
+    # Bandwidth is that of large messages.
+    largest_first = replace(table, rows=lines[::-1]).shortened("smaller sizes")
+    rate, size = f"{_busbw(best)[1]:.2f} GB/s", f"{best['bytes']:,} bytes"
+    return Document(
+        title=f"{kind} of {title}, {rows['ranks'][0]} ranks, simulated",
+        answer=f"The bus bandwidth is at most {rate}, at {size}; on average {_average(rows):.2f} GB/s.",
+        table=replace(largest_first, rows=largest_first.rows[::-1]),
+        sections=(Section(title="As nccl-tests report", verbatim=tuple(_as_nccl_tests(kind, rows, beside))),),
+        data={"scenario": title, "rows": rows.to_dicts()},
+    )
+
+
+def _busbw(row: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the algorithm's and the bus bandwidth in GB/s; 0 where no time has passed."""
+    algbw, busbw = (row[key] / 8 if row["mean_us"] else 0.0 for key in ("algbw_gbps", "busbw_gbps"))
+    return algbw, busbw
+
+
+def _average(rows: pl.DataFrame) -> float:
+    """Return the mean bus bandwidth over the sizes, in GB/s."""
+    return sum(_busbw(row)[1] for row in rows.iter_rows(named=True)) / len(rows)
+
+
+def _as_nccl_tests(kind: str, rows: pl.DataFrame, beside: Sequence[Measured]) -> Iterator[str]:
+    """Write a line for each size, with nccl-tests' columns, and what was measured in that size."""
     if beside:
         which = " and ".join(each.label for each in beside)
         yield f"# last columns: as measured in {which}; ratio: simulated busbw over measured"
@@ -192,13 +232,12 @@ def _table(title: str, workload: str, rows: pl.DataFrame, measured: Sequence[Mea
     for names, behind in zip(HEADER, MEASURED, strict=True):
         yield "# " + _line((*names, *behind * len(beside)), widths)
     redop, root = ("sum" if kind in REDUCING else "none"), ("0" if kind in ROOTED else "-1")
-    for row in rows.sort("bytes").iter_rows(named=True):
+    for row in rows.iter_rows(named=True):
         parts = row["ranks"] if kind in OF_PARTS else 1
-        algbw, busbw = (row[key] / 8 if row["mean_us"] else 0.0 for key in ("algbw_gbps", "busbw_gbps"))
-        numbers = (f"{row['mean_us']:.2f}", f"{algbw:.2f}", f"{busbw:.2f}")
+        numbers = (f"{number:.2f}" for number in (row["mean_us"], *_busbw(row)))
         words = (str(row["bytes"]), str(row["bytes"] // ELEMENT // parts), "float", redop, root, *numbers)
         yield "  " + _line((*words, *(word for each in beside for word in _of_size(each, row))), widths)
-    yield f"# Avg bus bandwidth    : {(rows['busbw_gbps'].fill_nan(0.0).mean() or 0.0) / 8:.4f}"  # type: ignore[operator]
+    yield f"# Avg bus bandwidth    : {_average(rows):.4f}"
 
 
 def _of_size(measured: Measured, row: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -23,14 +23,18 @@ class Terminal(Console):
     ----------
     stream
         Where they go; stdout where none is named.
+    width
+        Columns of the output where it is not a terminal.
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, *, width: int | None = None) -> None:
         # Of several processes mpirun gives the first a terminal of its own, wherever its output goes.
         is_terminal = False if processes() > 1 else None
         super().__init__(
             file=stream or sys.stdout, force_terminal=is_terminal, highlight=False, markup=False, emoji=False
         )
+        if width is not None and not self.is_terminal:
+            self.width = width
 
     def render_str(self, text: str, **how: Any) -> Text:  # noqa: ANN401 (the library's own)
         """Make what is shown of a text, as every cell and line is."""

@@ -2,76 +2,109 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from floodway.cli.exits import DONE, FAILED
 from floodway.cli.output import echo
+from floodway.cli.show_document import print_answer
+from floodway.common.documents import Cell, Document, Section, Table, size_text
 from floodway.common.errors import OutputError
 from floodway.results.folders import STUDY_FILE
 from floodway.results.quantities import counted
 from floodway.results.verification import not_covered, verified_all
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from floodway.results.verification import Verified
 
 __all__ = ["verify"]
 
-
-def verify(folders: Sequence[Path], *, quiet: bool, json_: bool) -> int:
-    """Compare results with their digests, print a line a run; returns the exit code."""
-    by_folder = {folder: _of(folder) for folder in folders}
-    found = [each for own in by_folder.values() for each in own]
-    if json_:
-        documents = [
-            _document(each, left_out=not_covered(folder)) for folder, own in by_folder.items() for each in own
-        ]
-        echo(json.dumps(documents, indent=2, ensure_ascii=False))
-    for folder, own in by_folder.items():
-        _show(own, quiet=quiet or json_)
-        left_out = not_covered(folder)
-        if left_out and not (quiet or json_):
-            echo(f"{folder}: not covered: {left_out}; {_again(folder)}")
-    return DONE if all(each.has_digests and not each.faults for each in found) else FAILED
+#: Why results of an earlier version cannot be compared.
+NO_DIGESTS = "cannot be verified: an earlier version wrote it without digests"
 
 
-def _show(found: Sequence[Verified], *, quiet: bool) -> None:
-    """Print a line for each run, and for each fault."""
-    for each in found:
-        if each.faults:
-            for fault in each.faults:
-                echo(f"error: {each.folder}: {fault}", err=True)
-        elif not each.has_digests:
-            reason = "cannot be verified: an earlier version wrote it without digests"
-            echo(f"error: {each.folder}: {reason}", err=True)
-        elif not quiet:
-            echo(f"{each.folder}: unchanged: {counted(each.files, 'file')}, {counted(each.bytes, 'byte')}")
+def verify(folders: Sequence[Path], *, quiet: bool, json_: bool, full: bool) -> int:
+    """Compare results with their digests, print how many are unchanged; returns the exit code."""
+    by_folder = {folder: _runs_of(folder) for folder in folders}
+    runs = [run for runs in by_folder.values() for run in runs]
+    print_answer(_document(by_folder), json_=json_, quiet=quiet, full=full)
+    for run in runs:
+        for fault in run.faults if run.has_digests else (NO_DIGESTS,):
+            echo(f"error: {run.folder}: {fault}", err=True)
+    return DONE if all(map(_is_unchanged, runs)) else FAILED
 
 
-def _again(folder: Path) -> str:
-    """Return how files without digests are made again."""
-    if (folder / STUDY_FILE).is_file():
-        return "the same study makes them again from the runs"
-    return "the same comparison with --force makes them again, with the runs"
-
-
-def _of(folder: Path) -> list[Verified]:
+def _runs_of(folder: Path) -> list[Verified]:
     found = list(verified_all(folder))
     if not found:
         raise OutputError(str(folder), "holds no run that has ended")
     return found
 
 
-def _document(found: Verified, *, left_out: str) -> dict[str, Any]:
+def _is_unchanged(run: Verified) -> bool:
+    return run.has_digests and not run.faults
+
+
+def _document(by_folder: Mapping[Path, Sequence[Verified]]) -> Document:
+    """Return how many runs are unchanged, and a row for each, those that have changed first."""
+    runs = [run for runs in by_folder.values() for run in runs]
+    changed = [run for run in runs if not _is_unchanged(run)]
+    rows = Table(
+        columns=("run", "state", "files", "size"),
+        rows=tuple(map(_row, sorted(runs, key=_is_unchanged))),
+        words=frozenset({"state"}),
+    )
+    return Document(
+        title=f"Compared with their digests: {', '.join(map(str, by_folder))}",
+        answer=_answer(runs, changed),
+        tone="bad" if changed else "good",
+        more=tuple(_left_out(by_folder)),
+        table=rows.shortened("more runs"),
+        sections=(Section(title="All runs", tables=(rows,)),),
+        data={
+            "runs": [
+                _data(run, left_out=not_covered(folder)) for folder, runs in by_folder.items() for run in runs
+            ]
+        },
+    )
+
+
+def _answer(runs: Sequence[Verified], changed: Sequence[Verified]) -> str:
+    if changed:
+        return f"Of {counted(len(runs), 'run')}, {len(changed):,} changed or cannot be verified."
+    size = size_text(sum(run.bytes for run in runs))
+    which = "The run is" if len(runs) == 1 else f"All {len(runs):,} runs are"
+    return f"{which} unchanged: {counted(sum(run.files for run in runs), 'file')}, {size}."
+
+
+def _left_out(by_folder: Mapping[Path, object]) -> Iterator[str]:
+    """Name files that have no digests, and how they are written again."""
+    for folder in by_folder:
+        if names := not_covered(folder):
+            again = (
+                "the same study makes them again from the runs"
+                if (folder / STUDY_FILE).is_file()
+                else "the same comparison with --force makes them again, with the runs"
+            )
+            yield f"{folder}: not covered: {names}; {again}"
+
+
+def _row(run: Verified) -> tuple[Cell | str, ...]:
+    if _is_unchanged(run):
+        return str(run.folder), "unchanged", f"{run.files:,}", size_text(run.bytes)
+    state = "changed" if run.has_digests else "without digests"
+    return str(run.folder), Cell(text=state, tone="bad"), "-", "-"
+
+
+def _data(run: Verified, *, left_out: str) -> dict[str, Any]:
     return {
-        "folder": str(found.folder),
-        "as_written": found.has_digests and not found.faults,
-        "has_digests": found.has_digests,
-        "faults": list(found.faults),
-        "files": found.files,
-        "bytes": found.bytes,
+        "folder": str(run.folder),
+        "as_written": _is_unchanged(run),
+        "has_digests": run.has_digests,
+        "faults": list(run.faults),
+        "files": run.files,
+        "bytes": run.bytes,
         "not_covered": left_out or None,
     }

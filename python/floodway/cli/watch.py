@@ -7,17 +7,81 @@ import sys
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from floodway.cli.output import echo, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from types import TracebackType
+    from typing import Protocol
 
     from rich.progress import Progress, TaskID
 
     from floodway.scenarios.scenario import Extent, Scenario
+
+    class Running(Protocol):
+        """The progress of a run, reported by the native module or another process."""
+
+        @property
+        def time_us(self) -> float:
+            """Simulated microseconds so far."""
+
+        @property
+        def packet_hops(self) -> int:
+            """Packets received over a link so far."""
+
+        @property
+        def flows_done(self) -> int:
+            """Flows finished so far."""
+
+        @property
+        def flows_started(self) -> int:
+            """Flows started so far."""
+
+        @property
+        def share(self) -> float:
+            """How far the run is, from 0 to 1."""
+
+        @property
+        def by_work(self) -> bool:
+            """Whether that is by its work, not by the simulated time of its limit."""
+
+        @property
+        def bytes(self) -> tuple[int, int]:
+            """Payload that has arrived, and all of it, where that is known; else nothing of nothing."""
+
+        @property
+        def operations(self) -> tuple[int, int]:
+            """Operations of jobs that are complete, and all of them."""
+
+    class Watched(Protocol):
+        """A run among others: its name, when it began, its progress, and what it took at its end."""
+
+        @property
+        def label(self) -> str:
+            """Its name in messages."""
+
+        @property
+        def extent(self) -> Extent:
+            """How far it goes."""
+
+        @property
+        def began(self) -> float:
+            """When it began, by the monotonic clock."""
+
+        @property
+        def progress(self) -> Running | None:
+            """How far it is."""
+
+        @property
+        def wall_s(self) -> float | None:
+            """What it took, in seconds; none before its end."""
+
+        @property
+        def failed(self) -> bool:
+            """Whether it failed."""
+
 
 __all__ = ["Watch", "WatchAll"]
 
@@ -41,70 +105,6 @@ UNKNOWN = "no estimate yet"
 SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 #: By these the library that draws the bar takes what is no terminal for one.
 TERMINALS = ("FORCE_COLOR", "TTY_COMPATIBLE")
-
-
-class Running(Protocol):
-    """The progress of a run, reported by the native module or another process."""
-
-    @property
-    def time_us(self) -> float:
-        """Simulated microseconds so far."""
-
-    @property
-    def packet_hops(self) -> int:
-        """Packets received over a link so far."""
-
-    @property
-    def flows_done(self) -> int:
-        """Flows finished so far."""
-
-    @property
-    def flows_started(self) -> int:
-        """Flows started so far."""
-
-    @property
-    def share(self) -> float:
-        """How far the run is, from 0 to 1."""
-
-    @property
-    def by_work(self) -> bool:
-        """Whether that is by its work, not by the simulated time of its limit."""
-
-    @property
-    def bytes(self) -> tuple[int, int]:
-        """Payload that has arrived, and all of it, where that is known; else nothing of nothing."""
-
-    @property
-    def operations(self) -> tuple[int, int]:
-        """Operations of jobs that are complete, and all of them."""
-
-
-class Watched(Protocol):
-    """A run among others: what it is called, when it began, how far it is, and what it took at its end."""
-
-    @property
-    def label(self) -> str:
-        """Its name in messages."""
-
-    @property
-    def extent(self) -> Extent:
-        """How far it goes."""
-
-    @property
-    def began(self) -> float:
-        """When it began, by the monotonic clock."""
-
-    @property
-    def progress(self) -> Running | None:
-        """How far it is."""
-
-    @property
-    def wall_s(self) -> float | None:
-        """What it took, in seconds; none before its end."""
-
-    @property
-    def failed(self) -> bool:
-        """Whether it failed."""
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from floodway.cli.exits import DONE
-from floodway.cli.output import echo
-from floodway.cli.show_document import show
+from floodway.cli.show_document import print_answer
 from floodway.cli.watch import Watch
 from floodway.cli.watched_path import watched_path
-from floodway.cli.why_path import print_path
+from floodway.cli.why_path import document as document_of_path
 from floodway.cli.why_table import cause_rows, us_text
-from floodway.common.documents import Document, Section, Table, as_json, share_text, time_text
+from floodway.common.documents import Document, Section, Table, share_text, time_text
 from floodway.common.documents.model import MOST_ROWS
 from floodway.results import read
 from floodway.results.folders import run_folder
@@ -49,18 +46,16 @@ class Request:
 def why(request: Request) -> int:
     """Run again, print the breakdown or the path, and return the exit code."""
     result = read(run_folder(request.folder))
-    # A name that nothing has is known before the run.
-    if not _is_flow(result, request.flow):
-        return _path(request, result)
-    flow = chosen(result.flows, request.flow)
-    scenario = scenario_of(result)
-    with Watch(scenario, quiet=request.quiet) as watch:
-        found = take_apart(result, flow, scenario=scenario, on_progress=watch.update)
-    document = _document(found, [*_beside(request, result, found)])
-    if request.json:
-        echo(json.dumps(as_json(document), indent=2, ensure_ascii=False))
+    if _is_flow(result, request.flow):
+        # A name that nothing has is known before the run.
+        flow = chosen(result.flows, request.flow)
+        scenario = scenario_of(result)
+        with Watch(scenario, quiet=request.quiet) as watch:
+            found = take_apart(result, flow, scenario=scenario, on_progress=watch.update)
+        document = _document(found, [*_beside(request, result, found)])
     else:
-        show(document, sys.stdout, full=request.full)
+        document = document_of_path(watched_path(result, request.flow, quiet=request.quiet))
+    print_answer(document, json_=request.json, quiet=False, full=request.full)
     return DONE
 
 
@@ -80,12 +75,6 @@ def _is_flow(result: Result, name: str) -> bool:
     if result.operations is None or name in result.flows["flow_id"].cast(pl.String):
         return True
     return is_rank(name) or name.count(":") > 1
-
-
-def _path(request: Request, result: Result) -> int:
-    found = watched_path(result, request.flow, quiet=request.quiet)
-    print_path(found, for_programs=request.json, full=request.full)
-    return DONE
 
 
 def _feedback_text(result: Result, flow: str) -> str:

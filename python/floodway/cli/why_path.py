@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING, Any
 
-from floodway.cli.output import echo
-from floodway.cli.show_document import show
 from floodway.cli.why_table import cause_rows, us_text
-from floodway.common.documents import Document, Section, Table, as_json, share_text, time_text
+from floodway.common.documents import Document, Section, Table, share_text, time_text
 from floodway.common.documents.model import MOST_ROWS
 from floodway.simulation.why import short_name
 
@@ -19,7 +15,7 @@ if TYPE_CHECKING:
     from floodway.simulation.critical_path import CriticalPath, Step
     from floodway.simulation.path_phases import Phase
 
-__all__ = ["print_path"]
+__all__ = ["document"]
 
 #: Steps at each end of a path that are shown, with one row for those between.
 SHOWN = 20
@@ -30,15 +26,8 @@ TEXT_COLUMNS = ("operation", "what the rank waited for", "most of that")
 CAUSE_COLUMNS = ("cause", "where", "began at", "us", "% of the path")
 
 
-def print_path(found: CriticalPath, *, for_programs: bool, full: bool) -> None:
-    """Print what its time went to, then its phases, with `full` also its steps and causes; or as JSON."""
-    if for_programs:
-        echo(json.dumps(as_json(_document(found)), indent=2, ensure_ascii=False))
-        return
-    show(_document(found), sys.stdout, full=full)
-
-
-def _document(found: CriticalPath) -> Document:
+def document(found: CriticalPath) -> Document:
+    """Return what the time of a path went to, its phases, and behind them its steps and causes."""
     target = found.target
     whole = ("whole path", "", "", us_text(found.time_ps), "100.0")
     causes = Table(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from floodway.planning.runs import Simulate
+    from floodway.planning.runs import Runs, Simulate
 
 __all__ = ["Plan", "Planned", "plan", "plan_of"]
 
@@ -281,6 +281,7 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
     oversubscribed: float = 1.0,
     jobs: int | None = None,
     done: Callable[[int, int], None] | None = None,
+    runs: Runs | None = None,
 ) -> Plan:
     """Answer a question.
 
@@ -298,6 +299,8 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
         How many runs are at work at once; one a core, if none. It changes nothing that is found.
     done
         Called with how many parts have been tried, and how many there are.
+    runs
+        Has finished runs, which are not run again, and gets the others as they end.
 
     Raises
     ------
@@ -319,7 +322,12 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
     rows, pool_run = tuple(planned), None
     if simulate:
         rows, pool_run = _tried(
-            question, planned, shared, jobs=jobs or cores(), done=done or (lambda _done, _of: None)
+            question,
+            planned,
+            shared,
+            jobs=jobs or cores(),
+            done=done or (lambda _done, _of: None),
+            runs=runs,
         )
     alone = shared.xoff_alone + shared.headroom_each if shared is not None else 0
     pfc = next((row for row in rows if row.thresholds is not None and row.thresholds.xoff is not None), None)
@@ -371,13 +379,14 @@ def _busy(question: Question, own: FlowControl) -> int:
     return own.busy(question) + _restart(question, own)
 
 
-def _tried(
+def _tried(  # noqa: PLR0913 (one argument a choice)
     question: Question,
     rows: Sequence[Planned],
     shared: Pool | None,
     *,
     jobs: int,
     done: Callable[[int, int], None],
+    runs: Runs | None,
 ) -> tuple[tuple[Planned, ...], Trial | None]:
     """Try what is set: with buffers of their own one class of one link is the hardest."""
     one = replace(question, links=1, classes=1)
@@ -390,7 +399,7 @@ def _tried(
     if shared is not None and shared.exponent is not None:
         buffers = shared.buffers(question)
         parts["", "pool"] = partial(_trial, question, buffers, pauses=True, with_least=False)
-    found = dict(zip(parts, at_once(list(parts.values()), jobs=jobs, done=done), strict=True))
+    found = dict(zip(parts, at_once(list(parts.values()), jobs=jobs, done=done, runs=runs), strict=True))
     tried = [
         row
         if row.thresholds is None

@@ -1,4 +1,4 @@
-"""The runs of a plan: several at once, a thread each, and Ctrl-C ends them all."""
+"""The runs of a plan: several at once, a thread each; Ctrl-C ends them all, and those that ended are kept."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from floodway.common.errors import OutOfMemoryError, RunError
+from floodway.common.errors import OutOfMemoryError, OutputError, RunError
+from floodway.results.store import Reservation
+from floodway.scenarios.keys import key_of
 from floodway.scenarios.scenario import Scenario
+from floodway.simulation.analysis import read
 from floodway.simulation.driver import in_threads
 from floodway.simulation.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from floodway._floodway import Progress
     from floodway.simulation.analysis import Result
     from floodway.simulation.driver import Future
 
-__all__ = ["Simulate", "at_once", "simulated"]
+__all__ = ["Runs", "Simulate", "at_once", "simulated"]
 
 #: What a part finds.
 Found = TypeVar("Found")
@@ -31,7 +35,40 @@ class Simulate(Protocol):
         """Return what came out."""
 
 
-def simulated(text: str, *, stop: threading.Event | None = None) -> Result:
+class Runs:
+    """A folder of finished runs, each under its key as those of a study are.
+
+    Attributes
+    ----------
+    folder
+        The folder; made with the first run in it.
+    error
+        Why a run could not be written, the first time; its result is used all the same.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.error: OutputError | None = None
+
+    def result(self, scenario: Scenario) -> Result | None:
+        """Return what an earlier run of a scenario left; none where it is not there or not whole."""
+        key = key_of(scenario, self.folder)
+        try:
+            return read(self.folder / key, key=key)
+        except OutputError:
+            return None
+
+    def keep(self, scenario: Scenario, result: Result) -> None:
+        """Write a finished run."""
+        key = key_of(scenario, self.folder)
+        try:
+            with Reservation(self.folder / key, force=True) as place:
+                place.publish(result, key=key)
+        except OutputError as error:
+            self.error = self.error or error
+
+
+def simulated(text: str, *, stop: threading.Event | None = None, runs: Runs | None = None) -> Result:
     """Run a scenario to its end.
 
     Parameters
@@ -40,6 +77,8 @@ def simulated(text: str, *, stop: threading.Event | None = None) -> Result:
         The scenario, as TOML.
     stop
         Ends the run when it is set.
+    runs
+        Has finished runs, and gets this one.
 
     Raises
     ------
@@ -54,8 +93,11 @@ def simulated(text: str, *, stop: threading.Event | None = None) -> Result:
             progress.stop()
 
     _unless(stop)
+    scenario = Scenario.from_toml(text, name="plan")
+    if runs is not None and (before := runs.result(scenario)) is not None:
+        return before
     try:
-        result = run(Scenario.from_toml(text, name="plan"), on_progress=look)
+        result = run(scenario, on_progress=look)
     except OutOfMemoryError as error:
         needed = str(error).removeprefix("plan: ").partition(";")[0]
         text = (
@@ -64,11 +106,17 @@ def simulated(text: str, *, stop: threading.Event | None = None) -> Result:
         raise RunError(f"{text} (--no-simulate, in Python simulate=False)") from None
     if result.outcome.stopped == "interrupted":
         raise KeyboardInterrupt
+    if runs is not None:
+        runs.keep(scenario, result)
     return result
 
 
 def at_once(
-    parts: Sequence[Callable[[Simulate], Found]], *, jobs: int, done: Callable[[int, int], None]
+    parts: Sequence[Callable[[Simulate], Found]],
+    *,
+    jobs: int,
+    done: Callable[[int, int], None],
+    runs: Runs | None = None,
 ) -> list[Found]:
     """Bring every part to its end, so many at once; the native module releases the interpreter's lock.
 
@@ -80,6 +128,8 @@ def at_once(
         How many are at work at once.
     done
         Called in the calling thread with how many parts have ended, and how many there are.
+    runs
+        Has finished runs, and gets those of the parts.
 
     Returns
     -------
@@ -99,7 +149,7 @@ def at_once(
     ended = 0
 
     def simulate(text: str, /) -> Result:
-        return simulated(text, stop=stop)
+        return simulated(text, stop=stop, runs=runs)
 
     def find(place: int, part: Callable[[Simulate], Found]) -> None:
         try:

@@ -52,7 +52,7 @@ __all__ = ["command"]
     "--only",
     multiple=True,
     metavar="CASE/TAG",
-    help="Only this configuration, or of jobs this row, as --verbose prints its name; "
+    help="Only this configuration, or of jobs this row, as --full prints its name; "
     "* and ? are wildcards; may be repeated.",
 )
 @click.option(
@@ -69,11 +69,7 @@ __all__ = ["command"]
     metavar="FILE",
     help="Write tables and pictures into a Markdown page, between its begin and end comments.",
 )
-@click.option(
-    "--verbose",
-    is_flag=True,
-    help="Print every number of every configuration, instead of one line each and the failures.",
-)
+@options.full
 @options.force
 @options.quiet
 @options.json
@@ -88,7 +84,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     out: Path,
     plot: bool,
     report: Path | None,
-    verbose: bool,
+    full: bool,
     force: bool,
     quiet: bool,
     json: bool,
@@ -126,7 +122,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             plot=plot,
             report=report,
             force=force,
-            verbose=verbose,
+            full=full,
             quiet=quiet,
             json=json,
         )

@@ -67,7 +67,7 @@ __all__ = ["command"]
     metavar="DIR",
     help="Folder that keeps what was simulated: the same call goes on from there.",
 )
-@click.option("--all", "every", is_flag=True, help="Print every row, not only the worst.")
+@options.full
 @options.jobs
 @options.quiet
 @options.json
@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     strict: bool,
     simulate: bool,
     out: Path,
-    every: bool,
+    full: bool,
     jobs: int | None,
     quiet: bool,
     json: bool,
@@ -121,7 +121,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         strict=strict,
         simulate=simulate,
         out=out,
-        every=every,
+        full=full,
         jobs=jobs,
         quiet=quiet,
         json=json,

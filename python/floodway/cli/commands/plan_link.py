@@ -93,7 +93,8 @@ __all__ = ["command"]
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Folder for the page, its pictures, plan.json and every scenario that was run.",
+    help="Folder for the page, its pictures, plan.json and every scenario that was run; it keeps finished "
+    "runs: the same call goes on from there.",
 )
 @click.option(
     "--sonic",

@@ -150,6 +150,8 @@ __all__ = ["command"]
 @click.option("--csv", is_flag=True, help="Write only the data.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
 @click.option("--quiet", is_flag=True, help="No warnings, no file names.")
+@click.option("--full", is_flag=True, help="For busbw of a scenario: print all sizes, as nccl-tests do.")
+@click.option("--json", is_flag=True, help="For busbw of a scenario: print its bandwidths as JSON.")
 def command(  # noqa: PLR0913 (one argument an option)
     *,
     kind: Kind,
@@ -180,6 +182,8 @@ def command(  # noqa: PLR0913 (one argument an option)
     csv: bool,
     force: bool,
     quiet: bool,
+    full: bool,
+    json: bool,
 ) -> int:
     """Draw results, and write the data of each picture as CSV.
 
@@ -201,7 +205,7 @@ def command(  # noqa: PLR0913 (one argument an option)
 
     \b
     Exit codes:
-      0    done; the files' names are on stdout, after the table of a scenario's sizes
+      0    done; the files' names are on stdout, after the bandwidths of a scenario's sizes
       2    bad usage, no results, or nothing to show; nothing is written
       130  interrupted
     """
@@ -234,5 +238,7 @@ def command(  # noqa: PLR0913 (one argument an option)
             csv=csv,
             force=force,
             quiet=quiet,
+            full=full,
+            json=json,
         )
     )

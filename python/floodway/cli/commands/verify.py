@@ -22,18 +22,20 @@ __all__ = ["command"]
     help="Folder that `run`, `compare`, `study` or `reproduce` wrote, or several.",
 )
 @click.option("--quiet", is_flag=True, help="Print only errors.")
+@options.full
 @options.json
 def command(
     *,
     folders: tuple[Path, ...],
     quiet: bool,
+    full: bool,
     json: bool,
 ) -> int:
     """Check that the results of runs have not changed.
 
     Every byte of every file of a run is checked against the digests in run.json, which has a digest of
     itself, without its timings. `plot` and `why` check the files that they read. Numbers, pictures and pages
-    of a comparison or a study have no digests; the last line lists them.
+    of a comparison or a study have no digests; the answer names them.
 
     \b
     Examples:
@@ -48,4 +50,4 @@ def command(
     """
     with loading():
         from floodway.cli import verify as verifying
-    return verifying.verify(folders, quiet=quiet, json_=json)
+    return verifying.verify(folders, quiet=quiet, json_=json, full=full)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -87,6 +87,12 @@ class Table:
     def is_words(self, column: int) -> bool:
         """Whether a column holds words."""
         return column == 0 or cell_of(self.columns[column]).text in self.words
+
+    def shortened(self, more: str, where: str = "--full") -> Table:
+        """Return its first rows as the table of an answer; `more` names the others, `where` has them."""
+        left = len(self.rows) - MOST_ROWS
+        notes = (*self.notes, f"{left:,} {more}: {where}") if left > 0 else self.notes
+        return replace(self, rows=self.rows[:MOST_ROWS], notes=notes)
 
 
 @dataclass(frozen=True, kw_only=True)

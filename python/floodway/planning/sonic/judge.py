@@ -24,7 +24,7 @@ from floodway.simulation.execution import cores
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from floodway.planning.runs import Simulate
+    from floodway.planning.runs import Runs, Simulate
     from floodway.planning.sonic.fits import Fit
     from floodway.planning.sonic.physics import Bounds
     from floodway.planning.sonic.row import Row
@@ -196,6 +196,7 @@ def lint(  # noqa: PLR0913 (one argument an option)
     least: Callable[[Question, Simulate], int] | None = None,
     jobs: int | None = None,
     done: Callable[[int, int], None] | None = None,
+    runs: Runs | None = None,
 ) -> Lint:
     """Judge the headroom of every row of a SONiC configuration.
 
@@ -221,6 +222,8 @@ def lint(  # noqa: PLR0913 (one argument an option)
         How many of those are at work at once; one a core, if none.
     done
         Called before the first of those, and after each, with how many are done and how many there are.
+    runs
+        Has finished runs, which are not run again, and gets the others as they end.
 
     Returns
     -------
@@ -255,7 +258,7 @@ def lint(  # noqa: PLR0913 (one argument an option)
         for row in sheet.rows
     ]
     if least is not None:
-        judged = _tried(judged, least, jobs or cores(), done or (lambda _done, _of: None))
+        judged = _tried(judged, least, jobs or cores(), done or (lambda _done, _of: None), runs)
     judged.sort(key=lambda each: (each.verdict.level, each.part))
     return Lint(
         file=sheet.file,
@@ -311,6 +314,7 @@ def _tried(
     least: Callable[[Question, Simulate], int],
     jobs: int,
     done: Callable[[int, int], None],
+    runs: Runs | None,
 ) -> list[Judged]:
     """Find the least headroom of each rate and length once; rows of no length have no long link to run."""
     asked = [_asked(each) for each in judged]
@@ -319,7 +323,7 @@ def _tried(
         key=lambda each: (each.rate_bps, each.length_m, each.mtu_bytes),
     )
     parts = [partial(least, each) for each in kinds]
-    found = dict(zip(kinds, at_once(parts, jobs=jobs, done=done), strict=True))
+    found = dict(zip(kinds, at_once(parts, jobs=jobs, done=done, runs=runs), strict=True))
     return [
         replace(each, least=None if question is None else found[question])
         for each, question in zip(judged, asked, strict=True)

@@ -81,7 +81,9 @@ def test_the_comparison_of_flow_controls_that_jobs_show_runs(floodway: Command) 
 
 
 def test_the_comparisons_of_lossless_and_lossy_networks_that_the_readme_shows_run(floodway: Command) -> None:
-    commands = [words for words in commands_in("../README.md") if any("lossless-or-not" in word for word in words)]
+    commands = [
+        words for words in commands_in("../README.md") if any("lossless-or-not" in word for word in words)
+    ]
     assert len(commands) == 2
     short = ("--set", "workload.cross.burst.size=64KiB", "--no-pictures", "--json", "--quiet")
     for number, (_, verb, *words) in enumerate(commands):

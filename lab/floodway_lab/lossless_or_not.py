@@ -2,8 +2,9 @@
 
 It takes the file of numbers and the picture to write.
 
-By distance and buffer, how much longer than the best of all schemes at that distance each scheme takes. The
-numbers are those that the repository keeps of the study `incast`; the same numbers give the same bytes.
+By distance and buffer, how much longer than the best of all schemes at that distance each scheme takes, with
+at most that buffer: memory need not be used. The numbers are those that the repository keeps of the study
+`incast`; the same numbers give the same bytes.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def ratios(table: pl.DataFrame) -> pl.DataFrame:
     )
     means = ended.group_by("variant", "distance", "buffer").agg(pl.col("value").mean())
     best = means.with_columns(pl.col("variant").replace_strict(scheme).alias("scheme"))
-    best = best.group_by("scheme", "distance", "buffer").agg(pl.col("value").min())
+    best = best.group_by("scheme", "distance", "buffer").agg(pl.col("value").min()).sort("buffer")
+    best = best.with_columns(pl.col("value").cum_min().over("scheme", "distance"))
     ratio = pl.col("value") / pl.col("value").min().over("distance")
     return best.with_columns(ratio.alias("ratio")).sort("scheme", "distance", "buffer")
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import floodway
-from floodway_lab.concepts import PICTURES, draw
+from floodway_lab.concepts import PICTURES, draw, svg_of
+from floodway_lab.lossless_or_not import region
+from floodway_lab.reproduction.kept import Kept, file_of
 
 if TYPE_CHECKING:
     from command import Command
@@ -55,7 +57,7 @@ def commands_in(name: str) -> list[list[str]]:
     return [shlex.split(command, comments=True) for command in dict.fromkeys(spans + blocks)]
 
 
-@pytest.mark.parametrize("name", ["concepts.md", "faq.md"])
+@pytest.mark.parametrize("name", ["concepts.md", "faq.md", "lossless-or-not.md"])
 def test_the_commands_of_a_page_name_scenarios_and_keys_that_there_are(name: str) -> None:
     commands = [words for words in commands_in(name) if any(word.endswith(".toml") for word in words)]
     assert commands
@@ -76,6 +78,28 @@ def test_the_comparison_of_flow_controls_that_jobs_show_runs(floodway: Command) 
     assert done.code == 0, done.err
     printed = json.loads(done.out)
     assert [variant["label"] for variant in printed["variants"]] == ["pfc", "bifrost", "irn"]
+
+
+def test_the_comparisons_of_lossless_and_lossy_networks_that_the_readme_shows_run(floodway: Command) -> None:
+    commands = [
+        words for words in commands_in("../README.md") if any("lossless-or-not" in word for word in words)
+    ]
+    assert len(commands) == 2
+    short = ("--set", "workload.cross.burst.size=64KiB", "--no-pictures", "--json", "--quiet")
+    for number, (_, verb, *words) in enumerate(commands):
+        given = [ROOT / word if word.endswith(".toml") else word for word in words[: words.index("--out")]]
+        done = floodway(verb, *given, *short, "--out", f"out-{number}")
+        assert done.code == 0, done.err
+        labels = [variant["label"] for variant in json.loads(done.out)["variants"]]
+        assert labels == ["pfc", "bifrost", "nscc"]
+
+
+def test_the_picture_of_lossless_and_lossy_regions_is_that_of_the_kept_numbers() -> None:
+    docs = ROOT / "docs"
+    numbers = Kept.read(file_of(docs / "reproduced" / "lossless-or-not", "incast", quick=False))
+    drawn = svg_of(region(numbers.table), "lossless-or-not")
+    again = "run `python -m floodway_lab.lossless_or_not`"
+    assert drawn == (docs / "pictures" / "lossless-or-not.svg").read_bytes(), again
 
 
 def test_the_worked_example_is_the_code_that_is_tested() -> None:

@@ -234,6 +234,19 @@ def test_the_page_needs_nothing_else_and_names_every_variant(floodway: Command, 
         assert part in page
 
 
+@pytest.mark.parametrize(
+    ("text", "first"), [(SMALL, "Slowdown against flow size"), (LISTED, "Share of measured flows")]
+)
+def test_the_first_picture_of_the_page_shows_the_answer(
+    floodway: Command, tmp_path: Path, text: str, first: str
+) -> None:
+    """Flows of one size have no slowdown against size."""
+    written(tmp_path, text)
+    assert floodway("compare", "small.toml", "--vary", "mtu=1KB,2KB", "--out", "out").code == 0
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert page.partition('alt="')[2].startswith(first)
+
+
 def test_what_a_scenario_is_called_is_text_on_the_page(floodway: Command, tmp_path: Path) -> None:
     named = written(tmp_path, SMALL, name="less<i>")
     assert floodway("compare", named, *SEEDED, "--out", "out", "--quiet").code == 0

@@ -89,6 +89,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "mine.toml").write_text(own, encoding="utf-8")
     own_control, *_ = blocks(ROOT / "docs" / "your-own-control.md", "python")
     (made / "mine.py").write_text(own_control, encoding="utf-8")
+    # A rate control and its study.
+    tutorial = ROOT / "docs" / "paper-in-a-day.md"
+    for name, language in (("settle.py", "python"), ("paper.toml", "toml")):
+        (own_file,) = blocks(tutorial, language)
+        (made / name).write_text(own_file, encoding="utf-8")
     # What an operator has: a question, and the files of a switch.
     (made / "plan.toml").write_text('rate = "100G"\nlength = "2km"\nbuffer = "64MB"\n', encoding="utf-8")
     sonic = ("plan", "--rate", "400G", "--length", "2km", "--buffer", "64MB", "--asic", "tomahawk-3")

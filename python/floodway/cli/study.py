@@ -393,13 +393,7 @@ def _numbers(part: Part, *, report: bool) -> Iterator[Table]:
         most = MOST_ROWS if report else len(found.rows)
         left_out = len(found.rows) - most
         more = [f"{left_out} more rows are in the report's folder, in numbers.csv"] if left_out > 0 else []
-        yield Table(
-            title=part.study.title,
-            columns=found.heads,
-            rows=found.rows[:most],
-            words=frozenset(found.text_columns),
-            notes=(*found.notes, *more),
-        )
+        yield replace(found, title=part.study.title, rows=found.rows[:most], notes=(*found.notes, *more))
 
 
 def _verdict(conducted: Conducted, runs: Iterable[Run]) -> int:

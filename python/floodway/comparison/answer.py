@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from floodway.comparison.comparison import Comparison
     from floodway.comparison.metrics import Cell, Row
 
-__all__ = ["answer", "headline", "is_better_if_less", "more", "of_jobs"]
+__all__ = ["answer", "first_picture", "headline", "is_better_if_less", "more", "of_jobs"]
 
 #: Numbers that may be the headline, the first one that all variants have: what a sentence says of less of it
 #: and of more of it, and what the best of several variants has.
@@ -45,6 +45,12 @@ _FORMS = {
         "{link} is paused for {by} more time",
         "the shortest pauses of {link}",
     ),
+}
+#: The picture of the number that the answer is about, where one has it.
+_PICTURES = {
+    "endless_goodput_gbps": "throughput.png",
+    "link_loaded_gbps": "throughput.png",
+    "link_paused_us": "pauses.png",
 }
 #: Of which more is better; of all others less.
 _MORE_IS_BETTER = ("_gbps", "flows_finished")
@@ -97,6 +103,19 @@ def headline(comparison: Comparison) -> Row | None:
     keys = [key for key in _FORMS if key in by_key and not (jobs and key == "fct_mean_us")]
     rows = [*jobs, *(by_key[key] for key in keys)]
     return next((row for row in rows if all(cell.mean is not None for cell in row.cells)), None)
+
+
+def first_picture(comparison: Comparison) -> str:
+    """Name the picture that shows the answer.
+
+    Where all flows have one size there is no slowdown against size to see: their completion times show it.
+    """
+    row = headline(comparison)
+    if row is None or row.key in _PICTURES:
+        return "" if row is None else _PICTURES[row.key]
+    results = [result for results in comparison.results for result in results]
+    sizes = {size for result in results for size in result.flows.filter("measured")["size_bytes"].unique()}
+    return "fct.png" if row.key == "fct_mean_us" and len(sizes) == 1 else ""
 
 
 def of_jobs(rows: tuple[Row, ...]) -> tuple[Row, ...]:

@@ -17,6 +17,7 @@ from floodway.common.documents import as_json
 from floodway.common.documents.model import TABLE_FILES
 from floodway.common.errors import InUseError, LostResultsError, OutputError, unwritable
 from floodway.common.files import read_json
+from floodway.comparison.answer import first_picture
 from floodway.comparison.document import document
 from floodway.comparison.variants import folder_names
 from floodway.results.digests import RUN_FILE
@@ -439,8 +440,10 @@ def _drawn(comparison: Comparison) -> Sequence[Picture]:
     from floodway.plot import look  # noqa: PLC0415
     from floodway.plot.compared import pictures  # noqa: PLC0415
 
+    first = first_picture(comparison)
     with look(width_in=PAGE_WIDTH_IN):
-        return pictures(comparison.labels, comparison.results, comparison.link)
+        drawn = pictures(comparison.labels, comparison.results, comparison.link)
+    return sorted(drawn, key=lambda picture: picture.file != first)
 
 
 def _earlier_runs(folder: Path) -> list[str]:

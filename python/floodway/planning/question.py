@@ -143,7 +143,7 @@ class Question:
         return found
 
     def check(self) -> None:
-        """See to it that it can be answered.
+        """Check that it can be answered.
 
         Raises
         ------

@@ -85,7 +85,7 @@ def new_folder(folder: Path) -> Iterator[None]:
 
 
 def to_disk(folder: Path) -> None:
-    """See to it that the names in a folder are on the disk, where its file system can do that."""
+    """Write the names in a folder to the disk, where its file system can do that."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:

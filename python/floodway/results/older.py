@@ -50,7 +50,7 @@ _NEEDED = {
 
 
 def refuse_unusable(result: Result, *, shown: str) -> None:
-    """See to it that a summary can be made of a result.
+    """Check that a summary can be made of a result.
 
     Raises
     ------

@@ -259,7 +259,7 @@ class Reservation:
 
 
 def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
-    """Read the results that a run left in a folder, and see to it that they are as it wrote them.
+    """Read the results of a run from its folder, and check that they are as it wrote them.
 
     Results of earlier versions have no digests; they are read with an `UnverifiedWarning`.
 

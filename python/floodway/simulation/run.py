@@ -32,7 +32,7 @@ __all__ = ["run", "run_part", "versions"]
 
 
 def check_threads(threads: int | None) -> None:
-    """See to it that a number of threads is one.
+    """Check a number of threads.
 
     Raises
     ------

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from floodway.common.documents import Table
 from floodway.results.interval import LEAST_SEEDS
 from floodway.results.percentiles import MARK, few_noted, is_few, name_of
 
@@ -15,37 +15,15 @@ if TYPE_CHECKING:
     from floodway.study.numbers import Cell
     from floodway.study.outcome import Part
 
-__all__ = ["NumbersTable", "numbers_table"]
+__all__ = ["numbers_table"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class NumbersTable:
-    """The means of a study as people read them.
-
-    Attributes
-    ----------
-    heads
-        Of the columns: the variant, axes with several points, metrics.
-    text_columns
-        The columns that hold text.
-    rows
-        A row for each variant and point.
-    notes
-        What explains the cells.
-    """
-
-    heads: tuple[str, ...]
-    text_columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...]
-
-
-def numbers_table(part: Part, metrics: Sequence[Metric]) -> NumbersTable:
-    """Return the means of some metrics over the seeds, with their confidence intervals."""
+def numbers_table(part: Part, metrics: Sequence[Metric]) -> Table:
+    """Return a row for each variant and point: means over the seeds, with their confidence intervals."""
     study, numbers = part.study, part.numbers
     places = list(dict.fromkeys((run.variant, run.at) for run in numbers.runs))
     axes = [axis for axis in study.axes if len(axis.points) > 1]
-    text_columns = ("variant", *(axis.label for axis in axes))
+    words = ("variant", *(axis.label for axis in axes))
     cells = {
         (variant, at): [(metric, numbers.cell(metric, variant, at)) for metric in metrics]
         for variant, at in places
@@ -59,10 +37,10 @@ def numbers_table(part: Part, metrics: Sequence[Metric]) -> NumbersTable:
         for (variant, at), own in cells.items()
     )
     flat = [pair for own in cells.values() for pair in own]
-    return NumbersTable(
-        heads=(*text_columns, *(metric.title for metric in metrics)),
-        text_columns=text_columns,
+    return Table(
+        columns=(*words, *(metric.title for metric in metrics)),
         rows=rows,
+        words=frozenset(words),
         notes=tuple(_notes(flat)),
     )
 

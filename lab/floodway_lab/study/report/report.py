@@ -14,6 +14,8 @@ from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 
+from floodway.common.documents.model import cell_of
+from floodway.common.documents.table_files import latex
 from floodway.common.errors import unwritable
 from floodway.common.markdown import Markdown, code, formatted, plain, table, target
 from floodway.common.pages import environment
@@ -143,11 +145,14 @@ def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
         written.append(conducted.folder / f"{name}.{ending}")
         _write_bytes(written[-1], content)
     means = numbers_table(part, part.numbers.metrics)
-    csv, parquet = (target(f"{name}.{ending}") for ending in ("csv", "parquet"))
-    links = f"Every number, a row a seed: [CSV]({csv}), [Parquet]({parquet})"
+    written.append(conducted.folder / f"{name}.tex")
+    _write(written[-1], latex(means, comment=part.study.title))
+    csv, parquet, tex = (target(f"{name}.{ending}") for ending in ("csv", "parquet", "tex"))
+    links = f"Every number, a row a seed: [CSV]({csv}), [Parquet]({parquet}); this table: [LaTeX]({tex})"
     left_out = len(means.rows) - MOST_ROWS
     more = f"; {left_out} more rows are there only" if left_out > 0 else ""
-    shown_rows = table(means.heads, means.rows[:MOST_ROWS])
+    rows = [[cell_of(cell).text for cell in row] for row in (means.columns, *means.rows)]
+    shown_rows = table(rows[0], rows[1 : MOST_ROWS + 1])
     notes = "".join(f"{plain(note)}. " for note in means.notes)
     return f"### Numbers\n\n{shown_rows}\n\n{notes}{links}{more}."
 

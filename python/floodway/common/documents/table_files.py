@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from floodway.common.documents.model import Document, Table
 
-__all__ = ["table_files"]
+__all__ = ["latex", "table_files"]
 
 _OF_LATEX = {
     "\\": r"\textbackslash{}",
@@ -31,7 +31,9 @@ def table_files(document: Document) -> dict[str, str]:
     found = document.table
     if found is None:
         return {}
-    return dict(zip(TABLE_FILES, (_markdown(document, found), _latex(document, found)), strict=True))
+    return dict(
+        zip(TABLE_FILES, (_markdown(document, found), latex(found, comment=document.answer)), strict=True)
+    )
 
 
 def _markdown(document: Document, found: Table) -> str:
@@ -41,11 +43,11 @@ def _markdown(document: Document, found: Table) -> str:
     return f"{plain(document.answer)}\n\n{table(head, rows, numbers=numbers)}{notes}\n"
 
 
-def _latex(document: Document, found: Table) -> str:
+def latex(found: Table, *, comment: str) -> str:
+    """Return a table as a `tabular` of LaTeX, below a comment."""
     sides = "".join("l" if found.is_words(at) else "r" for at in range(len(found.columns)))
     head, *rows = [" & ".join(map(_escaped, line)) + r" \\" for line in _lines(found)]
-    comment = " ".join(document.answer.split())
-    begin = (f"% {comment}", rf"\begin{{tabular}}{{{sides}}}", r"\hline", head, r"\hline")
+    begin = (f"% {' '.join(comment.split())}", rf"\begin{{tabular}}{{{sides}}}", r"\hline", head, r"\hline")
     return "\n".join((*begin, *rows, r"\hline", r"\end{tabular}", ""))
 
 

@@ -120,7 +120,7 @@ class Configuration:
     action: str = "drop"
 
     def check(self) -> None:
-        """See to it that a switch takes it.
+        """Check that a switch accepts it.
 
         Raises
         ------

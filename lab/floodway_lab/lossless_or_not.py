@@ -31,8 +31,8 @@ __all__ = ["SCHEMES", "ratios", "region"]
 #: By scheme, its variants in the study: it has the best of them at each point.
 SCHEMES = {
     "PFC": ("pfc", "pfc-line", "pfc-full", "pfc-sized"),
-    "Bifrost": ("bifrost", "bifrost-line"),
-    "SWING": ("swing", "swing-line"),
+    "Bifrost": ("bifrost", "bifrost-line", "bifrost-near"),
+    "SWING": ("swing", "swing-line", "swing-near"),
     "IRN": ("irn",),
     "NSCC": ("nscc",),
     "RCCC": ("rccc",),

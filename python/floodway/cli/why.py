@@ -15,6 +15,7 @@ from floodway.cli.show_document import show
 from floodway.cli.watch import Watch
 from floodway.cli.watched_path import watched_path
 from floodway.cli.why_path import print_path
+from floodway.cli.why_skips import skips_of
 from floodway.cli.why_table import cause_rows, us_text
 from floodway.common.documents import Document, Section, Table, as_json, share_text, time_text
 from floodway.common.documents.model import MOST_ROWS
@@ -49,6 +50,8 @@ class Request:
 def why(request: Request) -> int:
     """Run again, print the breakdown or the path, and return the exit code."""
     result = read(run_folder(request.folder))
+    if (skips := skips_of(result, request.flow)) is not None:
+        return _print(skips, request)
     # A name that nothing has is known before the run.
     if not _is_flow(result, request.flow):
         return _path(request, result)
@@ -56,7 +59,10 @@ def why(request: Request) -> int:
     scenario = scenario_of(result)
     with Watch(scenario, quiet=request.quiet) as watch:
         found = take_apart(result, flow, scenario=scenario, on_progress=watch.update)
-    document = _document(found, [*_beside(request, result, found)])
+    return _print(_document(found, [*_beside(request, result, found)]), request)
+
+
+def _print(document: Document, request: Request) -> int:
     if request.json:
         echo(json.dumps(as_json(document), indent=2, ensure_ascii=False))
     else:

@@ -22,6 +22,8 @@ mod counts;
 mod parts;
 mod period;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::hash::Hasher as _;
 
@@ -137,10 +139,11 @@ impl Recurrence {
         Recurrence::default()
     }
 
-    /// Nothing is skipped, for this reason.
+    /// Nothing is skipped, for this reason, unless there was one before.
     pub fn prevent(&mut self, why: &'static str) {
-        *self =
-            Recurrence { subject: self.subject, hindrance: Hindrance::Because(why), ..Recurrence::default() };
+        if self.job.take().is_some() {
+            self.hindrance = Hindrance::Because(why);
+        }
     }
 
     /// Simulated time that was skipped.

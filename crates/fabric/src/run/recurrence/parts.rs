@@ -95,6 +95,12 @@ impl Differences {
         format!("the state of the network at iterations {before} and {now} differs: in {kinds}")
     }
 
+    /// The fields.
+    #[cfg(test)]
+    pub fn fields(&self) -> Vec<&str> {
+        self.kinds.iter().map(|kind| kind.field.as_str()).collect()
+    }
+
     /// By kind of part.
     pub fn listed(&self, facts: &Facts<'_>, runs: &Runs<'_>) -> Vec<Difference> {
         let difference = |kind: &Kind| Difference {

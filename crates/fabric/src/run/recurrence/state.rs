@@ -49,8 +49,14 @@ pub(crate) fn each_part(
                 visit(Part::Port(node.links.ports[port].id), &writer.out);
             }
         }
-        let slots = moment.runs.own.pairs.paths.len();
-        for slot in 0..slots {
+        // Slots depend on threads.
+        let paths = &moment.runs.own.pairs.paths;
+        let mut slots: Vec<usize> = (0..paths.len()).collect();
+        slots.sort_by_key(|&slot| {
+            let path = &paths[slot];
+            (path.workload, path.source, path.destination, path.number)
+        });
+        for slot in slots {
             writer.queue_pair(slot);
             visit(Part::QueuePair(narrow(slot)), &writer.out);
         }

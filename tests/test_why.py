@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,23 @@ burst = { from = ["n*", "f*"], to = "h", size = "400KB" }
 [[workload]]
 name = "victim"
 flows = [{ from = "a", to = "v", size = "200KB", start = "20us" }]
+"""
+
+
+#: A ring of all-reduces over two nodes of eight GPUs, whose repeats are equal.
+REPEATED = """\
+mtu = "4096B"
+topology.rail-optimised = { nodes = 2, spines = 2, rate = "100G", delay = "500ns" }
+gpu-nodes.scale-up = { rate = "900G", latency = "500ns" }
+
+[defaults]
+flow-control.pfc = { xoff = "auto" }
+buffer.shared = { pool = "16MB" }
+reliability.go-back-n = { ack-interval = 16 }
+
+[[workload]]
+name = "job"
+collective = { op = "all-reduce", size = "16MB", repeat = 12 }
 """
 
 
@@ -282,3 +300,31 @@ def test_a_deadlock_has_flows_that_are_not_complete(tmp_path: Path, floodway: Co
 def test_a_port_of_parallel_links_keeps_the_name_of_its_link() -> None:
     assert short_name("x1-x2: x2>x1", ()) == "x2>x1"
     assert short_name("x1-x2#2: x2>x1", ()) == "x1-x2#2: x2>x1"
+
+
+def test_a_run_says_which_iterations_it_skipped_or_why_none(tmp_path: Path, floodway: Command) -> None:
+    written(tmp_path, REPEATED, name="skips")
+    done = floodway("run", "skips.toml", "--out", "out")
+    skipped = re.search(
+        r"\d+ of 12 iterations of job repeat iterations? [\d to]+ to the picosecond", done.out
+    )
+    assert skipped is not None
+    assert skipped.group() in floodway("why", "out", "job:skips").out
+
+    late = (
+        '[[workload]]\nname = "late"\nflows = [{ from = "h1", to = "h9", size = "1MB", start = "500ms" }]\n'
+    )
+    written(tmp_path, f"{REPEATED}\n{late}", name="late")
+    done = floodway("run", "late.toml", "--out", "late", "--full")
+    assert "all 12 iterations of job were simulated: the state of the network at iterations" in done.out
+    found = json.loads(floodway("why", "late", "job:skips", "--json").out)
+    (events,) = (each for each in found["differences"] if each["parts"] == "nodes with pending events")
+    assert events["that differ"].startswith("1 of ")
+    assert floodway("why", "late", "late:skips").code == 2
+
+    done = floodway("run", "late.toml", "--out", "all", "--no-skip")
+    assert "were simulated" not in done.out
+    refused = floodway("why", "all", "job:skips")
+    assert (refused.code, "skips were switched off" in refused.err) == (2, True)
+    refused = floodway("why", "all", "jib:skips")
+    assert (refused.code, "'jib' is no job: the run has job" in refused.err) == (2, True)

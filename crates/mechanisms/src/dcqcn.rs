@@ -469,8 +469,8 @@ impl ReactionPoint for Rp {
 
     fn increases(&self) -> u64 {
         match &self.machine {
-            Machine::Paper(machine) => machine.increases,
-            Machine::Mellanox(machine) => machine.increases,
+            Machine::Paper(machine) => machine.increases.count(),
+            Machine::Mellanox(machine) => machine.increases.count(),
         }
     }
 

@@ -53,7 +53,7 @@
 //!   in `rdma-hw.cc`, and its `run.py`.
 
 use floodway_units::cast::whole;
-use floodway_units::{Bytes, Rate, Time};
+use floodway_units::{Bytes, Rate, Tally, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +104,7 @@ impl Reaction for Params {
             batch: 1,
             marked: 0,
             recovery_end: None,
-            increases: 0,
+            increases: Tally::default(),
         })
     }
 
@@ -136,7 +136,7 @@ pub struct Rp {
     marked: u64,
     /// In CWR until an ACK goes beyond this sequence number.
     recovery_end: Option<u64>,
-    increases: u64,
+    increases: Tally,
 }
 
 impl Rp {
@@ -166,7 +166,7 @@ impl Rp {
     fn raise(&mut self) {
         // Section 3.1: increase as without marks, one packet a round trip.
         self.rate = (self.rate + self.rai).min(self.line);
-        self.increases += 1;
+        self.increases.add(1);
     }
 }
 
@@ -194,7 +194,17 @@ impl ReactionPoint for Rp {
     }
 
     fn increases(&self) -> u64 {
-        self.increases
+        self.increases.count()
+    }
+
+    fn counted_from(&self, psn: u64, _sent: &[u64]) -> Option<String> {
+        let Rp { rate, alpha, batch_end, batch, marked, recovery_end, .. } = self;
+        let end = (*batch_end > 0).then(|| batch_end.wrapping_sub(psn));
+        let recovery = recovery_end.map(|end| end.wrapping_sub(psn));
+        Some(format!(
+            "rate: {rate:?} alpha: {alpha:?} batch_end: {end:?} batch: {batch} marked: {marked} \
+             recovery_end: {recovery:?}"
+        ))
     }
 
     #[inline]

@@ -228,16 +228,23 @@ impl ReactionPoint for Rp {
 
     fn increases(&self) -> u64 {
         match &self.machine {
-            Machine::Windowed(machine) => machine.increases,
-            Machine::Rated(machine) => machine.increases,
+            Machine::Windowed(machine) => machine.increases.count(),
+            Machine::Rated(machine) => machine.increases.count(),
         }
     }
 
     fn rates_set(&self) -> Option<u64> {
         Some(match &self.machine {
-            Machine::Windowed(machine) => machine.rates_set,
-            Machine::Rated(machine) => machine.rates_set,
+            Machine::Windowed(machine) => machine.rates_set.count(),
+            Machine::Rated(machine) => machine.rates_set.count(),
         })
+    }
+
+    fn counted_from(&self, psn: u64, sent: &[u64]) -> Option<String> {
+        match &self.machine {
+            Machine::Windowed(machine) => machine.counted_from(psn, sent),
+            Machine::Rated(machine) => machine.counted_from(psn, sent),
+        }
     }
 
     #[inline]

@@ -332,6 +332,10 @@ impl TransportSender for Sender {
     fn on_timeout(&mut self, now: Time) -> Option<LossView> {
         form!(Sender, self, machine => machine.on_timeout(now))
     }
+
+    fn counted_from(&self, psn: u64) -> Option<String> {
+        form!(Sender, self, machine => machine.counted_from(psn))
+    }
 }
 
 impl TransportReceiver for Receiver {
@@ -341,6 +345,10 @@ impl TransportReceiver for Receiver {
 
     fn marks_disorder(&self) -> bool {
         form!(Receiver, self, machine => machine.marks_disorder())
+    }
+
+    fn counted_from(&self, psn: u64) -> Option<String> {
+        form!(Receiver, self, machine => machine.counted_from(psn))
     }
 }
 

@@ -79,7 +79,7 @@
 mod tests;
 
 use floodway_units::cast::whole;
-use floodway_units::{Bytes, Rate, Span, Time};
+use floodway_units::{Bytes, Rate, Span, Tally, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -200,8 +200,8 @@ impl Reaction for Params {
             smoothed: 1.0,
             hops: Vec::new(),
             last: None,
-            increases: 0,
-            rates_set: 0,
+            increases: Tally::default(),
+            rates_set: Tally::default(),
         })
     }
 
@@ -262,8 +262,8 @@ pub struct Rp {
     hops: Vec<IntHop>,
     /// `delay`: when the last ACK came, and its round-trip time.
     last: Option<(Time, Span)>,
-    increases: u64,
-    rates_set: u64,
+    increases: Tally,
+    rates_set: Tally,
 }
 
 impl Rp {
@@ -322,8 +322,8 @@ impl Rp {
         // Algorithm 1: UpdateWindow, γ · (cwnd_old / Γ_smooth + β) + (1 - γ) · cwnd.
         let next = gamma * (self.old[0] / self.smoothed + beta) + (1.0 - gamma) * self.window;
         let next = next.max(least).min(most);
-        self.increases += u64::from(next > self.window);
-        self.rates_set += 1;
+        self.increases.add(u64::from(next > self.window));
+        self.rates_set.add(1);
         self.window = next;
         // Algorithm 1: NewAck, rate = cwnd / τ.
         let rate = Rate(whole(next * 8.0 / base)).max(rmin).min(line);
@@ -360,11 +360,25 @@ impl ReactionPoint for Rp {
     }
 
     fn increases(&self) -> u64 {
-        self.increases
+        self.increases.count()
     }
 
     fn rates_set(&self) -> Option<u64> {
-        Some(self.rates_set)
+        Some(self.rates_set.count())
+    }
+
+    fn counted_from(&self, psn: u64, sent: &[u64]) -> Option<String> {
+        let Rp { settings: _, allowance, window, old, update_at, smoothed, hops, last, .. } = self;
+        let update = (*update_at > 0).then(|| update_at.wrapping_sub(psn));
+        let hops = hops
+            .iter()
+            .enumerate()
+            .map(|(at, hop)| Some(IntHop { tx_bytes: hop.tx_bytes.wrapping_sub(*sent.get(at)?), ..*hop }));
+        let hops = hops.collect::<Option<Vec<_>>>()?;
+        Some(format!(
+            "allowance: {allowance:?} window: {window:?} old: {old:?} update: {update:?} \
+             smoothed: {smoothed:?} hops: {hops:?} last: {last:?}"
+        ))
     }
 
     #[inline]

@@ -80,7 +80,7 @@
 mod tests;
 
 use floodway_units::cast::whole;
-use floodway_units::{Bytes, Rate, Span, Time};
+use floodway_units::{Bytes, Rate, Span, Tally, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -230,7 +230,7 @@ impl Reaction for Params {
             rtt: qp.base_rtt.max(Span::ns(1)),
             last_decrease: None,
             timeouts: 0,
-            increases: 0,
+            increases: Tally::default(),
             allowance: Allowance::FREE,
         };
         rp.allow();
@@ -288,7 +288,7 @@ pub struct Rp {
     last_decrease: Option<Time>,
     /// Timeouts in a row.
     timeouts: u32,
-    increases: u64,
+    increases: Tally,
     allowance: Allowance,
 }
 
@@ -346,7 +346,7 @@ impl ReactionPoint for Rp {
             let acked = ack.acked.0 as f64 / self.mtu;
             // Algorithm 1: additive increase below the target, ai / cwnd for each packet.
             let step = self.params.ai * acked / self.cwnd.max(1.0);
-            self.increases += 1;
+            self.increases.add(1);
             self.set(now, self.cwnd + step);
         } else if self.can_decrease(now) {
             let Params { beta, max_mdf, .. } = *self.params;
@@ -373,7 +373,7 @@ impl ReactionPoint for Rp {
     }
 
     fn increases(&self) -> u64 {
-        self.increases
+        self.increases.count()
     }
 
     #[inline]

@@ -87,7 +87,7 @@ mod tests;
 pub use presets::Preset;
 
 use floodway_units::cast::whole;
-use floodway_units::{Bytes, Rate, Span, Time};
+use floodway_units::{Bytes, Rate, Span, Tally, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -156,7 +156,7 @@ impl Reaction for Params {
             streak: 0,
             update_at: 0,
             acked: Bytes::ZERO,
-            increases: 0,
+            increases: Tally::default(),
         })
     }
 
@@ -184,7 +184,7 @@ pub struct Rp {
     update_at: u64,
     /// `paper`, `patched`: bytes acknowledged since the last segment was complete.
     acked: Bytes,
-    increases: u64,
+    increases: Tally,
 }
 
 impl Rp {
@@ -238,7 +238,7 @@ impl Rp {
         let hyper = counts && self.streak >= hai_after;
         self.rate = (self.rate + if hyper { rhai } else { rai }).min(line);
         self.streak = if counts { self.streak.saturating_add(1) } else { 0 };
-        self.increases += 1;
+        self.increases.add(1);
     }
 
     fn cut(&mut self, factor: f64) {
@@ -257,7 +257,7 @@ impl Rp {
         // ECN or Delay, Section 4: the weighted sum of step and cut.
         let rate = rai.0 as f64 * (1.0 - weight) + before * (1.0 - beta * weight * error);
         self.rate = Rate(whole(rate)).max(rmin).min(line);
-        self.increases += u64::from(rate > before);
+        self.increases.add(u64::from(rate > before));
     }
 }
 
@@ -279,7 +279,18 @@ impl ReactionPoint for Rp {
     }
 
     fn increases(&self) -> u64 {
-        self.increases
+        self.increases.count()
+    }
+
+    fn counted_from(&self, psn: u64, _sent: &[u64]) -> Option<String> {
+        let Rp { settings, rate, last, difference, streak, update_at, acked, increases: _ } = self;
+        // Beyond that every increase is a hyper increase.
+        let streak = (*streak).min(settings.hai_after);
+        let update = (*update_at > 0).then(|| update_at.wrapping_sub(psn));
+        Some(format!(
+            "rate: {rate:?} last: {last:?} difference: {difference:?} streak: {streak} update: {update:?} \
+             acked: {acked:?}"
+        ))
     }
 
     #[inline]

@@ -475,6 +475,8 @@ def _jobs(outcome: Outcome) -> Iterable[str]:
     """Say how far jobs came."""
     if outcome.skipped is not None:
         yield outcome.skipped.sentence
+    elif outcome.not_skipped is not None:
+        yield outcome.not_skipped.sentence
     for job in outcome.jobs:
         inside = f"; {job.scale_up_bytes:,} B within scale-up domains" if job.scale_up_bytes else ""
         yield f"job {job.workload}: {job.finished:,} of {job.ranks:,} ranks completed their program{inside}"

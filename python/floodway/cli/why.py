@@ -12,6 +12,7 @@ from floodway.cli.show_document import print_answer
 from floodway.cli.watch import Watch
 from floodway.cli.watched_path import watched_path
 from floodway.cli.why_path import document as document_of_path
+from floodway.cli.why_skips import skips_of
 from floodway.cli.why_table import cause_rows, us_text
 from floodway.common.documents import Document, Section, Table, share_text, time_text
 from floodway.common.documents.model import MOST_ROWS
@@ -46,7 +47,9 @@ class Request:
 def why(request: Request) -> int:
     """Run again, print the breakdown or the path, and return the exit code."""
     result = read(run_folder(request.folder))
-    if _is_flow(result, request.flow):
+    if (skips := skips_of(result, request.flow)) is not None:
+        document = skips
+    elif _is_flow(result, request.flow):
         # A name that nothing has is known before the run.
         flow = chosen(result.flows, request.flow)
         scenario = scenario_of(result)

@@ -15,7 +15,10 @@ __all__ = [
     "Captured",
     "CnpTotals",
     "Deadlock",
+    "Difference",
+    "NotSkipped",
     "Outcome",
+    "Skipped",
     "Stopped",
     "SwitchPeak",
     "WorkloadTotals",
@@ -194,6 +197,61 @@ class Skipped:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Parts of one kind of the state of a network that differed between two looks at it.
+
+    Attributes
+    ----------
+    parts
+        The kind: ports, queue pairs, ranks.
+    of, differing
+        All parts of the kind, and those that differed.
+    first, field
+        The first part that differed, and the first of its fields that did.
+    before, now
+        What that field held at the look before the last, and at the last; times count from the look.
+    """
+
+    parts: str
+    of: int
+    differing: int
+    first: str
+    field: str
+    before: str
+    now: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotSkipped:
+    """Why no iteration of a job was skipped, although it has several.
+
+    Attributes
+    ----------
+    workload
+        The job's name.
+    of
+        Its iterations.
+    looks
+        How often the state of the network was compared with earlier ones.
+    why
+        Why, in words.
+    differences
+        What differed between the last two looks, by kind of part.
+    """
+
+    workload: str
+    of: int
+    looks: int
+    why: str
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Say that nothing was skipped, and why."""
+        return f"all {self.of:,} iterations of {self.workload} were simulated: {self.why}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """Verdicts and totals of a run.
 
@@ -233,6 +291,8 @@ class Outcome:
         What the capture holds, where there is one.
     skipped
         Iterations of a job that were not simulated, if some were not.
+    not_skipped
+        Why all were, where a job has several and skips are not switched off.
     """
 
     stopped: Stopped
@@ -254,6 +314,7 @@ class Outcome:
     jobs: tuple[JobTotals, ...] = ()
     capture: Captured | None = None
     skipped: Skipped | None = None
+    not_skipped: NotSkipped | None = None
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -292,7 +353,12 @@ class Outcome:
             jobs=tuple(JobTotals(**{**job, "waiting": tuple(job["waiting"])}) for job in raw.get("jobs", ())),
             capture=Captured(**raw["capture"]) if "capture" in raw else None,
             skipped=Skipped(**raw["skipped"]) if "skipped" in raw else None,
+            not_skipped=_not_skipped(raw["not_skipped"]) if "not_skipped" in raw else None,
         )
+
+
+def _not_skipped(raw: Mapping[str, Any]) -> NotSkipped:
+    return NotSkipped(**{**raw, "differences": tuple(Difference(**each) for each in raw["differences"])})
 
 
 def _totals(raw: Mapping[str, Any]) -> WorkloadTotals:

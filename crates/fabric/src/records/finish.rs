@@ -20,7 +20,7 @@ use crate::records::kept::Kept;
 use crate::records::lossless::LosslessClasses;
 use crate::records::operations::{Jobs, OperationLog};
 use crate::records::outcome::{
-    CnpTotals, Conservation, DevicePeak, Invariants, Outcome, Records, Skipped, Stopped,
+    CnpTotals, Conservation, DevicePeak, Invariants, NotSkipped, Outcome, Records, Skipped, Stopped,
 };
 use crate::records::pauses::PauseLog;
 use crate::records::pcap::CaptureFile;
@@ -67,6 +67,7 @@ pub(crate) struct Closed<'a> {
     pub on_links: Vec<(PortId, PacketRef)>,
     pub gathered: Gathered,
     pub skipped: Option<Skipped>,
+    pub not_skipped: Option<NotSkipped>,
 }
 
 impl Closed<'_> {
@@ -156,6 +157,7 @@ impl Closed<'_> {
             drops: DropReason::ALL.into_iter().map(drops).collect(),
             cnps: CnpTotals::of(&self.nodes),
             skipped: self.skipped.clone(),
+            not_skipped: self.not_skipped.clone(),
             devices: DevicePeak::of(blueprint, &self.nodes),
             pauses: kept.pauses.as_ref().map(PauseLog::totals),
             signals: kept.signals.as_ref().map(SignalLog::totals),

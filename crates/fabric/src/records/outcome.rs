@@ -85,6 +85,9 @@ pub struct Outcome {
     /// What of the run was not simulated again, since it repeats what was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skipped>,
+    /// Why no iteration was skipped, where a job has several and skips are not switched off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_skipped: Option<NotSkipped>,
     /// Most bytes that each switch's buffer held.
     pub devices: Vec<DevicePeak>,
     /// How much of the table of pauses there is, where it is kept.
@@ -398,6 +401,40 @@ pub struct Skipped {
     pub of: u32,
     /// Simulated time that was skipped, in picoseconds.
     pub time_ps: u64,
+}
+
+/// Why no iteration of a job was skipped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NotSkipped {
+    /// The job's workload.
+    pub workload: String,
+    /// Its iterations.
+    pub of: u32,
+    /// How often the state of the network was compared with earlier ones.
+    pub looks: u32,
+    /// Why, in words.
+    pub why: String,
+    /// What differed between the last two looks, by kind of part.
+    pub differences: Vec<Difference>,
+}
+
+/// Parts of one kind of the state of a network that differed between two looks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// The kind: "ports", "queue pairs".
+    pub parts: &'static str,
+    /// All parts of the kind.
+    pub of: u64,
+    /// Those that differed.
+    pub differing: u64,
+    /// The name of the first one.
+    pub first: String,
+    /// The field of it that differed first.
+    pub field: String,
+    /// What that held at the look before the last; times count from the look.
+    pub before: String,
+    /// What it held at the last look.
+    pub now: String,
 }
 
 /// Shared between a run and its observer.

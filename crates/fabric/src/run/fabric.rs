@@ -27,6 +27,9 @@ use crate::run::world::World;
 use crate::why::parts::{FlowRef, Section, Why};
 use crate::why::trace::Trace;
 
+/// Why nothing is skipped with mechanisms from outside the tree.
+const OWN: &str = "it has mechanisms of its own";
+
 /// A network that is ready to run.
 pub struct Fabric<'a> {
     pub(crate) world: World<'a>,
@@ -89,7 +92,7 @@ impl<'a> Fabric<'a> {
         port: PortId,
         point: AnyCongestionPoint,
     ) -> Result<(), BuildError> {
-        self.world.recurrence = Recurrence::none();
+        self.world.recurrence.prevent(OWN);
         let World { facts, nodes, ranks, .. } = &mut self.world;
         let node = facts.node_of(port);
         if ranks.as_ref().is_some_and(|ranks| !ranks.owns(node)) {
@@ -102,7 +105,7 @@ impl<'a> Fabric<'a> {
 
     /// Gives the ingress `port` a receiver half from outside the tree for `class`, which the run must use.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
-        self.world.recurrence = Recurrence::none();
+        self.world.recurrence.prevent(OWN);
         let Some((at, port)) = self.world.at_own_port(port) else { return };
         let port_class = at.ctx.facts.layout.port_class(port, at.ctx.facts.layout.dense(class));
         let ingress = &mut at.node.buffer.accounts[port_class];
@@ -118,7 +121,7 @@ impl<'a> Fabric<'a> {
     /// If the node is no switch.
     pub fn set_router(&mut self, node: NodeId, build: impl Fn() -> AnyRouter) {
         let world = &mut self.world;
-        world.recurrence = Recurrence::none();
+        world.recurrence.prevent(OWN);
         let router = &mut world.facts.routers[node.index()];
         assert!(router.is_some(), "{} is no switch", world.facts.blueprint.nodes[node.index()].name);
         *router = Some(build());
@@ -185,7 +188,7 @@ impl<'a> Fabric<'a> {
     /// Follows flows one after another from now on, before the run starts.
     pub(crate) fn follow(&mut self, section: Section, next: VecDeque<Section>) {
         let World { facts, nodes, runs, recurrence, .. } = &mut self.world;
-        *recurrence = Recurrence::none();
+        recurrence.prevent("a flow is followed");
         runs.own.events.go_in_one_order();
         for port in nodes.iter_mut().flat_map(|node| node.links.ports.iter_mut()) {
             port.observed = true;
@@ -286,11 +289,12 @@ impl Ran<'_> {
             world.in_network().check(&world.runs.own.pairs);
         }
         let World { now, facts, nodes, runs, on_links, gathered, recurrence, .. } = self.world;
+        let not_skipped = recurrence.not_skipped(&facts, &runs);
         let Run { kept, packets, traffic, .. } = runs.own;
         let skipped = recurrence.skipped().cloned();
         let now = now + recurrence.skipped_ps();
         Some(
-            Closed { now, facts, nodes, kept, packets, traffic, on_links, gathered, skipped }
+            Closed { now, facts, nodes, kept, packets, traffic, on_links, gathered, skipped, not_skipped }
                 .records(stopped),
         )
     }

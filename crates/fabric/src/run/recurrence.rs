@@ -19,8 +19,11 @@
 //! microsecond, at which buckets of series may end.
 
 mod counts;
+mod parts;
 mod period;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::hash::Hasher as _;
 
@@ -32,12 +35,13 @@ use rustc_hash::FxHasher;
 use crate::network::blueprint::{Arrivals, Blueprint, Ties};
 use crate::network::facts::Facts;
 use crate::records::kept::rows::Rows;
-use crate::records::outcome::Skipped;
+use crate::records::outcome::{NotSkipped, Skipped};
 use crate::run::node::Node;
 use crate::run::runs::Runs;
 
+use parts::{Differences, Parts};
 use period::Period;
-use state::{Part, each_part};
+use state::each_part;
 
 /// From the beginning of an iteration to the look, in picoseconds: longer than an epoch, so that the
 /// iteration is known by then, and no whole number of microseconds.
@@ -55,8 +59,14 @@ const MOST_VAIN: u32 = 2;
 /// What is known of a run's recurrence.
 #[derive(Debug, Default)]
 pub(crate) struct Recurrence {
-    /// The job whose iterations are looked at, where something may be skipped.
+    /// The job with most iterations, if it has several.
+    subject: Option<u32>,
+    /// The same, where something may be skipped.
     job: Option<u32>,
+    /// Why nothing has been skipped.
+    hindrance: Hindrance,
+    /// The state at the last look.
+    before: Parts,
     seen: Vec<Seen>,
     /// Of the last look: the iteration, and packet-hops until then.
     last: Option<(u32, u64)>,
@@ -66,6 +76,20 @@ pub(crate) struct Recurrence {
     vain: u32,
     period: Option<Box<Period>>,
     done: Option<Done>,
+}
+
+/// Why nothing has been skipped.
+#[derive(Debug)]
+enum Hindrance {
+    /// In words.
+    Because(&'static str),
+    Differences(Differences),
+}
+
+impl Default for Hindrance {
+    fn default() -> Self {
+        Hindrance::Because("the run ended before an iteration could repeat another")
+    }
 }
 
 /// What was skipped.
@@ -90,7 +114,7 @@ struct Seen {
 }
 
 impl Recurrence {
-    /// Of a run of `blueprint`, in which all is simulated that may have an effect.
+    /// Of a run of `blueprint`.
     pub fn new(blueprint: &Blueprint) -> Self {
         let iterations = |at: usize| match &blueprint.workloads[at].arrivals {
             Arrivals::Program(spec) => spec.program.iterations,
@@ -98,13 +122,28 @@ impl Recurrence {
         };
         let longest =
             (0..blueprint.workloads.len()).max_by_key(|&at| (iterations(at), std::cmp::Reverse(at)));
-        let job = longest.filter(|&at| iterations(at) >= LEAST && is_known(blueprint));
-        Recurrence { job: job.map(narrow), ..Recurrence::default() }
+        let Some(longest) = longest.filter(|&at| iterations(at) > 1) else { return Recurrence::default() };
+        let job = Some(narrow(longest));
+        let mut recurrence = Recurrence { subject: job, job, ..Recurrence::default() };
+        if iterations(longest) < LEAST {
+            recurrence.prevent("it has fewer than four iterations");
+        }
+        if let Some(why) = unknown(blueprint) {
+            recurrence.prevent(why);
+        }
+        recurrence
     }
 
-    /// Nothing is skipped.
+    /// Nothing is skipped, and nobody asks why.
     pub fn none() -> Self {
         Recurrence::default()
+    }
+
+    /// Nothing is skipped, for this reason, unless there was one before.
+    pub fn prevent(&mut self, why: &'static str) {
+        if self.job.take().is_some() {
+            self.hindrance = Hindrance::Because(why);
+        }
     }
 
     /// Simulated time that was skipped.
@@ -118,16 +157,43 @@ impl Recurrence {
     }
 }
 
-/// Is all that is recorded known to be a sum over periods?
-fn is_known(blueprint: &Blueprint) -> bool {
+impl Recurrence {
+    /// Why no iteration of a job that has several was skipped.
+    pub fn not_skipped(&self, facts: &Facts<'_>, runs: &Runs<'_>) -> Option<NotSkipped> {
+        let job = self.subject.filter(|_| self.done.is_none())?;
+        let workload = &facts.blueprint.workloads[job as usize];
+        let Arrivals::Program(spec) = &workload.arrivals else { return None };
+        let (why, differences) = match &self.hindrance {
+            Hindrance::Because(why) => ((*why).to_owned(), Vec::new()),
+            Hindrance::Differences(differences) => (differences.sentence(), differences.listed(facts, runs)),
+        };
+        Some(NotSkipped {
+            workload: workload.name.clone(),
+            of: spec.program.iterations,
+            looks: narrow(self.seen.len()),
+            why,
+            differences,
+        })
+    }
+}
+
+/// Why what a run records, or does, is not known to be a sum over periods.
+fn unknown(blueprint: &Blueprint) -> Option<&'static str> {
     let records = &blueprint.records;
     let measured = |at: &(Time, Time)| *at == (Time::ZERO, Time::NEVER);
-    records.shares.is_none()
-        && records.queue_histogram.is_none()
-        && records.capture.is_none()
-        && blueprint.semantics.ties == Ties::Hashed
-        && blueprint.workloads.iter().all(|workload| measured(&workload.measure))
-        && !blueprint.has_own_machines()
+    [
+        (records.shares.is_some(), "the table of shares is kept (records.shares)"),
+        (records.queue_histogram.is_some(), "histograms of queues are kept (records.queue-histogram)"),
+        (records.capture.is_some(), "packets are captured (records.capture)"),
+        (blueprint.semantics.ties != Ties::Hashed, "ties go by the order of scheduling (semantics.ties)"),
+        (
+            !blueprint.workloads.iter().all(|workload| measured(&workload.measure)),
+            "a workload is measured for a part of the run (measure)",
+        ),
+        (blueprint.has_own_machines(), "it has mechanisms of its own (--python)"),
+    ]
+    .into_iter()
+    .find_map(|(is_so, why)| is_so.then_some(why))
 }
 
 /// A network between two events.
@@ -159,18 +225,25 @@ impl Recurrence {
     /// Looks at the state.
     pub fn look(&mut self, moment: &mut Moment<'_, '_>) {
         let Some(job) = self.job else { return };
+        if moment.runs.own.traffic.programs.iteration(job).is_none() {
+            // It is at its end, and nothing is left to skip.
+            self.job = None;
+            return;
+        }
         let iterations = moment.iterations();
-        self.last = Some((iterations[job as usize], moment.runs.hops()));
+        let iteration = iterations[job as usize];
+        let before = self.last.replace((iteration, moment.runs.hops()));
         let parts = moment.parts(&iterations);
         if let Some(period) = self.period.take() {
-            if period.recurs(&iterations, &parts) {
+            if period.recurs(&iterations) && self.before == parts {
                 *self = Recurrence { done: Some(moment.skip(*period, job)), ..Recurrence::none() };
                 return;
             }
             moment.give_up(*period);
+            self.differ(before, iteration, parts);
             self.vain += 1;
             if self.vain == MOST_VAIN {
-                *self = Recurrence::none();
+                (self.job, self.before) = (None, Parts::default());
             }
             return;
         }
@@ -179,11 +252,24 @@ impl Recurrence {
         for (_, text) in &parts {
             hasher.write(text.as_bytes());
         }
+        self.differ(before, iteration, parts);
         let seen = Seen { at: moment.now.0, iterations, hash: hasher.finish() };
         if let Some(before) = self.seen.iter().rev().find(|before| before.hash == seen.hash) {
-            self.period = moment.measure(before, &seen, parts).map(Box::new);
+            match moment.measure(before, &seen) {
+                Ok(period) => self.period = Some(Box::new(period)),
+                Err(why) => self.hindrance = Hindrance::Because(why),
+            }
         }
         self.seen.push(seen);
+    }
+
+    /// Keeps what differs between the last look and this one.
+    fn differ(&mut self, before: Option<(u32, u64)>, iteration: u32, parts: Parts) {
+        if let Some((before, _)) = before {
+            let differences = Differences::between((before, iteration), &self.before, &parts);
+            self.hindrance = Hindrance::Differences(differences);
+        }
+        self.before = parts;
     }
 
     /// The run is over, perhaps within a period that is being measured.
@@ -210,7 +296,7 @@ impl Moment<'_, '_> {
     }
 
     /// The state, part by part.
-    fn parts(&mut self, iterations: &[u32]) -> Vec<(Part, String)> {
+    fn parts(&mut self, iterations: &[u32]) -> Parts {
         let mut pending: Vec<(NodeId, Event)> = Vec::new();
         for run in self.runs.iter_mut() {
             for event in run.events.pending() {

@@ -100,8 +100,12 @@ impl<'a> World<'a> {
             // What waits is counted once.
             run.traffic.triggers.waiting.fill(0);
         }
-        let alone = ranks.is_none() && faults.is_empty() && !facts.changes;
-        let recurrence = if alone { Recurrence::new(blueprint) } else { Recurrence::none() };
+        let mut recurrence = Recurrence::new(blueprint);
+        if ranks.is_some() {
+            recurrence.prevent("several processes execute the run");
+        } else if !faults.is_empty() || facts.changes {
+            recurrence.prevent("links fail or are forced to pause (faults)");
+        }
         Ok(World {
             recurrence,
             now: 0,

@@ -1,7 +1,7 @@
 //! The state machine of NICs (`ConnectX`-4 and later; mode 1 of the HPCC simulator): α and cuts follow
 //! periods that count from the first CNP.
 
-use floodway_units::{Bytes, Span, Time};
+use floodway_units::{Bytes, Span, Tally, Time};
 
 use super::alpha;
 use super::presets::Settings;
@@ -35,7 +35,7 @@ pub(super) struct Machine {
     /// Increase steps of the timer since the last cut.
     stage: u32,
     /// Increase steps so far.
-    pub(super) increases: u64,
+    pub(super) increases: Tally,
 }
 
 /// What few events of a queue pair need.
@@ -67,7 +67,7 @@ impl Machine {
             asleep: true,
             cnp_since_check: false,
             stage: 0,
-            increases: 0,
+            increases: Tally::default(),
         }
     }
 
@@ -215,7 +215,7 @@ impl Machine {
             // Eq. 4: additive increase.
             self.rates.raise(self.boxed.settings.rai);
         }
-        self.increases += 1;
+        self.increases.add(1);
     }
 
     /// The increase timer's step.

@@ -1,6 +1,6 @@
 //! The state machine of the paper: every CNP cuts the rate, and timer and byte counter both raise it.
 
-use floodway_units::{Bytes, Rate, Span, Time};
+use floodway_units::{Bytes, Rate, Span, Tally, Time};
 
 use super::alpha;
 use super::presets::Settings;
@@ -23,7 +23,7 @@ pub(super) struct Machine {
     timer_stage: u32,
     byte_stage: u32,
     /// Increase steps so far.
-    pub(super) increases: u64,
+    pub(super) increases: Tally,
 }
 
 impl Machine {
@@ -38,7 +38,7 @@ impl Machine {
             sent: Bytes::ZERO,
             timer_stage: 0,
             byte_stage: 0,
-            increases: 0,
+            increases: Tally::default(),
         }
     }
 
@@ -126,7 +126,7 @@ impl Machine {
             // Eq. 4: additive increase, in all other cases.
             self.rates.raise(self.settings.rai);
         }
-        self.increases += 1;
+        self.increases.add(1);
         if self.rates.are_at_line() {
             self.next_step = Time::NEVER;
         }

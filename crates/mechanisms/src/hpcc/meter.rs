@@ -48,6 +48,17 @@ impl Meter {
         Meter { reader, base, line: line.0 as f64, drain, overall: 1.0, hops: Vec::new() }
     }
 
+    /// Its state, where the bytes that the ports of its path have sent count from `sent`; `None` where they
+    /// are not known, or wrap.
+    pub(super) fn counted_from(&self, sent: &[u64]) -> Option<String> {
+        let hops = self.hops.iter().enumerate().map(|(at, hop)| {
+            let &Hop { record, utilisation, reference, stage, sampled } = hop;
+            let record = self.reader.counted_from(record, *sent.get(at)?)?;
+            Some((record, utilisation, reference, stage, sampled))
+        });
+        Some(format!("overall: {:?} hops: {:?}", self.overall, hops.collect::<Option<Vec<_>>>()?))
+    }
+
     pub(super) fn has_room_for(&self, int: &[IntHop]) -> bool {
         self.reader.has_room_for(int.len())
     }

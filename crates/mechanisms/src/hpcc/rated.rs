@@ -2,7 +2,7 @@
 //! whole bit/s.
 
 use floodway_units::cast::{saturated, whole};
-use floodway_units::{Bytes, Rate};
+use floodway_units::{Bytes, Rate, Tally};
 
 use super::meter::{Hop, Meter};
 use super::presets::Settings;
@@ -20,8 +20,8 @@ pub(super) struct Machine {
     stage: u32,
     /// An ACK beyond this sequence number makes the next full update; 0 before the first.
     update_at: u64,
-    pub(super) increases: u64,
-    pub(super) rates_set: u64,
+    pub(super) increases: Tally,
+    pub(super) rates_set: Tally,
 }
 
 impl Settings {
@@ -52,7 +52,26 @@ impl Machine {
     pub(super) fn new(settings: Settings, meter: Meter) -> Self {
         let reference = settings.line;
         let allowance = Allowance { rate: reference, window: settings.window };
-        Machine { settings, meter, allowance, reference, stage: 0, update_at: 0, increases: 0, rates_set: 0 }
+        Machine {
+            settings,
+            meter,
+            allowance,
+            reference,
+            stage: 0,
+            update_at: 0,
+            increases: Tally::default(),
+            rates_set: Tally::default(),
+        }
+    }
+
+    /// Its state, as `ReactionPoint::counted_from` asks for it.
+    pub(super) fn counted_from(&self, psn: u64, sent: &[u64]) -> Option<String> {
+        let Machine { settings: _, meter, allowance, reference, stage, update_at, .. } = self;
+        let meter = meter.counted_from(sent)?;
+        let update = (*update_at > 0).then(|| update_at.wrapping_sub(psn));
+        Some(format!(
+            "{meter} allowance: {allowance:?} reference: {reference:?} stage: {stage} update: {update:?}"
+        ))
     }
 
     pub(super) fn on_ack(&mut self, ack: &AckView<'_>) {
@@ -85,7 +104,7 @@ impl Machine {
             let (rate, stage) = self.settings.step(self.reference, self.stage, u);
             if full {
                 (self.reference, self.stage) = (rate, stage);
-                self.increases += u64::from(u < self.settings.eta);
+                self.increases.add(u64::from(u < self.settings.eta));
             }
             self.set(rate);
         }
@@ -107,12 +126,12 @@ impl Machine {
         };
         let least = self.meter.hops.iter_mut().take(hops).map(next).fold(settings.line, Rate::min);
         let idle = self.meter.hops.iter().take(hops).all(|hop| hop.utilisation < settings.eta);
-        self.increases += u64::from(full && idle);
+        self.increases.add(u64::from(full && idle));
         self.set(least);
     }
 
     fn set(&mut self, rate: Rate) {
-        self.rates_set += 1;
+        self.rates_set.add(1);
         self.allowance = Allowance { rate, window: self.settings.window_at(rate) };
     }
 }

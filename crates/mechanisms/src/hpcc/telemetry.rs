@@ -1,6 +1,6 @@
 //! Telemetry records as a host reads them: exact, or as HPCC's simulator codes them in 64 bits.
 
-use floodway_units::{Bytes, Rate};
+use floodway_units::{Bytes, Rate, Time};
 
 use crate::slots::IntHop;
 
@@ -80,6 +80,12 @@ impl Reader {
         Record { time, sent, queue: queue * self.units.1, rate: hop.rate }
     }
 
+    /// A record's time, bytes sent counted from `sent`, queue and rate; `None` where counters wrap.
+    pub(super) fn counted_from(&self, record: Record, sent: u64) -> Option<(Time, u64, u64, Rate)> {
+        let Record { time, sent: bytes, queue, rate } = record;
+        self.wraps.is_none().then(|| (Time(time * self.tick), bytes.wrapping_sub(sent), queue, rate))
+    }
+
     /// Ticks from `before` to `now`; `None` if an exact record is older.
     #[inline]
     pub(super) fn elapsed(&self, now: Record, before: Record) -> u64 {
@@ -101,7 +107,7 @@ fn difference(now: u64, before: u64, wrap: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::{Span, Time};
+    use floodway_units::Span;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! The state machine of the paper (algorithm 1): a reference window, and a rate that paces it over T.
 
 use floodway_units::cast::whole;
-use floodway_units::{Bytes, Rate};
+use floodway_units::{Bytes, Rate, Tally};
 
 use super::meter::Meter;
 use super::presets::Settings;
@@ -19,15 +19,34 @@ pub(super) struct Machine {
     stage: u32,
     /// An ACK beyond this sequence number makes the next full update.
     update_at: u64,
-    pub(super) increases: u64,
-    pub(super) rates_set: u64,
+    pub(super) increases: Tally,
+    pub(super) rates_set: Tally,
 }
 
 impl Machine {
     pub(super) fn new(settings: Settings, meter: Meter) -> Self {
         let reference = settings.window.0 as f64;
         let allowance = Allowance { rate: settings.line, window: settings.window };
-        Machine { settings, meter, allowance, reference, stage: 0, update_at: 0, increases: 0, rates_set: 0 }
+        Machine {
+            settings,
+            meter,
+            allowance,
+            reference,
+            stage: 0,
+            update_at: 0,
+            increases: Tally::default(),
+            rates_set: Tally::default(),
+        }
+    }
+
+    /// Its state, as `ReactionPoint::counted_from` asks for it.
+    pub(super) fn counted_from(&self, psn: u64, sent: &[u64]) -> Option<String> {
+        let Machine { settings: _, meter, allowance, reference, stage, update_at, .. } = self;
+        let meter = meter.counted_from(sent)?;
+        let update = (*update_at > 0).then(|| update_at.wrapping_sub(psn));
+        Some(format!(
+            "{meter} allowance: {allowance:?} reference: {reference:?} stage: {stage} update: {update:?}"
+        ))
     }
 
     pub(super) fn on_ack(&mut self, ack: &AckView<'_>) {
@@ -52,7 +71,7 @@ impl Machine {
             // Algorithm 1, lines 14 and 15: a full update sets Wc, after a multiplicative step incStage to 0.
             // Algorithm 1, lines 18 and 19: after an additive step Wc, and incStage to one more.
             (self.reference, self.stage) = (window, stage);
-            self.increases += u64::from(u < self.settings.eta);
+            self.increases.add(u64::from(u < self.settings.eta));
         }
         self.set(window);
     }
@@ -81,7 +100,7 @@ impl Machine {
         let Settings { base, rmin, line, .. } = self.settings;
         // Algorithm 1, line 27: R = W / T.
         let rate = Rate(whole(window * 8.0 / base)).max(rmin).min(line);
-        self.rates_set += 1;
+        self.rates_set.add(1);
         self.allowance = Allowance { rate, window: Bytes(whole(window)).max(Bytes(1)) };
     }
 }

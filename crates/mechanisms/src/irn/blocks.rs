@@ -13,6 +13,13 @@ impl Blocks {
         self.0.front()
     }
 
+    /// The same, where packets count from `psn`.
+    pub fn counted_from(&self, psn: u64) -> Self {
+        Blocks(
+            self.0.iter().map(|block| block.start.wrapping_sub(psn)..block.end.wrapping_sub(psn)).collect(),
+        )
+    }
+
     pub fn contains(&self, psn: u64) -> bool {
         let at = self.0.partition_point(|block| block.end <= psn);
         self.0.get(at).is_some_and(|block| block.contains(&psn))

@@ -8,7 +8,7 @@
 //!
 //! That simulator counts bytes; here packets are counted, as full ones.
 
-use floodway_units::{Bytes, Span, Time};
+use floodway_units::{Bytes, Span, Time, Until};
 
 use super::blocks::Blocks;
 use super::sizing::Settings;
@@ -207,6 +207,24 @@ impl TransportSender for Sender {
         self.deadline = None;
         self.go_back(true)
     }
+
+    fn counted_from(&self, psn: u64) -> Option<String> {
+        let messages = self.messages.counted_from(psn, self.messages.before());
+        let from = |number: u64| number.wrapping_sub(psn);
+        let own = Sender {
+            messages,
+            unacknowledged: from(self.unacknowledged),
+            next: from(self.next),
+            cumulative: from(self.cumulative),
+            newest: from(self.newest),
+            sent: from(self.sent),
+            blocks: self.blocks.counted_from(psn),
+            // Of a recovery that is over nothing is read any more.
+            recovery_end: if self.recovering { from(self.recovery_end) } else { 0 },
+            ..*self
+        };
+        Some(format!("{own:?}"))
+    }
 }
 
 /// The receiver's end.
@@ -275,6 +293,12 @@ impl TransportReceiver for Receiver {
 
     fn marks_disorder(&self) -> bool {
         true
+    }
+
+    fn counted_from(&self, psn: u64) -> Option<String> {
+        let Receiver { nack_interval: _, expected, blocks, blocked_until } = self;
+        let (expected, blocks) = (expected.wrapping_sub(psn), blocks.counted_from(psn));
+        Some(format!("expected: {expected} blocks: {blocks:?} blocked_until: {:?}", Until(*blocked_until)))
     }
 }
 

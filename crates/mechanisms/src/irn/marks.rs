@@ -20,6 +20,13 @@ impl Marks {
         self.base
     }
 
+    /// The first packet that is not marked, and those behind it that are, where packets count from `psn`.
+    pub(super) fn counted_from(&self, psn: u64) -> (u64, Vec<u64>) {
+        let end = self.start + 64 * self.words.len() as u64;
+        let marked = (self.base..end).filter(|&at| self.has(at)).map(|at| at.wrapping_sub(psn));
+        (self.base.wrapping_sub(psn), marked.collect())
+    }
+
     /// Whether this packet is marked.
     pub(super) fn has(&self, psn: u64) -> bool {
         psn < self.base || self.word(psn) & bit(psn) != 0

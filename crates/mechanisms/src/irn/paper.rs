@@ -238,6 +238,20 @@ impl TransportSender for Sender {
         self.recover();
         Some(LossView { lost: self.holes(), timeout: true })
     }
+
+    fn counted_from(&self, psn: u64) -> Option<String> {
+        let Sender { settings: _, messages, acknowledged, known, top, next, recovery, in_flight, deadline } =
+            self;
+        let messages = messages.counted_from(psn, messages.before());
+        let [known, top, next] = [known, top, next].map(|number| number.wrapping_sub(psn));
+        let recovery = recovery
+            .map(|Recovery { end, first, next }| (end.wrapping_sub(psn), first, next.wrapping_sub(psn)));
+        let acknowledged = acknowledged.counted_from(psn);
+        Some(format!(
+            "messages: {messages:?} acknowledged: {acknowledged:?} known: {known} top: {top} next: {next} \
+             recovery: {recovery:?} in_flight: {in_flight:?} deadline: {deadline:?}"
+        ))
+    }
 }
 
 /// The receiver's end.
@@ -264,5 +278,9 @@ impl TransportReceiver for Receiver {
             cx.push(Reply::Ack { next });
         }
         if new { s.payload } else { Bytes::ZERO }
+    }
+
+    fn counted_from(&self, psn: u64) -> Option<String> {
+        Some(format!("arrived: {:?}", self.arrived.counted_from(psn)))
     }
 }

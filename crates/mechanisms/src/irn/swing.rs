@@ -56,6 +56,11 @@ impl Timers {
         Timers { length, running: VecDeque::new() }
     }
 
+    /// Those that run, where packets count from `psn`.
+    fn counted_from(&self, psn: u64) -> Vec<Timer> {
+        self.running.iter().map(|timer| Timer { psn: timer.psn.wrapping_sub(psn), ..*timer }).collect()
+    }
+
     /// When the first one expires, and when it was set.
     fn first(&self) -> Option<(Time, Time)> {
         let Timer { at, .. } = self.running.front()?;
@@ -308,6 +313,18 @@ impl TransportSender for Sender {
     fn has_more(&self) -> bool {
         !self.is_done()
     }
+
+    fn counted_from(&self, psn: u64) -> Option<String> {
+        let Sender { settings: _, messages, base, sent, repeats, low, high, number, in_flight } = self;
+        let messages = messages.counted_from(psn, messages.before());
+        let repeats: Vec<u64> = repeats.iter().map(|repeat| repeat.wrapping_sub(psn)).collect();
+        let [low, high] = [low, high].map(|timers| timers.counted_from(psn));
+        let base = base.wrapping_sub(psn);
+        Some(format!(
+            "messages: {messages:?} base: {base} sent: {sent:?} repeats: {repeats:?} low: {low:?} \
+             high: {high:?} number: {number} in_flight: {in_flight:?}"
+        ))
+    }
 }
 
 /// The receiver's end.
@@ -336,5 +353,10 @@ impl TransportReceiver for Receiver {
         }
         self.edge = self.edge.max(s.psn + 1);
         if new { s.payload } else { Bytes::ZERO }
+    }
+
+    fn counted_from(&self, psn: u64) -> Option<String> {
+        let Receiver { arrived, edge } = self;
+        Some(format!("arrived: {:?} edge: {}", arrived.counted_from(psn), edge.wrapping_sub(psn)))
     }
 }

@@ -356,6 +356,12 @@ hooks! {
         fn rates_set(&self) -> Option<u64> {
             None
         }
+        /// Its whole state, in which sequence numbers count from `psn`, and the bytes sent by the ports of
+        /// its path that write telemetry from `sent`: two that are equal as texts behave equally, each from
+        /// its own packet on. `None` where that is not known: all that it keeps is compared as it is.
+        fn counted_from(&self, _psn: u64, _sent: &[u64]) -> Option<String> {
+            None
+        }
         /// The limits that this layer sets now.
         fn allowance(&self) -> Allowance;
     }

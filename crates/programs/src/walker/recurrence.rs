@@ -46,7 +46,11 @@ impl Walker {
         } = self;
         let count = Count { now: now.0, first };
         let mut write = |what: std::fmt::Arguments<'_>| out.write_fmt(what).expect("a text takes all");
-        write(format_args!("{} {left} {finished} {}", count.iteration(*iteration), predecessors.is_some()));
+        let iteration = count.iteration(*iteration);
+        let predecessors = predecessors.is_some();
+        write(format_args!(
+            "iteration= {iteration} left= {left} finished= {finished} predecessors= {predecessors} operations="
+        ));
         for &Progress { ready, start, unmet, after } in progress {
             let start = match start {
                 ENDED | NOT_STARTED => start,
@@ -69,29 +73,30 @@ impl Walker {
                 Input::Sent { message } => Input::Sent { message: count.message(message) },
                 Input::Left { .. } | Input::Computed { .. } | Input::Reduced { .. } | Input::Start => input,
             };
-            write(format_args!(" {} {input:?}", count.time(at)));
+            write(format_args!(" input= {} {input:?}", count.time(at)));
         }
         let mut startable: Vec<(u64, u32)> = ready.iter().map(|&Reverse(one)| one).collect();
         startable.sort_unstable();
         write(format_args!(
-            " {:?}",
+            " startable= {:?}",
             startable.iter().map(|&(key, of)| (count.key(key), of)).collect::<Vec<_>>()
         ));
         for Unit { busy, waiting } in units {
             let mut waiting: Vec<(u64, u32)> = waiting.iter().map(|&Reverse(one)| one).collect();
             waiting.sort_unstable();
             let waiting: Vec<_> = waiting.iter().map(|&(key, of)| (count.key(key), of)).collect();
-            write(format_args!(" {busy} {waiting:?}"));
+            write(format_args!(" busy= {busy} waiting= {waiting:?}"));
         }
         for (channel, behind) in leaving {
-            write(format_args!(" {channel}"));
+            write(format_args!(" leaving= {channel}"));
             for posting in behind {
                 let posting = super::Posting { message: count.message(posting.message), ..*posting };
                 write(format_args!(" {posting:?}"));
             }
         }
-        write(format_args!(" "));
+        write(format_args!(" matching= "));
         matching.write_state(first, out);
+        out.push_str("collectives= ");
         collectives.write_state(count, out);
     }
 }

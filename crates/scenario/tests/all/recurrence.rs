@@ -3,6 +3,7 @@
 use floodway_fabric::outcome::Skipped;
 use floodway_fabric::{Control, Fabric, Outcome, Records, ThreadPlan, Threads};
 use floodway_scenario::Scenario;
+use proptest::prelude::*;
 
 /// Two nodes of eight GPUs on rails.
 const RAILS: &str = r#"mtu = "4096B"
@@ -43,7 +44,7 @@ fn run(scenario: &Scenario, thread_plan: &ThreadPlan, skips: bool) -> Records {
 /// Lines around the first one that differs between two runs, but for what they say of skipping.
 fn difference(one: &Records, other: &Records) -> Option<String> {
     let [one, other] = [one, other].map(|records| {
-        let outcome = Outcome { skipped: None, ..records.outcome.clone() };
+        let outcome = Outcome { skipped: None, not_skipped: None, ..records.outcome.clone() };
         format!("{:#?}", Records { outcome, ..records.clone() })
     });
     let at = one.lines().zip(other.lines()).position(|(one, other)| one != other);
@@ -112,4 +113,98 @@ fn nothing_is_skipped_while_something_else_is_to_come() {
     );
     let scenario = Scenario::from_text("job.toml", &text, &[]);
     assert!(scenario.is_ok_and(|scenario| skipped(&scenario).is_none()));
+}
+
+#[test]
+fn rate_controls_and_reliabilities_whose_state_counts_from_a_packet_are_skipped() {
+    for (reliability, more, least) in [
+        ("irn", "", 37),
+        ("irn = { form = \"swing\" }", "", 37),
+        ("irn = { form = \"conweave\" }", "", 37),
+        ("go-back-n = { ack-interval = 1 }", "swift", 35),
+        ("go-back-n = { ack-interval = 1 }", "timely", 20),
+        ("go-back-n = { ack-interval = 1 }", "hpcc", 34),
+        ("go-back-n = { ack-interval = 1 }", "powertcp", 37),
+    ] {
+        let reliability = match reliability {
+            "irn" => "reliability = \"irn\"".to_owned(),
+            other => format!("reliability.{other}"),
+        };
+        let network = RAILS.replace("reliability.go-back-n = { ack-interval = 16 }", &reliability);
+        let control =
+            if more.is_empty() { String::new() } else { format!("defaults.rate-control = \"{more}\"\n") };
+        let scenario = job(&network, &control, r#"op = "all-reduce", size = "16MB", repeat = 40"#);
+        let skipped = skipped(&scenario).map_or(0, |skipped| skipped.iterations);
+        assert!(skipped >= least, "{reliability} {more}: {skipped} of 40");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn random_jobs_on_random_networks_have_the_same_bytes_with_skips(
+        (rails, nodes, ack, rate) in (any::<bool>(), 2u32..4, 1u32..17, 0usize..3),
+        (op, size, repeat, second) in (0usize..5, 1u64..12, 4u32..14, 0u32..9),
+        (control, xoff, delay) in (0usize..4, 60u64..400, 1u64..1000),
+    ) {
+        let rate = ["100G", "200G", "400G"][rate];
+        let topology = if rails {
+            format!("topology.rail-optimised = {{ nodes = {nodes}, gpus-per-node = 4, spines = 2, rate = \"{rate}\", delay = \"{delay}ns\" }}\n\
+                     gpu-nodes.scale-up = {{ rate = \"900G\", latency = \"500ns\" }}\n")
+        } else {
+            format!("topology.leaf-spine = {{ leaves = {nodes}, spines = 2, hosts = 4, rate = \"{rate}\", delay = \"{delay}ns\" }}\n")
+        };
+        let op = [
+            r#"op = "all-reduce""#,
+            r#"op = "all-reduce", algorithm = "halving-doubling""#,
+            r#"op = "all-to-all""#,
+            r#"op = "all-gather""#,
+            r#"op = "reduce-scatter""#,
+        ][op];
+        let reliability = if control == 3 {
+            "defaults.reliability = \"irn\"\n".to_owned()
+        } else {
+            format!("defaults.reliability.go-back-n = {{ ack-interval = {ack} }}\n")
+        };
+        let control = ["", DCQCN, "defaults.rate-control = \"hpcc\"\n", ""][control];
+        let second = if second < 3 {
+            String::new()
+        } else {
+            format!("[[workload]]\nname = \"second\"\ncollective = {{ op = \"all-gather\", size = \"1MB\", repeat = {second} }}\n")
+        };
+        let text = format!(
+            "mtu = \"4096B\"\nlimit = \"20ms\"\nrecords = {{ report = true, signals = true, allowances = true }}\n{topology}\
+             defaults.flow-control.pfc = {{ xoff = \"{xoff}KB\" }}\ndefaults.buffer.shared = {{ pool = \"16MB\" }}\n{reliability}{control}\
+             [[workload]]\nname = \"job\"\ncollective = {{ {op}, size = \"{size}MB\", repeat = {repeat} }}\n{second}"
+        );
+        match Scenario::from_text("job.toml", &text, &[]) {
+            Ok(scenario) => { let _ = skipped(&scenario); }
+            Err(errors) => prop_assert!(false, "{errors}"),
+        }
+    }
+}
+
+#[test]
+fn a_run_says_why_nothing_was_skipped() {
+    let why = |network: &str, more: &str, repeat: u32| {
+        let scenario = job(network, more, &format!(r#"op = "all-reduce", size = "1MB", repeat = {repeat}"#));
+        let records = run(&scenario, &scenario.thread_plan(Threads::Forced(1), 8), true);
+        let outcome = records.outcome;
+        (outcome.skipped.is_some(), outcome.not_skipped.map(|not| not.why))
+    };
+    assert_eq!(why(RAILS, "", 1), (false, None));
+    let (skipped, few) = why(RAILS, "", 3);
+    assert!(!skipped && few.is_some_and(|why| why.contains("fewer than four iterations")));
+    let ties = RAILS.replace("limit", "semantics.ties = \"scheduling-order\"\nlimit");
+    assert!(why(&ties, "", 12).1.is_some_and(|why| why.contains("semantics.ties")));
+    let later = "[[workload]]\nname = \"late\"\nflows = [{ from = \"h1\", to = \"h9\", size = \"1MB\", start = \"900ms\" }]\n";
+    let scenario = Scenario::from_text("job.toml", &format!(
+        "{RAILS}[[workload]]\nname = \"job\"\ncollective = {{ op = \"all-reduce\", size = \"16MB\", repeat = 12 }}\n{later}"
+    ), &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let records = run(&scenario, &scenario.thread_plan(Threads::Forced(1), 8), true);
+    let not = records.outcome.not_skipped.expect("it waits for a flow");
+    assert_eq!((not.workload.as_str(), not.of), ("job", 12));
+    let events = not.differences.iter().find(|difference| difference.parts == "nodes with pending events");
+    let events = events.expect("its start comes closer");
+    assert_eq!((events.differing, events.field.as_str()), (1, "start"));
 }

@@ -21,7 +21,7 @@ __all__ = ["command"]
     metavar="[NAME]",
     help="A flow_id; or the measured flow with the slowdown of a percentile, such as p99; or worst. "
     "In a run with jobs also a collective, WORKLOAD:NUMBER, or WORKLOAD for the longest of it; or "
-    "WORKLOAD:iteration-NUMBER.",
+    "WORKLOAD:iteration-NUMBER; or WORKLOAD:skips, for what was not simulated again, or why all was.",
 )
 @options.python
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -48,6 +48,7 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway why out/incast worst
       floodway why out/incast victim:h2:0 --json
       floodway why out/two-sites/pfc gradients:0
+      floodway why out/training step:skips
 
     \b
     Exit codes:

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use floodway_units::cast::narrow;
 use rustc_hash::FxHashMap;
 
-use super::state::Part;
 use super::{Done, Moment, Seen};
 use crate::network::blueprint::Arrivals;
 use crate::records::kept::rows::{Later, Rows};
@@ -25,8 +24,6 @@ pub(crate) struct Period {
     takes: Vec<u32>,
     /// How often it is repeated behind its end.
     times: u64,
-    /// The state when it began.
-    parts: Vec<(Part, String)>,
     /// Counts and rows until then.
     counts: Vec<u64>,
     rows: Rows,
@@ -38,10 +35,10 @@ impl Period {
         self.begin + self.length
     }
 
-    /// Is the state at its end that of its beginning?
-    pub fn recurs(&self, iterations: &[u32], parts: &[(Part, String)]) -> bool {
+    /// Have jobs done as many iterations at its end as they had in the period before?
+    pub fn recurs(&self, iterations: &[u32]) -> bool {
         let takes = iterations.iter().zip(&self.first).map(|(now, first)| now.wrapping_sub(*first));
-        takes.eq(self.takes.iter().copied()) && self.parts == parts
+        takes.eq(self.takes.iter().copied())
     }
 
     /// By workload: the iterations of so many of it.
@@ -52,12 +49,10 @@ impl Period {
 
 impl Moment<'_, '_> {
     /// Measures from now on the period from `before` to `now`, if it fits at least once more behind its end.
-    pub(super) fn measure(
-        &mut self,
-        before: &Seen,
-        now: &Seen,
-        parts: Vec<(Part, String)>,
-    ) -> Option<Period> {
+    ///
+    /// # Errors
+    /// Why nothing can be skipped.
+    pub(super) fn measure(&mut self, before: &Seen, now: &Seen) -> Result<Period, &'static str> {
         let length = now.at - before.at;
         let takes: Vec<u32> = now
             .iterations
@@ -67,7 +62,7 @@ impl Moment<'_, '_> {
             .collect();
         let times = self.times(now.at, length, &takes)?;
         if self.is_paused_throughout(before.at) {
-            return None;
+            return Err("a queue was paused from the first look to the last, perhaps in a deadlock");
         }
         let mut cuts: FxHashMap<u64, Arc<[u64]>> = FxHashMap::default();
         let end = now.at + (times + 1) * length;
@@ -78,20 +73,11 @@ impl Moment<'_, '_> {
         });
         let counts = self.counts();
         let rows = self.take_rows();
-        Some(Period {
-            begin: now.at,
-            length,
-            first: now.iterations.clone(),
-            takes,
-            times,
-            parts,
-            counts,
-            rows,
-        })
+        Ok(Period { begin: now.at, length, first: now.iterations.clone(), takes, times, counts, rows })
     }
 
     /// How often a period of this length, in which jobs do so many iterations, fits behind its end.
-    fn times(&self, begin: u64, length: u64, takes: &[u32]) -> Option<u64> {
+    fn times(&self, begin: u64, length: u64, takes: &[u32]) -> Result<u64, &'static str> {
         let blueprint = self.facts.blueprint;
         // The run ends as it would.
         let mut times = (blueprint.end.limit.0.saturating_sub(begin) / length).saturating_sub(2);
@@ -105,7 +91,15 @@ impl Moment<'_, '_> {
             }
         }
         let whole = |time: u64| (begin + time * length).is_multiple_of(FIRST_WIDTH);
-        (times > 0 && !(0..times + 2).any(whole)).then_some(times)
+        if times == 0 {
+            return Err("the state recurred too late: less than one more period was left after measuring it");
+        }
+        if (0..times + 2).any(whole) {
+            return Err(
+                "one of the periods would begin at a whole microsecond, where intervals of series end",
+            );
+        }
+        Ok(times)
     }
 
     /// Has a queue been paused since before `then`? Such a one may be in a deadlock that has not been found

@@ -1,6 +1,7 @@
 //! The state of a network as texts, one for each of its parts, equal where two moments of a run are equal but
 //! for the time: then what follows is equal, too.
 //!
+//! A text is a sequence of words: `name=` before each field, and what it holds as `Debug` prints it.
 //! Instants count from now, sequence numbers from the first packet of a queue pair's iteration, iterations
 //! from that of the job's first rank. Counters and records are left out: no event depends on them. All
 //! structures are taken apart field by field, so that none can be forgotten; machines print all that they
@@ -10,44 +11,26 @@
 use std::fmt::Write as _;
 
 use floodway_engine::Event;
-use floodway_mechanisms::slots::{TransportReceiver as _, TransportSender as _};
+use floodway_mechanisms::slots::IntHop;
 use floodway_units::cast::narrow;
-use floodway_units::{NodeId, Time, relative_to};
+use floodway_units::{FlowId, NodeId, Time, Until, relative_to};
 
 use super::Moment;
-use crate::host::messages::{Incoming, Outgoing};
+use super::parts::Part;
 use crate::host::nic::Nic;
 use crate::host::nics::Host;
 use crate::host::queue_pairs::HostPairs;
-use crate::host::receive::ReceiveHalf;
-use crate::host::send::{Pacing, SendHalf, State, Timers};
+use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::arena::{Fifo, PacketRef};
+use crate::link::extra::Extra;
 use crate::link::links::Links;
 use crate::link::packet::{Kind, Packet};
 use crate::link::port::{Egress, Impairment, Port, Queue};
-use crate::run::events::{Armed, EventKind, NEVER};
-use crate::run::node::{Node, Streams};
+use crate::run::events::{EventKind, NEVER};
+use crate::run::node::Node;
 use crate::switch::buffer::{Buffer, Ingress, Uncharge};
 use crate::switch::congestion::PortMachines;
 use crate::switch::forward::Switch;
-use crate::traffic::hooks::is_of_program;
-
-/// A part of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// A node without its ports.
-    Node(NodeId),
-    /// A port of a node, by its place there.
-    Port(NodeId, usize),
-    /// A queue pair, by its slot.
-    QueuePair(u32),
-    /// A rank of a job, among all ranks.
-    Rank(u32),
-    /// What starts flows.
-    Sources,
-    /// Events of a node that are pending.
-    Events(NodeId),
-}
 
 /// Writes the state, part by part; iterations count by workload from `first`.
 pub(crate) fn each_part(
@@ -63,11 +46,17 @@ pub(crate) fn each_part(
             visit(Part::Node(node.id), &writer.out);
             for port in 0..node.links.ports.len() {
                 writer.port(node, port);
-                visit(Part::Port(node.id, port), &writer.out);
+                visit(Part::Port(node.links.ports[port].id), &writer.out);
             }
         }
-        let slots = moment.runs.own.pairs.paths.len();
-        for slot in 0..slots {
+        // Slots depend on threads.
+        let paths = &moment.runs.own.pairs.paths;
+        let mut slots: Vec<usize> = (0..paths.len()).collect();
+        slots.sort_by_key(|&slot| {
+            let path = &paths[slot];
+            (path.workload, path.source, path.destination, path.number)
+        });
+        for slot in slots {
             writer.queue_pair(slot);
             visit(Part::QueuePair(narrow(slot)), &writer.out);
         }
@@ -92,39 +81,35 @@ struct Writer<'w, 'a> {
     out: String,
 }
 
-macro_rules! put {
-    ($writer:expr, $($what:tt)*) => { write!($writer.out, $($what)*).expect("a text takes all") };
+/// Writes fields under their names.
+macro_rules! fields {
+    ($writer:expr; $($field:ident),+ $(,)?) => {{
+        $($writer.field(stringify!($field), &$field);)+
+    }};
 }
 
+mod queue_pairs;
+
 impl Writer<'_, '_> {
+    fn field(&mut self, name: &str, value: &dyn std::fmt::Debug) {
+        write!(self.out, "{name}= {value:?} ").expect("a text takes all");
+    }
+
     /// An instant.
-    fn at(&mut self, at: u64) {
-        if at == NEVER {
-            put!(self, "never ");
-        } else {
-            put!(self, "{} ", i128::from(at) - i128::from(self.now));
-        }
+    fn at(&mut self, name: &str, at: u64) {
+        self.field(name, &Time(at));
     }
 
     /// An instant that does not matter once it has come.
-    fn until(&mut self, at: u64) {
-        put!(self, "{} ", at.saturating_sub(self.now));
-    }
-
-    fn timer(&mut self, timer: &Armed) {
-        self.at(timer.at);
+    fn until(&mut self, name: &str, at: u64) {
+        self.field(name, &Until(Time(at)));
     }
 
     fn node(&mut self, node: &Node) {
         let Node { links, buffer, machines: _, host, switch, id: _, work: _, streams } = node;
         let Links { ports: _, egress: _, queues: _, series: _, histograms: _, buckets: _ } = links;
-        let Streams { flow_control, congestion_point, routing, admission, notification, reliability } =
-            streams;
         self.out.clear();
-        put!(
-            self,
-            "{flow_control:?} {congestion_point:?} {routing:?} {admission:?} {notification:?} {reliability:?} "
-        );
+        fields!(self; streams);
         self.switch(switch);
         self.buffer(buffer);
         self.host(host);
@@ -133,10 +118,10 @@ impl Writer<'_, '_> {
     fn switch(&mut self, switch: &Switch) {
         // Ties of what is at the entry are hashed where anything recurs.
         let Switch { pipeline: _, router, number: _, pipe, entry: _, points: _, relay, inputs } = switch;
-        put!(self, "{router:?} {relay:?} {inputs:?} ");
+        fields!(self; router, relay, inputs);
         for &(at, port, packet_ref) in pipe {
-            self.at(at);
-            put!(self, "{port:?} ");
+            self.at("in_pipeline_until", at);
+            fields!(self; port);
             self.packet(packet_ref, None);
         }
     }
@@ -155,11 +140,11 @@ impl Writer<'_, '_> {
             occupied,
             peak: _,
         } = buffer;
-        put!(self, "{pool_used} {headroom_used} {occupied} ");
-        self.at(*next_release);
+        fields!(self; pool_used, headroom_used, occupied);
+        self.at("next_release", *next_release);
         for &Uncharge { at, port, ingress, port_class, frame } in releases {
-            self.at(at);
-            put!(self, "{port:?} {ingress:?} {port_class} {frame} ");
+            self.at("release", at);
+            fields!(self; port, ingress, port_class, frame);
         }
     }
 
@@ -167,44 +152,45 @@ impl Writer<'_, '_> {
         let Host { nics, pairs, granter } = host;
         if granter.is_some() {
             // What it has granted is a total.
-            put!(self, "{} ", self.now);
+            self.field("granter", &self.now.clone());
         }
         let HostPairs { by_key, sprays: _, to_start } = pairs;
-        put!(self, "{} {to_start} ", by_key.len());
+        let queue_pairs = by_key.len();
+        fields!(self; queue_pairs, to_start);
         for nic in nics.iter() {
-            let Nic {
-                number: _,
-                ready,
-                repeats,
-                repeating,
-                last,
-                pacing,
-                pacing_timer,
-                grant_timer: _,
-                failed,
-                receive_buffer,
-                ranks,
-                receivers,
-                order: _,
-                list,
-                unfinished,
-            } = nic;
-            for bitmap in ready.iter().chain(repeats) {
-                put!(self, "{:?} ", bitmap.members().collect::<Vec<_>>());
-            }
-            put!(self, "{repeating} {last:?} {failed} {list:?} {unfinished} ");
-            let mut paced: Vec<(u64, u32)> = pacing.iter().map(|paced| paced.0).collect();
-            paced.sort_unstable();
-            for (at, rank) in paced {
-                self.at(at);
-                put!(self, "{rank} ");
-            }
-            self.timer(pacing_timer);
-            self.fifo(*receive_buffer, None);
-            let slots: Vec<u32> = ranks.slots().collect();
-            let receivers: Vec<u32> = receivers.slots().collect();
-            put!(self, "{slots:?} {receivers:?} ");
+            self.nic(nic);
         }
+    }
+
+    fn nic(&mut self, nic: &Nic) {
+        let Nic {
+            number,
+            ready,
+            repeats,
+            repeating,
+            last,
+            pacing,
+            pacing_timer,
+            grant_timer: _,
+            failed,
+            receive_buffer,
+            ranks,
+            receivers,
+            order: _,
+            list,
+            unfinished,
+        } = nic;
+        let ready = ready.iter().flat_map(RoundRobinBitmap::members).collect::<Vec<_>>();
+        let repeats = repeats.iter().flat_map(RoundRobinBitmap::members).collect::<Vec<_>>();
+        fields!(self; number, ready, repeats, repeating, last, failed, list, unfinished);
+        let mut paced: Vec<(Time, u32)> = pacing.iter().map(|paced| (Time(paced.0.0), paced.0.1)).collect();
+        paced.sort_unstable();
+        fields!(self; paced);
+        self.at("pacing_timer", pacing_timer.at);
+        self.packets("receive_buffer", *receive_buffer, None);
+        let ranks = ranks.slots().collect::<Vec<_>>();
+        let receivers = receivers.slots().collect::<Vec<_>>();
+        fields!(self; ranks, receivers);
     }
 
     fn port(&mut self, node: &Node, at: usize) {
@@ -231,12 +217,12 @@ impl Writer<'_, '_> {
             sent: _,
             impairment,
         } = &node.links.ports[at];
-        self.until(*free_at);
-        put!(self, "{waiting} {up} {controls} {armed} {choosing} {observed} {gates:?} {has_discipline} ");
-        self.fifo(*control, None);
+        self.until("free_at", *free_at);
+        fields!(self; waiting, up, controls, armed, choosing, observed, gates, has_discipline);
+        self.packets("control", *control, None);
         let Impairment { jitter, rng, latest, changes, wire, errors: _, losses } = impairment;
-        put!(self, "{jitter} {rng:?} {changes} {wire:?} {losses:?} ");
-        self.until(*latest);
+        fields!(self; jitter, rng, changes, wire, losses);
+        self.until("latest", *latest);
         let PortMachines {
             scheduler,
             congestion_points,
@@ -246,15 +232,16 @@ impl Writer<'_, '_> {
             observes_cnps: _,
             queueing,
         } = &node.machines[at];
-        put!(self, "{scheduler:?} {congestion_points:?} ");
+        fields!(self; scheduler, congestion_points);
         if !queueing.is_plain() {
             // What a discipline keeps of flows is not known to recur.
-            put!(self, "{} ", self.now);
+            self.field("queueing", &self.now.clone());
         }
-        self.timer(cp_timer);
+        self.at("cp_timer", cp_timer.at);
         let layout = &self.moment.facts.layout;
         let classes = layout.classes.len();
-        for port_class in at * classes..(at + 1) * classes {
+        for (class, port_class) in (at * classes..(at + 1) * classes).enumerate() {
+            fields!(self; class);
             self.egress(&node.links.egress[port_class]);
             if let Some(account) = node.buffer.accounts.get(port_class) {
                 self.ingress(account);
@@ -263,17 +250,18 @@ impl Writer<'_, '_> {
         let queues = layout.queues_per_port;
         for (q, index) in (at * queues..(at + 1) * queues).enumerate() {
             let Queue { fifo, bytes, may_lose: _ } = &node.links.queues[index];
-            put!(self, "{bytes} ");
+            fields!(self; q, bytes);
             let egress = &node.links.egress[at * classes + usize::from(layout.class_of_queue(q))];
-            self.fifo(*fifo, Some(egress.paused(self.now)));
+            self.packets("queue", *fifo, Some(egress.paused(self.now)));
         }
     }
 
     fn egress(&mut self, egress: &Egress) {
         let Egress { paused_since, id: _, paused_total: _, counters: _, counts_sent, sender, timer, rare: _ } =
             egress;
-        put!(self, "{} {counts_sent} {sender:?} ", *paused_since != NEVER);
-        self.timer(timer);
+        let paused = *paused_since != NEVER;
+        fields!(self; paused, counts_sent, sender);
+        self.at("sender_timer", timer.at);
     }
 
     fn ingress(&mut self, account: &Ingress) {
@@ -301,15 +289,15 @@ impl Writer<'_, '_> {
             receiver,
             rare: _,
         } = account;
-        put!(self, "{held} {headroom} {fast_path_below} {wire} {admission:?} {receiver:?} ");
-        self.timer(timer);
+        fields!(self; held, headroom, fast_path_below, wire, admission, receiver);
+        self.at("receiver_timer", timer.at);
     }
 
-    fn fifo(&mut self, fifo: Fifo, paused: Option<u64>) {
+    fn packets(&mut self, name: &str, fifo: Fifo, paused: Option<u64>) {
+        write!(self.out, "{name}= ").expect("a text takes all");
         for packet_ref in fifo.packet_refs(&self.moment.runs.own.packets) {
             self.packet(packet_ref, paused);
         }
-        put!(self, "; ");
     }
 
     /// A packet, in a queue whose paused time is `paused`.
@@ -333,151 +321,35 @@ impl Writer<'_, '_> {
             class,
             hop,
         } = *packet;
-        put!(self, "{kind:?} {flow:?} {ingress:?} {out:?} {frame} {payload} {flags} {class} {hop} {base} ");
-        put!(self, "{} {} ", paused.wrapping_add(paused_time.unwrap_or(0)), packets.is_lost(packet_ref));
+        self.field("packet", &kind);
+        fields!(self; flow, ingress, out, frame, payload, flags, class, hop, base);
+        let waited_paused = paused.wrapping_add(paused_time.unwrap_or(0));
+        let lost = packets.is_lost(packet_ref);
+        fields!(self; waited_paused, lost);
         match kind {
             Kind::Data | Kind::Ack | Kind::Nak | Kind::Sack | Kind::One => {
                 let from = self.moment.runs.own.pairs.senders[flow.index()].turns_from;
-                put!(self, "{} {} ", packet.turn(), packet.psn().wrapping_sub(from));
-                self.at(stamp);
+                let (turn, psn) = (packet.turn(), packet.psn().wrapping_sub(from));
+                fields!(self; turn, psn);
+                self.at("stamp", stamp);
             }
-            _ => put!(self, "{word} {stamp} "),
+            _ => fields!(self; word, stamp),
         }
-        if let Some(extra) = packets.extra(packet_ref) {
-            put!(self, "{extra:?} ");
+        match packets.extra(packet_ref) {
+            Some(Extra::Hops(hops)) => self.hops(flow, hops),
+            Some(extra) => fields!(self; extra),
+            None => {}
         }
     }
 
-    fn queue_pair(&mut self, slot: usize) {
-        self.out.clear();
-        let pairs = &self.moment.runs.own.pairs;
-        let (half, other) = (&pairs.senders[slot], &pairs.receivers[slot]);
-        let from = half.turns_from;
-        put!(self, "{} ", pairs.in_network(narrow(slot)));
-        let SendHalf {
-            nic,
-            rank,
-            in_network: _,
-            full_frame: _,
-            full_payload: _,
-            class: _,
-            telemetry: _,
-            on_path,
-            state,
-            turn,
-            layers,
-            pacing,
-            has_acks: _,
-            host: _,
-            allowance,
-            allowance_noted,
-            timers,
-            transport,
-            stack,
-            head,
-            rest,
-            end,
-            turns_from: _,
-        } = half;
-        put!(self, "{nic:?} {rank} {on_path} {turn:?} {layers:?} {allowance:?} {allowance_noted:?} ");
-        let State { alive, done, shared: shares } = state;
-        put!(self, "{alive} {done} {shares} {} ", end.wrapping_sub(from));
-        let Pacing { paced, moves, next_send, last_send, heap_at, gap, rates_set } = pacing;
-        put!(self, "{paced} {moves} {gap:?} {rates_set} {} ", last_send.1);
-        self.until(*next_send);
-        self.at(last_send.0);
-        self.at(*heap_at);
-        let Timers { timer, ticks: _, timer_key: _, numbered } = timers;
-        self.timer(timer);
-        put!(self, "{numbered} ");
-        match transport.counted_from(from) {
-            Some(state) => put!(self, "{state} "),
-            None => put!(self, "{transport:?} "),
+    /// Records of telemetry: the bytes that ports have sent count from now.
+    fn hops(&mut self, flow: FlowId, hops: &[IntHop]) {
+        let sent = self.sent_on_path(flow.index()).unwrap_or_default();
+        for (at, hop) in hops.iter().enumerate() {
+            let from = sent.get(at).copied().unwrap_or(0);
+            let hop = IntHop { tx_bytes: hop.tx_bytes.wrapping_sub(from), ..*hop };
+            fields!(self; hop);
         }
-        put!(self, "{stack:?} ");
-        std::iter::once(head).chain(rest).for_each(|message| self.outgoing(slot, message, from));
-        let ReceiveHalf {
-            workload: _,
-            in_network: _,
-            reply_port: _,
-            reply_frame: _,
-            class: _,
-            sends_flags: _,
-            observes: _,
-            alive,
-            host: _,
-            newest,
-            rest,
-            head,
-            receiver,
-            notification,
-            timer,
-            timer_key: _,
-            arrival_port,
-        } = other;
-        put!(self, "{alive} {notification:?} {arrival_port:?} ");
-        self.timer(timer);
-        self.at(*newest);
-        match receiver.counted_from(from) {
-            Some(state) => put!(self, "{state} "),
-            None => put!(self, "{receiver:?} "),
-        }
-        std::iter::once(head).chain(rest).for_each(|message| self.incoming(slot, message, from));
-    }
-
-    /// The number of a message, from the iteration on from which iterations count.
-    fn number(&self, slot: usize, hook: u32, number: u64) -> u64 {
-        if !is_of_program(hook) {
-            return number;
-        }
-        let workload = self.moment.runs.own.pairs.paths[slot].workload;
-        number.wrapping_sub(floodway_programs::Message::iterations(self.first[workload as usize]))
-    }
-
-    fn outgoing(&mut self, slot: usize, message: &Outgoing, from: u64) {
-        let &Outgoing {
-            number,
-            start,
-            size,
-            end,
-            ideal,
-            finish,
-            retransmitted,
-            timeouts,
-            cnps,
-            hook,
-            measured,
-            sent,
-        } = message;
-        let number = self.number(slot, hook, number);
-        put!(
-            self,
-            "{number} {size} {} {ideal} {retransmitted} {timeouts} {cnps} {hook} {measured} {sent} ",
-            end.wrapping_sub(from)
-        );
-        self.at(start);
-        self.at(finish);
-    }
-
-    fn incoming(&mut self, slot: usize, message: &Incoming, from: u64) {
-        let &Incoming {
-            delivered,
-            size,
-            finish,
-            first,
-            end,
-            number,
-            start,
-            packets,
-            overtaken,
-            hook,
-            measured,
-        } = message;
-        let number = self.number(slot, hook, number);
-        put!(self, "{number} {delivered} {size} {packets} {overtaken} {hook} {measured} ");
-        put!(self, "{} {} ", first.wrapping_sub(from), end.wrapping_sub(from));
-        self.at(start);
-        self.at(finish);
     }
 
     fn rank(&mut self, rank: u32) {
@@ -491,16 +363,19 @@ impl Writer<'_, '_> {
         self.out.clear();
         let run = &self.moment.runs.own;
         self.moment.runs.own.traffic.write_sources(&mut self.out);
-        put!(self, "{} {:?} ", run.pairs.done.len(), run.shared_draws);
+        let complete = run.pairs.done.len();
+        let shared_draws = &run.shared_draws;
+        fields!(self; complete, shared_draws);
     }
 
     fn events(&mut self, events: &[(NodeId, Event)]) {
         self.out.clear();
         let own = &self.moment.runs.own.events;
         for &(_, event) in events {
-            self.at(event.time.0);
             let (kind, _) = own.decode(event.order);
-            put!(self, "{} ", own.without_generation(event.order));
+            self.at(kind.name(), event.time.0);
+            let order = own.without_generation(event.order);
+            fields!(self; order);
             if matches!(kind, EventKind::Arrival | EventKind::LinkControl) {
                 // SAFETY: an arrival is pushed with its packet's reference, and no window is executed now.
                 #[allow(unsafe_code, reason = "an event's item is a packet's address")]

@@ -36,16 +36,17 @@ impl Programs {
         let ScaleUpPort { begins, sends_until, waiting, receives_until, incoming, looks } = port;
         let until = |at: &u64| at.saturating_sub(now.0);
         let mut write = |what: std::fmt::Arguments<'_>| out.write_fmt(what).expect("a text takes all");
-        write(format_args!("{} {} {} ", at(*armed), at(*behind), at(*looks)));
-        write(format_args!("{} {} {} ", until(begins), until(sends_until), until(receives_until)));
+        write(format_args!("armed= {} behind= {} looks= {} ", at(*armed), at(*behind), at(*looks)));
+        let [begins, sends, receives] = [until(begins), until(sends_until), until(receives_until)];
+        write(format_args!("begins= {begins} sends_until= {sends} receives_until= {receives} "));
         for &(to, posting) in waiting {
             let posting = floodway_programs::Posting { message: message(posting.message), ..posting };
-            write(format_args!("{to} {posting:?} "));
+            write(format_args!("waiting= {to} {posting:?} "));
         }
         let mut coming: Vec<Coming> = incoming.iter().map(|coming| coming.0).collect();
         coming.sort_unstable();
         for Coming { first, from, message: of, step, takes } in coming {
-            write(format_args!("{} {from} {:?} {step} {takes:?} ", at(first), message(of)));
+            write(format_args!("incoming= {} {from} {:?} {step} {takes:?} ", at(first), message(of)));
         }
         walker.write_state(now, first, out);
     }

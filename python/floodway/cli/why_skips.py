@@ -1,0 +1,74 @@
+"""`floodway why RUN JOB:skips`: which iterations of a job were simulated, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from floodway.common.documents import Document, Table
+from floodway.common.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from floodway.results import Outcome, Result
+
+__all__ = ["skips_of"]
+
+#: Behind the name of a job.
+ASKED = ":skips"
+COLUMNS = ("parts", "that differ", "the first", "its field", "before", "now")
+
+
+def skips_of(result: Result, name: str) -> Document | None:
+    """Return what was skipped of a job, or what prevented it; none where a name asks for something else.
+
+    Raises
+    ------
+    UnknownNameError
+        If the run has no such job.
+    InputError
+        If the run does not say it: its job has one iteration, or it was run with `--no-skip`.
+    """
+    job, asked, rest = name.rpartition(ASKED)
+    if not asked or rest:
+        return None
+    outcome = result.outcome
+    jobs = [each.workload for each in outcome.jobs]
+    if job not in jobs:
+        known = f"the run has {', '.join(jobs)}" if jobs else "the run has none"
+        raise UnknownNameError(f"{job!r} is no job: {known}", key="name", given=name)
+    document = _document(outcome, job)
+    if document is None:
+        message = (
+            f"the run does not say what it skipped of {job}: it has one iteration, another job has more, "
+            "or skips were switched off"
+        )
+        raise InputError(message, key="name", given=name)
+    return document
+
+
+def _document(outcome: Outcome, job: str) -> Document | None:
+    skipped, not_skipped = outcome.skipped, outcome.not_skipped
+    title = f"{job}, iterations that repeat"
+    if skipped is not None and skipped.workload == job:
+        data = {"iterations": skipped.iterations, "of": skipped.of, "time_us": skipped.time_ps / 1e6}
+        return Document(title=title, answer=skipped.sentence, data=data)
+    if not_skipped is None or not_skipped.workload != job:
+        return None
+    rows = tuple(
+        (each.parts, f"{each.differing:,} of {each.of:,}", each.first, each.field, each.before, each.now)
+        for each in not_skipped.differences
+    )
+    looked = f"the state of the network was compared {not_skipped.looks:,} times with earlier ones"
+    notes = ("before and now: the last two comparisons; times count from them",) if rows else ()
+    return Document(
+        title=title,
+        answer=not_skipped.sentence,
+        more=(looked,),
+        table=Table(columns=COLUMNS, rows=rows, words=frozenset(COLUMNS[2:]), notes=notes),
+        data={
+            "iterations": 0,
+            "of": not_skipped.of,
+            "looks": not_skipped.looks,
+            "why": not_skipped.why,
+            "differences": [dict(zip(COLUMNS, row, strict=True)) for row in rows],
+        },
+    )

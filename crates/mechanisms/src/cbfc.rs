@@ -272,6 +272,11 @@ impl FlowControl for Params {
         self.limit_of_credit(link).into_iter().collect()
     }
 
+    /// A frame consumes its credit once.
+    fn tolerates_replays(&self) -> bool {
+        true
+    }
+
     /// The next message carries the full state.
     fn tolerates_lost_frames(&self) -> bool {
         true

@@ -47,6 +47,7 @@ UNNUMBERED = {
     "congestion-point.tcd": "Written from the simulator of its authors, which gives no numbers.",
     "congestion-point.themis-pnp": "Written from the simulator of its authors, which gives no numbers.",
     "congestion-point.themis-trp": "Written from the simulator of its authors, which gives no numbers.",
+    "link-retry.none": "No published mechanism.",
     "notification.none": "No published mechanism.",
     "notification.tcd": "Written from the simulator of its authors, which gives no numbers.",
     "reliability.none": "No published mechanism.",
@@ -70,6 +71,7 @@ MECHANISMS = Path("crates", "mechanisms", "src")
 #: The slot of a macro of the registry.
 MACROS = {
     "flow_controls": "flow-control",
+    "link_retries": "link-retry",
     "buffers": "buffer",
     "routings": "routing",
     "schedulers": "scheduler",

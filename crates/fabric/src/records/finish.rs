@@ -155,6 +155,7 @@ impl Closed<'_> {
             events: kept.event_counts(),
             drops: DropReason::ALL.into_iter().map(drops).collect(),
             cnps: CnpTotals::of(&self.nodes),
+            link_retry: blueprint.has_link_retry().then_some(kept.retries),
             skipped: self.skipped.clone(),
             devices: DevicePeak::of(blueprint, &self.nodes),
             pauses: kept.pauses.as_ref().map(PauseLog::totals),

@@ -41,6 +41,9 @@ pub struct LinkInfo {
     pub cell: Bytes,
     /// Frames may be damaged on the link, in one direction or the other.
     pub has_errors: bool,
+    /// Wire bytes that may arrive although a pause is in effect, since the link retry sends them again; zero
+    /// without link retry.
+    pub replay: Bytes,
     /// Data goes to a host, which accepts all packets.
     pub to_host: bool,
     /// The class.

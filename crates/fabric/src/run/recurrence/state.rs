@@ -234,7 +234,11 @@ impl Writer<'_, '_> {
         self.until(*free_at);
         put!(self, "{waiting} {up} {controls} {armed} {choosing} {observed} {gates:?} {has_discipline} ");
         self.fifo(*control, None);
-        let Impairment { jitter, rng, latest, changes, wire, errors: _, losses } = impairment;
+        let Impairment { jitter, rng, latest, changes, wire, errors: _, losses, retry } = impairment;
+        if retry.is_some() {
+            // Numbers of frames are totals.
+            put!(self, "{} ", self.now);
+        }
         put!(self, "{jitter} {rng:?} {changes} {wire:?} {losses:?} ");
         self.until(*latest);
         let PortMachines {

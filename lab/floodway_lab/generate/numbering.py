@@ -37,6 +37,7 @@ SOURCES = {
     "SWING": (
         'Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023'
     ),
+    "UEC": 'Ultra Ethernet Consortium, "Ultra Ethernet Specification", 1.0.3, 2026',
 }
 
 #: Mechanisms without a citation, and why.

@@ -1313,12 +1313,26 @@ class Cbfc(Table):
         Also send a message as soon as the limit has grown by this much since the last one, at
         least 1 byte. Default: off, the period alone. Source: InfiniBand, 7.9, allows a receiver
         to send one whenever it is useful.
+    credit_size
+        Mode `"uec"`: bytes of a credit, from 32 to 2,048. Default: 256. Source: UEC 1.0.3, 5.2,
+        lets the ends negotiate it; the default is floodway's choice.
+    spacing
+        `CF_min` of mode `"uec"`, the least time between two reports of a class, above 0.
+        Default: the time of a largest frame on the link, at most P. Source: UEC 1.0.3, 5.2, has
+        such a time; the default is floodway's choice.
+    sync
+        Mode `"uec"`: the time between two reports of the sender's count where frames may be
+        damaged, at least that of a message. Default: 16 P. Source: UEC 1.0.3, 5.2: they are
+        rarer than updates; the default is floodway's choice.
     """
 
     _tag: ClassVar[str | None] = "cbfc"
     mode: Mode | None = None
     period: Time | None = None
     on_change: Size | None = None
+    credit_size: Size | None = None
+    spacing: Time | None = None
+    sync: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -4367,7 +4381,8 @@ MercuryFlows: TypeAlias = "Literal['addresses', 'queue-pairs']"
 #: - 'ideal': In bytes, without limit. Source: Bifrost, section VI-B (CBFC-ideal).
 #: - 'infiniband': In blocks of 64 bytes modulo 4096, with a credit of 2048 blocks at most. Source:
 #:   InfiniBand, 7.9.
-Mode: TypeAlias = "Literal['ideal', 'infiniband']"
+#: - 'uec': In credits modulo 2^20, reported as they are freed. Source: UEC 1.0.3, 5.2.
+Mode: TypeAlias = "Literal['ideal', 'infiniband', 'uec']"
 
 
 #: A model.

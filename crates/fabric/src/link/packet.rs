@@ -40,6 +40,8 @@ pub(crate) enum Kind {
     Pause,
     /// A credit limit, or bytes sent, of one class.
     Credit,
+    /// A credit limit of one class, in a control ordered set.
+    CreditSet,
     /// Bytes sent of one class.
     Sent,
     /// Word of a congestion point to its neighbour upstream, which it has with it.
@@ -154,6 +156,11 @@ impl Packet {
         self.kind as u8 >= Kind::Replay as u8
     }
 
+    /// Is it a control ordered set, which has no preamble and no gap?
+    pub fn is_ordered_set(&self) -> bool {
+        self.kind == Kind::CreditSet || self.is_retry()
+    }
+
     /// A control ordered set of link retry.
     pub fn retry_set(set: RetrySet, now: u64) -> Self {
         let (kind, number) = match set {
@@ -227,6 +234,10 @@ impl Packet {
             FcFrame::Credit { class, limit } => {
                 (packet.kind, packet.class, packet.word) = (Kind::Credit, class.0, limit);
             }
+            FcFrame::CreditSet { class, limit } => {
+                packet.frame = frame_bytes(RetrySet::WIRE);
+                (packet.kind, packet.class, packet.word) = (Kind::CreditSet, class.0, limit);
+            }
             FcFrame::Sent { class, total } => {
                 (packet.kind, packet.class, packet.word) = (Kind::Sent, class.0, total);
             }
@@ -245,6 +256,12 @@ impl Packet {
                 true
             }
             FcFrame::Credit { class, limit: count } if self.kind == Kind::Credit && self.class == class.0 => {
+                self.word = count;
+                true
+            }
+            FcFrame::CreditSet { class, limit: count }
+                if self.kind == Kind::CreditSet && self.class == class.0 =>
+            {
                 self.word = count;
                 true
             }
@@ -267,6 +284,7 @@ impl Packet {
         let class = Class(self.class);
         let single = match self.kind {
             Kind::Credit => Some(FcFrame::Credit { class, limit: self.word }),
+            Kind::CreditSet => Some(FcFrame::CreditSet { class, limit: self.word }),
             Kind::Sent => Some(FcFrame::Sent { class, total: self.word }),
             _ => None,
         };

@@ -172,13 +172,13 @@ impl AtNode<'_, '_> {
     /// A packet that goes before all else is sent.
     pub fn send_link_control(&mut self, port: Local, packet_ref: PacketRef) {
         let packet = self.ctx.run.packets[packet_ref];
-        if packet.is_retry() {
-            let wire = u64::from(packet.frame);
-            let (serial, arrival) = self.node.links.occupy(&self.ctx, port, wire, wire);
-            return self.starts(port, packet_ref, serial, arrival);
-        }
         self.node.buffer.count_link_control(&self.ctx.facts.layout, port, &packet);
-        self.put_on_link(port, packet_ref);
+        if !packet.is_ordered_set() {
+            return self.put_on_link(port, packet_ref);
+        }
+        let wire = u64::from(packet.frame);
+        let (serial, arrival) = self.node.links.occupy(&self.ctx, port, wire, wire);
+        self.starts(port, packet_ref, serial, arrival);
     }
 
     /// A packet has started which takes `serial` on the wire, and arrives at `arrival`.

@@ -73,6 +73,7 @@ impl AtNode<'_, '_> {
             let class = match frame {
                 FcFrame::Pause { class, .. }
                 | FcFrame::Credit { class, .. }
+                | FcFrame::CreditSet { class, .. }
                 | FcFrame::Sent { class, .. } => self.ctx.facts.layout.dense(class),
             };
             // A class that carries nothing in this run.

@@ -47,7 +47,10 @@ impl Buffer {
     /// Counts a link control frame of flow control that is sent from `port`.
     pub fn count_link_control(&mut self, layout: &Layout, port: Local, packet: &Packet) {
         for frame in packet.frames() {
-            if let FcFrame::Pause { class, .. } | FcFrame::Credit { class, .. } = frame {
+            if let FcFrame::Pause { class, .. }
+            | FcFrame::Credit { class, .. }
+            | FcFrame::CreditSet { class, .. } = frame
+            {
                 let class = layout.dense(class);
                 if class != u8::MAX {
                     self.accounts.known_mut(layout.port_class(port, class)).rare.pfc_tx += 1;

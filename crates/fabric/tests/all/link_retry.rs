@@ -69,7 +69,12 @@ proptest! {
     fn nothing_is_lost_at_any_error_rate(
         rate in 0.0..0.6,
         (flow_control, retry) in (
-            prop::sample::select(vec![PFC, r#""cbfc""#, r#"{"cbfc": {"mode": "infiniband"}}"#]),
+            prop::sample::select(vec![
+                PFC,
+                r#""cbfc""#,
+                r#"{"cbfc": {"mode": "infiniband"}}"#,
+                r#"{"cbfc": {"mode": "uec"}}"#,
+            ]),
             prop::sample::select(vec![
                 LLR,
                 r#"{"llr": {"outstanding-frames": 3}}"#,

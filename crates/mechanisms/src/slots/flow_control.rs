@@ -71,6 +71,13 @@ pub enum FcFrame {
         /// Since link start, in the unit that both halves count in.
         limit: u64,
     },
+    /// As `Credit`, in a control ordered set of 8 bytes, without preamble and gap.
+    CreditSet {
+        /// The class.
+        class: Class,
+        /// Since link start, in the unit that both halves count in.
+        limit: u64,
+    },
     /// Downstream, to the receiver half: the amount sent since link start.
     Sent {
         /// The class.

@@ -65,6 +65,7 @@ fn link(case: &Case, nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
         jitter: Span::ZERO,
         flow_control: vec![(Class::DATA, params(r#"{"pfc": {"xoff": {"alpha": 0.125}}}"#))],
         errors: ErrorRates::default(),
+        link_retry: params(r#""none""#),
     };
     LinkSpec {
         name: format!("{}-{}", nodes[a].name, nodes[b].name),

@@ -34,6 +34,7 @@ pub(crate) fn link(name: &str, ends: [u32; 2], gbps: u64) -> LinkSpec {
         jitter: Span::ZERO,
         flow_control: Vec::new(),
         errors: ErrorRates::default(),
+        link_retry: read(r#""none""#),
     };
     LinkSpec {
         name: name.into(),

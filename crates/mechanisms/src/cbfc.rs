@@ -19,6 +19,10 @@
 //!
 //! - `mode = "ideal"`: bytes in counters of 64 bits. Reports and unchanged limits are sent only where frames
 //!   may be damaged.
+//! - `mode = "uec"`: Ultra Ethernet's form. Credits of `credit-size` bytes, modulo 2^20. The receiver counts
+//!   the credits that packets have freed, and reports the count at once (`CF_Update`), but not before
+//!   `spacing` has passed since the last report; where reports may be lost, also each period. A report is a
+//!   control ordered set of 8 bytes. The sender's count (`CC_Update`) is a frame, each `sync`.
 //! - `mode = "infiniband"`: blocks of 64 bytes, modulo 4096, and never a credit of more than 2048, which is
 //!   128 KiB.
 //!
@@ -38,7 +42,10 @@
 //! | FCTBS | the sender's count: total blocks sent |
 //! | ABR | the receiver's count: adjusted blocks received |
 //! | FCCL | the credit limit: ABR plus what is free, at most 2048 blocks |
-//! | P | `period` |
+//! | P | `period`; Ultra Ethernet's `CF_max` |
+//! | `S_CC`, `R_CC` | Ultra Ethernet's names of the sender's and the receiver's count |
+//! | `R_CF`, `S_CL` | credits freed; the credits of the buffer: the limit is their sum |
+//! | `CF_min` | `spacing` |
 //! | R, D | the link's rate and delays |
 //! | W | the largest frame on the wire: MTU with preamble and gap |
 //!
@@ -58,6 +65,8 @@
 //! Where buffers are allocated in cells (`cell`), what is free counts as the bytes on the wire whose frames
 //! never occupy more, and the size is as much larger.
 //!
+//! In Ultra Ethernet's mode `spacing` replaces P, and each frame counts in whole credits.
+//!
 //! In InfiniBand's mode each frame counts in whole blocks, and the size never exceeds 2048 blocks plus the
 //! two frames in transit.
 //!
@@ -72,12 +81,17 @@
 //! - A message that would repeat the previous one is not sent on a link without errors. InfiniBand sends one
 //!   at least every 65,536 symbol times.
 //! - After a link was down the limit is 0 until the receiver, which may still hold packets, has sent one.
+//! - Ultra Ethernet's update carries 15 bits of the counts of two virtual channels and may pre-empt a frame.
+//!   Here it has the limit of one class, and waits for the end of the frame that is being sent. Credits are
+//!   not shared among virtual channels.
+//! - With `link-retry` a count of the sender is not read that comes in before frames that it counts.
 //! - Hosts accept all packets: there is no limit towards a host.
 //! - A port that `faults.pause` makes pause its upstream withholds credit: the sender stops until the resume.
 //!
 //! # References
 //!
 //! - InfiniBand Architecture Specification, volume 1, section 7.9 (link flow control).
+//! - Ultra Ethernet Specification 1.0.3, section 5.2 (CBFC).
 //! - Yu et al., "Bifrost: Extending RoCE for Long Distance Inter-DC Links", ICNP 2023, sections II-B and VI-B
 //!   (its limit of distance; CBFC-ideal).
 
@@ -94,10 +108,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::pfc::bytes_meanwhile;
 use crate::slots::{FlowControl, LinkInfo, ParamError, PauseMode, SwitchShare};
-use count::{BLOCK, Count, MOST_BLOCKS};
+use count::{BLOCK, Count, MOST_BLOCKS, UPDATE};
 
 /// Bytes of a message without preamble and gap: the smallest Ethernet frame.
 const MESSAGE: Bytes = Bytes(64);
+/// A credit of Ultra Ethernet's form by default, and all sizes of one.
+const CREDIT: Bytes = Bytes(256);
+const CREDITS: std::ops::RangeInclusive<Bytes> = Bytes(32)..=Bytes(2048);
 /// The default period is a tenth of the link's delay, within these bounds.
 const PERIODS: (Span, Span) = (Span::us(1), Span::us(10));
 
@@ -120,6 +137,20 @@ pub struct Params {
     /// Source: InfiniBand, 7.9, allows a receiver to send one whenever it is useful.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_change: Option<Bytes>,
+    /// Mode `"uec"`: bytes of a credit, from 32 to 2,048. Default: 256.
+    /// Source: UEC 1.0.3, 5.2, lets the ends negotiate it; the default is floodway's choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credit_size: Option<Bytes>,
+    /// `CF_min` of mode `"uec"`, the least time between two reports of a class, above 0. Default: the time of
+    /// a largest frame on the link, at most P.
+    /// Source: UEC 1.0.3, 5.2, has such a time; the default is floodway's choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spacing: Option<Span>,
+    /// Mode `"uec"`: the time between two reports of the sender's count where frames may be damaged, at least
+    /// that of a message. Default: 16 P.
+    /// Source: UEC 1.0.3, 5.2: they are rarer than updates; the default is floodway's choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sync: Option<Span>,
 }
 
 /// How credit is counted.
@@ -131,6 +162,8 @@ pub enum Mode {
     Ideal,
     /// In blocks of 64 bytes modulo 4096, with a credit of 2048 blocks at most. Source: InfiniBand, 7.9.
     Infiniband,
+    /// In credits modulo 2^20, reported as they are freed. Source: UEC 1.0.3, 5.2.
+    Uec,
 }
 
 /// The largest frame as the wire carries it: W.
@@ -143,6 +176,7 @@ impl Params {
         match self.mode {
             Mode::Ideal => Count::Bytes,
             Mode::Infiniband => Count::Blocks,
+            Mode::Uec => Count::Credits(self.credit_size.unwrap_or(CREDIT).0),
         }
     }
 
@@ -151,8 +185,23 @@ impl Params {
         self.period.unwrap_or((link.delay / 10).clamp(PERIODS.0, PERIODS.1))
     }
 
+    /// `CF_min` on this link.
+    fn spacing_on(&self, link: &LinkInfo) -> Span {
+        let usual = || link.rate.time_to_send(largest(link)).min(self.period_on(link));
+        self.spacing.unwrap_or_else(usual)
+    }
+
+    /// The time between two reports of the sender's count.
+    fn report_period(&self, link: &LinkInfo) -> Span {
+        let period = self.period_on(link);
+        if self.mode == Mode::Uec { self.sync.unwrap_or(period * 16) } else { period }
+    }
+
     /// Bytes that may have become free without a credit message.
     fn unadvertised(&self, link: &LinkInfo) -> Bytes {
+        if self.mode == Mode::Uec {
+            return link.rate.bytes_covering(self.spacing_on(link));
+        }
         let each_period = link.rate.bytes_covering(self.period_on(link));
         self.on_change.map_or(each_period, |delta| delta.min(each_period))
     }
@@ -168,7 +217,11 @@ impl Params {
             Count::Bytes => worst.most_held(all),
             Count::Blocks => {
                 let blocks = all.0.div_ceil(frame.0).saturating_mul(Count::Blocks.of(frame));
-                worst.most_held(Bytes(blocks.saturating_mul(BLOCK)))
+                worst.most_held(Count::Blocks.bytes(blocks))
+            }
+            // Each frame leaves less than a credit unused.
+            count @ Count::Credits(_) => {
+                worst.most_held(count.bytes(count.of(all).saturating_add(all.0.div_ceil(frame.0))))
             }
         }
     }
@@ -178,7 +231,9 @@ impl Params {
         let worst = link.worst_frame();
         match self.count() {
             Count::Bytes => worst.most_held(largest(link)),
-            Count::Blocks => worst.most_held(Bytes(Count::Blocks.of(largest(link)) * BLOCK)),
+            count @ (Count::Blocks | Count::Credits(_)) => {
+                worst.most_held(count.bytes(count.of(largest(link))))
+            }
         }
     }
 
@@ -186,7 +241,7 @@ impl Params {
     fn limit_of_credit(&self, link: &LinkInfo) -> Option<String> {
         let (credit, busy) =
             (Bytes(MOST_BLOCKS * BLOCK), link.worst_frame().wire_within(self.busy_buffer(link)));
-        if self.mode == Mode::Ideal || busy <= credit {
+        if self.mode != Mode::Infiniband || busy <= credit {
             return None;
         }
         let round_trip = link.delay + link.reverse_delay;
@@ -204,6 +259,49 @@ impl Params {
         ))
     }
 
+    /// The keys of Ultra Ethernet's form, and those that it does not have.
+    fn check_uec(&self, link: &LinkInfo) -> Result<(), ParamError> {
+        let refuse = |key, message: String| Err(ParamError::new(key, message));
+        if self.mode != Mode::Uec {
+            let given = [
+                ("credit-size", self.credit_size.is_some()),
+                ("spacing", self.spacing.is_some()),
+                ("sync", self.sync.is_some()),
+            ];
+            return match given.into_iter().find(|(_, is_given)| *is_given) {
+                Some((key, _)) => {
+                    refuse(key, "it needs mode = \"uec\"; leave it out, or set that mode".into())
+                }
+                None => Ok(()),
+            };
+        }
+        if self.on_change.is_some() {
+            let why = "with mode = \"uec\" each change is reported; leave it out, or set `spacing`";
+            return refuse("on-change", why.into());
+        }
+        let credit = self.credit_size.unwrap_or(CREDIT);
+        if !CREDITS.contains(&credit) {
+            let (least, most) = (CREDITS.start(), CREDITS.end());
+            return refuse("credit-size", format!("{credit} is not from {least} to {most}"));
+        }
+        let (spacing, period) = (self.spacing_on(link), self.period_on(link));
+        if spacing == Span::ZERO || spacing > period {
+            return refuse("spacing", format!("{spacing} is not above 0 and up to the period, {period}"));
+        }
+        // UEC, Section 5.2: an update has 15 bits of the count.
+        if link.rate.bytes_covering(period).0 / credit.0 >= UPDATE {
+            let why = format!("in {period} more credits may be freed than an update can tell, 2^15");
+            return refuse("period", why);
+        }
+        let least = link.rate.time_to_send(MESSAGE + link.overhead);
+        match self.sync {
+            Some(sync) if sync < least => {
+                refuse("sync", format!("{sync} is too short: a message takes {least} at {}", link.rate))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn check(&self, link: &LinkInfo) -> Result<(), ParamError> {
         let refuse = |key, message: String| Err(ParamError::new(key, message));
         let least = link.reverse_rate.time_to_send(MESSAGE + link.overhead);
@@ -215,6 +313,7 @@ impl Params {
         if self.on_change == Some(Bytes::ZERO) {
             return refuse("on-change", "0B is not allowed; give at least 1B, or leave it out".into());
         }
+        self.check_uec(link)?;
         if link.buffer == Bytes::MAX && !link.to_host {
             let why = "cbfc needs a dedicated buffer per port (buffer.static), not a shared pool";
             return refuse("", why.into());
@@ -246,7 +345,7 @@ impl FlowControl for Params {
     fn min_buffer(&self, link: &LinkInfo) -> Bytes {
         let busy = self.busy_buffer(link);
         match self.count() {
-            Count::Bytes => busy,
+            Count::Bytes | Count::Credits(_) => busy,
             Count::Blocks => {
                 let credit = link.worst_frame().most_held(Bytes(MOST_BLOCKS * BLOCK));
                 busy.min(credit + self.least_buffer(link) * 2)
@@ -257,6 +356,7 @@ impl FlowControl for Params {
     fn min_buffer_formula(&self) -> &'static str {
         match self.mode {
             Mode::Ideal => "R (round trip + P) + 4 W + 84, for the full rate",
+            Mode::Uec => "R (round trip + spacing) + 4 W + 84 in credits, for the full rate",
             Mode::Infiniband => {
                 "R (round trip + P) + 4 W + 84 in blocks, 128KiB + 2 W at most, for the full rate"
             }
@@ -270,6 +370,11 @@ impl FlowControl for Params {
 
     fn warnings(&self, link: &LinkInfo, _share: &SwitchShare) -> Vec<String> {
         self.limit_of_credit(link).into_iter().collect()
+    }
+
+    /// A frame consumes its credit once.
+    fn tolerates_replays(&self) -> bool {
+        true
     }
 
     /// The next message carries the full state.

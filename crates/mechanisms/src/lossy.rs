@@ -70,6 +70,10 @@ impl FlowControl for Params {
         true
     }
 
+    fn tolerates_replays(&self) -> bool {
+        true
+    }
+
     fn is_lossless(&self) -> bool {
         false
     }

@@ -87,6 +87,8 @@
 //!   packet arrives while the switch holds XOFF is paused, one that sends nothing is not; an ingress that
 //!   holds nothing of its own resumes, however much others hold. So each has to have its headroom, and a
 //!   pool, or its own buffer, room for XOFF beside it.
+//! - With a link retry (`link-retry = "llr"`) H is at least the replay buffer: what is sent again arrives
+//!   whatever is paused.
 //! - Each time the link comes up again, both halves restart, and H may arrive once more in addition to a full
 //!   buffer.
 //! - Where admission charges the crossing packet to headroom (`crossing = "headroom"`), headroom needs one
@@ -287,9 +289,9 @@ impl Params {
         }
     }
 
-    /// The formula of H.
+    /// The formula of H. A pause does not stop what the link retry sends again.
     fn after_decision(&self, link: &LinkInfo) -> Bytes {
-        held_until_heeded(link, self.obeyed_after(link))
+        held_until_heeded(link, self.obeyed_after(link)).max(link.worst_frame().most_held(link.replay))
     }
 
     /// Headroom of a buffer of the port's own. Where only headroom in use pauses, the packet that causes the
@@ -471,6 +473,10 @@ impl FlowControl for Params {
     }
 
     fn tolerates_unpaused(&self) -> bool {
+        true
+    }
+
+    fn tolerates_replays(&self) -> bool {
         true
     }
 

@@ -31,6 +31,11 @@ flow_controls! {
     Swing => swing,
 }
 
+link_retries! {
+    None => no_link_retry,
+    Llr => llr,
+}
+
 buffers! {
     Static => static_buffer,
     Shared => shared_buffer,
@@ -113,6 +118,7 @@ pub struct Entry {
 pub fn entries() -> Vec<Entry> {
     [
         FlowControlParams::entries(),
+        LinkRetryParams::entries(),
         BufferParams::entries(),
         CongestionPointParams::entries(),
         RoutingParams::entries(),

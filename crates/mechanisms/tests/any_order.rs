@@ -40,6 +40,7 @@ fn flow_controls() -> Vec<FlowControlParams> {
         r#"{ "bifrost": { "slot": "11us", "f-mode": "measured" } }"#,
         r#"{ "cbfc": { "on-change": "3KB", "period": "7us" } }"#,
         r#"{ "cbfc": { "mode": "infiniband", "on-change": "1B" } }"#,
+        r#"{ "cbfc": { "mode": "uec", "spacing": "300ns", "credit-size": "100B" } }"#,
     ];
     with_tuned(FlowControlParams::names(), &tuned)
 }

@@ -250,6 +250,7 @@ mod tests {
         let keys = &schema()["$defs"]["Defaults"]["properties"];
         for (key, name) in [
             ("flow-control", flow_control.name()),
+            ("link-retry", link.directions[0].link_retry.value.name()),
             ("buffer", plan.nodes[0].switch.buffer.value.name()),
             ("routing", plan.nodes[0].switch.routing.value.name()),
             ("scheduler", link.ends[0].scheduler.value.name()),

@@ -80,6 +80,9 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
                 flow_control("flow-control", &direction.flow_control),
                 faults(direction, of),
             ];
+            if direction.link_retry.origin.place.is_some() {
+                settings.push(setting("link-retry", &direction.link_retry));
+            }
             let port_at = link.ends[1 - from];
             if !network.nodes[port_at].is_host {
                 let own = of.ends[1 - from].buffer.as_ref();

@@ -37,6 +37,7 @@ SOURCES = {
     "SWING": (
         'Chen et al., "Swing: Providing Long-Range Lossless RDMA via PFC-Relay", IEEE TPDS 34(1), 2023'
     ),
+    "UEC": 'Ultra Ethernet Consortium, "Ultra Ethernet Specification", 1.0.3, 2026',
 }
 
 #: Mechanisms without a citation, and why.
@@ -47,6 +48,7 @@ UNNUMBERED = {
     "congestion-point.tcd": "Written from the simulator of its authors, which gives no numbers.",
     "congestion-point.themis-pnp": "Written from the simulator of its authors, which gives no numbers.",
     "congestion-point.themis-trp": "Written from the simulator of its authors, which gives no numbers.",
+    "link-retry.none": "No published mechanism.",
     "notification.none": "No published mechanism.",
     "notification.tcd": "Written from the simulator of its authors, which gives no numbers.",
     "reliability.none": "No published mechanism.",
@@ -70,6 +72,7 @@ MECHANISMS = Path("crates", "mechanisms", "src")
 #: The slot of a macro of the registry.
 MACROS = {
     "flow_controls": "flow-control",
+    "link_retries": "link-retry",
     "buffers": "buffer",
     "routings": "routing",
     "schedulers": "scheduler",

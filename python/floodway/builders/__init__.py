@@ -120,11 +120,13 @@ __all__ = [
     "LengthOrBlank",
     "LineRate",
     "LinkControlKey",
+    "LinkRetryParams",
     "ListFormat",
     "Listed",
     "ListedFlow",
     "ListedLink",
     "ListedLong",
+    "Llr",
     "LongLink",
     "LongLinks",
     "LongLived",
@@ -144,6 +146,7 @@ __all__ = [
     "MultiDc",
     "NicOrRate",
     "Nics",
+    "NoLinkRetry",
     "NoNotification",
     "NoReliability",
     "NotificationParams",
@@ -1003,6 +1006,8 @@ class Defaults(Table):
     ----------
     flow_control
         Link flow control of the classes of data. Default: `pfc`.
+    link_retry
+        Retry of the frames that a link damages. Default: `none`.
     faults
         Faults of links or nodes. Default: nothing.
     congestion_point
@@ -1052,6 +1057,7 @@ class Defaults(Table):
     """
 
     flow_control: FlowControl | None = None
+    link_retry: LinkRetryParams | None = None
     faults: Faults | None = None
     congestion_point: CongestionPointParamsList | None = None
     buffer: BufferParams | None = None
@@ -1307,12 +1313,26 @@ class Cbfc(Table):
         Also send a message as soon as the limit has grown by this much since the last one, at
         least 1 byte. Default: off, the period alone. Source: InfiniBand, 7.9, allows a receiver
         to send one whenever it is useful.
+    credit_size
+        Mode `"uec"`: bytes of a credit, from 32 to 2,048. Default: 256. Source: UEC 1.0.3, 5.2,
+        lets the ends negotiate it; the default is floodway's choice.
+    spacing
+        `CF_min` of mode `"uec"`, the least time between two reports of a class, above 0.
+        Default: the time of a largest frame on the link, at most P. Source: UEC 1.0.3, 5.2, has
+        such a time; the default is floodway's choice.
+    sync
+        Mode `"uec"`: the time between two reports of the sender's count where frames may be
+        damaged, at least that of a message. Default: 16 P. Source: UEC 1.0.3, 5.2: they are
+        rarer than updates; the default is floodway's choice.
     """
 
     _tag: ClassVar[str | None] = "cbfc"
     mode: Mode | None = None
     period: Time | None = None
     on_change: Size | None = None
+    credit_size: Size | None = None
+    spacing: Time | None = None
+    sync: Time | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1351,6 +1371,48 @@ class Swing(Table):
     xoff: Size | None = None
     resume_offset: Size | None = None
     pause: PauseMode | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoLinkRetry(Table):
+    """No parameters."""
+
+    _tag: ClassVar[str | None] = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Llr(Table):
+    """Parameters of link-level retry.
+
+    Attributes
+    ----------
+    ack_spacing
+        S, bytes on the wire from one acknowledgement to the next, from 400 to 17,296. Source:
+        SAI's default of the target spacing of control ordered sets, 2,048.
+    outstanding_frames
+        Most frames in the replay buffer, from 1 to 524,288. Default: 524,288, half of what
+        numbers of 20 bits can tell apart. Source: SAI's `OUTSTANDING_FRAMES_MAX`; the default
+        is floodway's choice.
+    outstanding_bytes
+        Size of the replay buffer in bytes on the wire, at least a largest frame. Default: R ·
+        replay timer + W, with which the link never idles. Source: SAI's
+        `OUTSTANDING_BYTES_MAX`; the default is floodway's choice.
+    replay_timer
+        Time without progress after which the sender goes back. Default: the longest time until
+        the answer to a frame, which is also the shortest that is allowed. Source: SAI's
+        `REPLAY_TIMER_MAX`; the default is floodway's choice.
+    replay_count
+        After how many times in a row of going back without progress the sender flushes the
+        replay buffer, at least 1. Default: never. Source: SAI's `REPLAY_COUNT_MAX`; the default
+        is floodway's choice.
+    """
+
+    _tag: ClassVar[str | None] = "llr"
+    ack_spacing: Size | None = None
+    outstanding_frames: int | None = None
+    outstanding_bytes: Size | None = None
+    replay_timer: Time | None = None
+    replay_count: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2862,6 +2924,8 @@ class Override(Table):
         Of the switches: the seed of the hash `swing-ns3`.
     flow_control
         Link flow control of the classes of data. Default: `pfc`.
+    link_retry
+        Retry of the frames that a link damages. Default: `none`.
     faults
         Faults of links or nodes. Default: nothing.
     congestion_point
@@ -2921,6 +2985,7 @@ class Override(Table):
     length: Length | None = None
     hash_seed: int | None = None
     flow_control: FlowControl | None = None
+    link_retry: LinkRetryParams | None = None
     faults: Faults | None = None
     congestion_point: CongestionPointParamsList | None = None
     buffer: BufferParams | None = None
@@ -4269,6 +4334,9 @@ LengthOrBlank: TypeAlias = "Literal['', '0'] | Length"
 LinkControlKey: TypeAlias = "Literal['first', 'control-class']"
 
 
+LinkRetryParams: TypeAlias = "Literal['none', 'llr'] | NoLinkRetry | Llr"
+
+
 #: The format of a file of flows.
 #: - 'table': A table with a header line.
 #: - 'hpcc': The format of the HPCC simulator: the number of flows, then for each flow a line
@@ -4313,7 +4381,8 @@ MercuryFlows: TypeAlias = "Literal['addresses', 'queue-pairs']"
 #: - 'ideal': In bytes, without limit. Source: Bifrost, section VI-B (CBFC-ideal).
 #: - 'infiniband': In blocks of 64 bytes modulo 4096, with a credit of 2048 blocks at most. Source:
 #:   InfiniBand, 7.9.
-Mode: TypeAlias = "Literal['ideal', 'infiniband']"
+#: - 'uec': In credits modulo 2^20, reported as they are freed. Source: UEC 1.0.3, 5.2.
+Mode: TypeAlias = "Literal['ideal', 'infiniband', 'uec']"
 
 
 #: A model.

@@ -17,6 +17,7 @@ __all__ = [
     "Deadlock",
     "Difference",
     "NotSkipped",
+    "LinkRetry",
     "Outcome",
     "Skipped",
     "Stopped",
@@ -165,6 +166,30 @@ class JobTotals:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LinkRetry:
+    """What the link retries of all links sent and did not accept.
+
+    Attributes
+    ----------
+    replays, replay_bytes
+        Frames that were sent again, and their bytes on the wire.
+    acks, nacks
+        Control ordered sets that acknowledge, and that ask for frames again.
+    discarded
+        Frames that arrived and were not accepted: damaged, behind a damaged one, or accepted before.
+    given_up
+        Frames that were flushed from a replay buffer, and are lost.
+    """
+
+    replays: int
+    replay_bytes: int
+    acks: int
+    nacks: int
+    discarded: int
+    given_up: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Skipped:
     """Iterations of a job that were not simulated, since they repeat earlier ones to the picosecond.
 
@@ -289,6 +314,8 @@ class Outcome:
         How far each job came.
     capture
         What the capture holds, where there is one.
+    link_retry
+        What link retries sent again, where links have one.
     skipped
         Iterations of a job that were not simulated, if some were not.
     not_skipped
@@ -313,6 +340,7 @@ class Outcome:
     operations_beyond: int = 0
     jobs: tuple[JobTotals, ...] = ()
     capture: Captured | None = None
+    link_retry: LinkRetry | None = None
     skipped: Skipped | None = None
     not_skipped: NotSkipped | None = None
 
@@ -352,6 +380,7 @@ class Outcome:
             operations_beyond=raw.get("operations", {}).get("beyond", 0),
             jobs=tuple(JobTotals(**{**job, "waiting": tuple(job["waiting"])}) for job in raw.get("jobs", ())),
             capture=Captured(**raw["capture"]) if "capture" in raw else None,
+            link_retry=LinkRetry(**raw["link_retry"]) if "link_retry" in raw else None,
             skipped=Skipped(**raw["skipped"]) if "skipped" in raw else None,
             not_skipped=_not_skipped(raw["not_skipped"]) if "not_skipped" in raw else None,
         )

@@ -90,6 +90,7 @@ impl NodeCheck<'_, '_, '_> {
         assert_eq!(state.has_discipline, !queueing.is_plain(), "{here} has a discipline");
         assert_eq!(state.waiting, waiting, "what waits at {here}");
         let controls = match self.at.ctx.facts.blueprint.semantics.link_control {
+            _ if state.impairment.retry.is_some() => true,
             LinkControl::First => !state.control.is_empty(),
             LinkControl::ControlClass => self.at.node.links.queues[first]
                 .fifo

@@ -188,6 +188,18 @@ impl Links {
         self.joins(ctx, port, ctx.run.packets[packet_ref].frame);
     }
 
+    /// A link control frame leaves the queue of the control class.
+    #[inline(never)]
+    pub fn leaves_as_link_control(&mut self, ctx: &Ctx<'_, '_>, port: Local, packet: &Packet) {
+        self.leaves(ctx, port, packet.frame);
+        let waiting = self.queues.known(ctx.facts.layout.queue(port)).fifo;
+        let more = waiting
+            .packet_refs(&ctx.run.packets)
+            .any(|packet_ref| ctx.run.packets[packet_ref].is_link_control());
+        let state = self.ports.known_mut(port.index());
+        state.controls = more || state.has_controls();
+    }
+
     /// The link control frame that came last, if nothing has come after it.
     pub fn last_link_control(&self, ctx: &Ctx<'_, '_>, port: Local) -> Option<PacketRef> {
         match ctx.facts.blueprint.semantics.link_control {
@@ -217,7 +229,7 @@ impl Links {
 
     /// Does the link that leads to `port` lose this packet?
     #[inline(never)]
-    pub fn is_lost(&mut self, ctx: &mut Ctx<'_, '_>, port: Local, packet_ref: PacketRef) -> bool {
+    pub fn is_lost(&mut self, ctx: &Ctx<'_, '_>, port: Local, packet_ref: PacketRef) -> bool {
         let state = self.ports.known_mut(port.index());
         let rate = match &ctx.run.packets[packet_ref] {
             p if p.is_link_control() => state.impairment.errors.link_control,
@@ -252,9 +264,14 @@ impl Links {
     /// Sets a packet on the wire now: the transmitter is taken. How long, and when the packet arrives.
     #[inline]
     pub fn start(&mut self, ctx: &Ctx<'_, '_>, port: Local, packet_ref: PacketRef) -> (u64, u64) {
-        let state = self.ports.known_mut(port.index());
         let frame = u64::from(ctx.run.packets[packet_ref].frame);
-        let wire = frame + ctx.facts.layout.gap;
+        self.occupy(ctx, port, frame, frame + ctx.facts.layout.gap)
+    }
+
+    /// The same, of a frame that takes `wire` bytes there.
+    #[inline]
+    pub fn occupy(&mut self, ctx: &Ctx<'_, '_>, port: Local, frame: u64, wire: u64) -> (u64, u64) {
+        let state = self.ports.known_mut(port.index());
         let serial = state.serial_time(wire);
         state.free_at = ctx.now + serial;
         self.series.known_mut(port.index()).sent(ctx.now, state.free_at, wire);
@@ -283,6 +300,18 @@ impl Links {
         }
         let order = self.fly(ctx, port, packet_ref, arrival, number);
         ctx.run.events.push_arrival(far_group, packet_ref, arrival, order);
+    }
+
+    /// The last bit of a packet has left a host.
+    pub fn is_on_link(&mut self, ctx: &mut Ctx<'_, '_>, port: Local, sent: Option<(PacketRef, u64)>) {
+        let Some((packet_ref, took)) = sent else { return };
+        let state = self.ports.known(port.index());
+        let (free_order, arrival) = (state.free_order, ctx.now + state.link.delay);
+        if ctx.run.packets[packet_ref].is_data() {
+            ctx.run.packets[packet_ref].base += took;
+        }
+        self.take_off(ctx, port, packet_ref, arrival);
+        self.ports.known_mut(port.index()).free_order = free_order;
     }
 
     /// When a packet arrives that would at `arrival`, on a link with jitter or a delay that changes.

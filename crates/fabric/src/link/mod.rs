@@ -5,5 +5,6 @@ pub(crate) mod extra;
 pub(crate) mod links;
 pub(crate) mod packet;
 pub(crate) mod port;
+pub(crate) mod retry;
 pub(crate) mod serial;
 pub(crate) mod wires;

@@ -6,7 +6,7 @@
 //! (`run/prefetch.rs`).
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use floodway_mechanisms::slots::{Cnp, ControlMessage, FcFrame, Mark, Reply};
+use floodway_mechanisms::slots::{Cnp, ControlMessage, FcFrame, Mark, Reply, RetrySet};
 use floodway_units::cast::{low_u16, low_u32};
 use floodway_units::{Bytes, Class, FlowId, Quanta, Rate, Time};
 
@@ -40,10 +40,20 @@ pub(crate) enum Kind {
     Pause,
     /// A credit limit, or bytes sent, of one class.
     Credit,
+    /// A credit limit of one class, in a control ordered set.
+    CreditSet,
     /// Bytes sent of one class.
     Sent,
     /// Word of a congestion point to its neighbour upstream, which it has with it.
     Region,
+    /// Of link retry: a frame that is sent again, which waits at the receiver.
+    Replay,
+    /// Of link retry: all frames before a number are accepted.
+    RetryAck,
+    /// The same, and that one is to be sent again.
+    RetryNack,
+    /// Of link retry: frames before a number are not sent again.
+    RetryInit,
 }
 
 /// Bits of a turn that count.
@@ -138,7 +148,37 @@ impl Packet {
     }
 
     pub fn is_link_control(&self) -> bool {
-        matches!(self.kind, Kind::Pause | Kind::Credit | Kind::Sent | Kind::Region)
+        self.kind as u8 >= Kind::Pause as u8
+    }
+
+    /// Is it of link retry, and no frame of its own?
+    pub fn is_retry(&self) -> bool {
+        self.kind as u8 >= Kind::Replay as u8
+    }
+
+    /// Is it a control ordered set, which has no preamble and no gap?
+    pub fn is_ordered_set(&self) -> bool {
+        self.kind == Kind::CreditSet || self.is_retry()
+    }
+
+    /// A control ordered set of link retry.
+    pub fn retry_set(set: RetrySet, now: u64) -> Self {
+        let (kind, number) = match set {
+            RetrySet::Ack(number) => (Kind::RetryAck, number),
+            RetrySet::Nack(number) => (Kind::RetryNack, number),
+            RetrySet::Init(number) => (Kind::RetryInit, number),
+        };
+        Packet { at: now, word: number, ..Packet::new(kind, FlowId(u32::MAX), RetrySet::WIRE) }
+    }
+
+    /// What `retry_set` was given, if it is one.
+    pub fn as_retry_set(&self) -> Option<RetrySet> {
+        match self.kind {
+            Kind::RetryAck => Some(RetrySet::Ack(self.word)),
+            Kind::RetryNack => Some(RetrySet::Nack(self.word)),
+            Kind::RetryInit => Some(RetrySet::Init(self.word)),
+            _ => None,
+        }
     }
 
     pub fn is_data(&self) -> bool {
@@ -194,6 +234,10 @@ impl Packet {
             FcFrame::Credit { class, limit } => {
                 (packet.kind, packet.class, packet.word) = (Kind::Credit, class.0, limit);
             }
+            FcFrame::CreditSet { class, limit } => {
+                packet.frame = frame_bytes(RetrySet::WIRE);
+                (packet.kind, packet.class, packet.word) = (Kind::CreditSet, class.0, limit);
+            }
             FcFrame::Sent { class, total } => {
                 (packet.kind, packet.class, packet.word) = (Kind::Sent, class.0, total);
             }
@@ -212,6 +256,12 @@ impl Packet {
                 true
             }
             FcFrame::Credit { class, limit: count } if self.kind == Kind::Credit && self.class == class.0 => {
+                self.word = count;
+                true
+            }
+            FcFrame::CreditSet { class, limit: count }
+                if self.kind == Kind::CreditSet && self.class == class.0 =>
+            {
                 self.word = count;
                 true
             }
@@ -234,6 +284,7 @@ impl Packet {
         let class = Class(self.class);
         let single = match self.kind {
             Kind::Credit => Some(FcFrame::Credit { class, limit: self.word }),
+            Kind::CreditSet => Some(FcFrame::CreditSet { class, limit: self.word }),
             Kind::Sent => Some(FcFrame::Sent { class, total: self.word }),
             _ => None,
         };

@@ -4,6 +4,7 @@ use floodway_mechanisms::registry::AnyFcSender;
 use floodway_units::{PortId, Rng};
 
 use crate::link::arena::{Arena, Fifo, PacketRef};
+use crate::link::retry::Retry;
 use crate::link::serial::Serial;
 use crate::link::wires::Wire;
 use crate::network::blueprint::ErrorRates;
@@ -95,9 +96,24 @@ pub(crate) struct Impairment {
     /// Loss rates of packets that arrive here, and the stream that decides.
     pub errors: ErrorRates,
     pub losses: Rng,
+    /// Where the link has one.
+    pub retry: Option<Box<Retry>>,
+}
+
+impl Impairment {
+    /// May a packet that arrives here not come in?
+    pub fn is_in_the_way(&self) -> bool {
+        self.errors.any() || self.retry.is_some()
+    }
 }
 
 impl Port {
+    /// Do link control frames wait that go before all else, or must the link retry be called before a frame
+    /// starts?
+    pub fn has_controls(&self) -> bool {
+        !self.control.is_empty() || self.impairment.retry.is_some()
+    }
+
     /// The link control frame that is sent before all else.
     #[inline]
     pub fn take_control(&mut self, packets: &Arena) -> Option<PacketRef> {
@@ -105,7 +121,7 @@ impl Port {
             return None;
         }
         let packet_ref = self.control.pop(packets)?;
-        self.controls = !self.control.is_empty();
+        self.controls = self.has_controls();
         Some(packet_ref)
     }
 

@@ -8,6 +8,7 @@ use floodway_wire::Format;
 
 use crate::error::BuildError;
 use crate::network::blueprint::{Blueprint, ReceiveSpec, Role, SwitchSpec};
+use crate::network::routing::peer;
 
 /// What admission gives to an ingress port and class.
 #[derive(Clone, Copy, Debug)]
@@ -200,6 +201,7 @@ impl<'a> Accounts<'a> {
             cell: blueprint.switch_at(port).map_or(Bytes(1), |switch| switch.cell),
             overhead: blueprint.wire.ack().wire - blueprint.wire.ack().frame,
             has_errors: data.errors.any() || reverse.errors.any(),
+            replay: blueprint.replay_buffer(peer(port)).unwrap_or_default(),
             to_host: blueprint.buffer_at(port).is_none(),
             class,
             buffer: Bytes::MAX,

@@ -4,14 +4,15 @@
 //! port `2 l + i`, and its peer is port `2 l + 1 - i`.
 
 mod host;
+mod link_retry;
 mod own;
 mod semantics;
 
 use std::sync::Arc;
 
 use floodway_mechanisms::registry::{
-    BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
-    ReliabilityParams, RoutingParams, SchedulerParams,
+    BufferParams, CongestionPointParams, FlowControlParams, LinkRetryParams, NotificationParams,
+    ReactionParams, ReliabilityParams, RoutingParams, SchedulerParams,
 };
 use floodway_programs::Program;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
@@ -242,6 +243,8 @@ pub struct DirectionSpec {
     pub flow_control: Vec<(Class, FlowControlParams)>,
     /// Random losses.
     pub errors: ErrorRates,
+    /// Retry of the frames that the link damages.
+    pub link_retry: LinkRetryParams,
 }
 
 impl LinkSpec {

@@ -181,7 +181,7 @@ fn meet_ports(facts: &Facts<'_>, node: &mut Node) {
             let port_class = facts.layout.port_class(at, class);
             let account = &mut node.buffer.accounts[port_class];
             let late = facts.blueprint.semantics.ties == Ties::Htsim;
-            (account.at_host, account.impaired) = (port.at_host, late || port.impairment.errors.any());
+            (account.at_host, account.impaired) = (port.at_host, late || port.impairment.is_in_the_way());
             account.drains = class != 0 && facts.ports[port.id.index()].drain.is_some();
             port.gates.free |= u16::from(node.links.egress[port_class].sender.is_free()) << class;
         }

@@ -156,6 +156,7 @@ impl Closed<'_> {
             events: kept.event_counts(),
             drops: DropReason::ALL.into_iter().map(drops).collect(),
             cnps: CnpTotals::of(&self.nodes),
+            link_retry: blueprint.has_link_retry().then_some(kept.retries),
             skipped: self.skipped.clone(),
             not_skipped: self.not_skipped.clone(),
             devices: DevicePeak::of(blueprint, &self.nodes),

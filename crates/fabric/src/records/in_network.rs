@@ -37,6 +37,9 @@ impl<'w> InNetwork<'w, '_> {
         let meters = machines.filter_map(|machines| machines.queueing.meter.as_deref());
         let metered = meters.flat_map(|meter| meter.fifo.iter(packets));
         let nics = nodes.iter().flat_map(|node| node.host.nics.iter());
+        let ports = nodes.iter().flat_map(|node| node.links.ports.iter());
+        let retries = ports.filter_map(|port| port.impairment.retry.as_deref());
+        let retried = retries.flat_map(|retry| retry.waiting.iter()).map(|&packet_ref| &packets[packet_ref]);
         let received = nics.flat_map(|nic| nic.receive_buffer.iter(packets));
         flying
             .chain(queued)
@@ -44,6 +47,7 @@ impl<'w> InNetwork<'w, '_> {
             .chain(metered)
             .chain(piped)
             .chain(crossing)
+            .chain(retried)
             .filter(|packet| !packet.is_link_control())
     }
 

@@ -10,7 +10,7 @@ use crate::records::allowances::AllowanceLog;
 use crate::records::capture::Capture;
 use crate::records::histogram::Instants;
 use crate::records::operations::OperationLog;
-use crate::records::outcome::{Blocked, Deadlock};
+use crate::records::outcome::{Blocked, Deadlock, RetryTotals};
 use crate::records::pauses::PauseLog;
 use crate::records::shares::{Bucket, ShareLog};
 use crate::records::signals::SignalLog;
@@ -45,6 +45,7 @@ pub(crate) struct Kept {
     #[borsh(skip)]
     pub blocked: Vec<Blocked>,
     pub packet_hops: u64,
+    pub retries: RetryTotals,
     /// Of these, the number reported to the observer of the run.
     #[borsh(skip)]
     pub reported: u64,
@@ -70,14 +71,22 @@ impl Kept {
             deadlocks: Vec::new(),
             blocked: Vec::new(),
             packet_hops: 0,
+            retries: RetryTotals::default(),
             reported: 0,
         }
+    }
+
+    /// The event of an arrival is that of a packet that was lost when its link went down: nothing happens.
+    #[cold]
+    pub fn was_lost(&mut self, what: EventKind) {
+        self.counts[what as usize] -= 1;
     }
 
     /// Adds the records of another thread.
     pub fn absorb(&mut self, other: Kept) {
         self.records.absorb(other.records);
         self.packet_hops += other.packet_hops;
+        self.retries.absorb(other.retries);
         self.counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
         if let (Some(log), Some(more)) = (&mut self.pauses, other.pauses) {
             log.absorb(more);
@@ -116,10 +125,16 @@ impl Kept {
             deadlocks: _,
             blocked: _,
             packet_hops,
+            retries,
             reported: _,
         } = self;
         let scale_up = scale_up.iter_mut().flat_map(|(messages, bytes)| [messages, bytes]);
-        counts.iter_mut().chain(scale_up).chain([packet_hops]).chain(records.counts_mut())
+        counts
+            .iter_mut()
+            .chain(scale_up)
+            .chain([packet_hops])
+            .chain(retries.counts_mut())
+            .chain(records.counts_mut())
     }
 
     /// Keeps a deadlock that was found, if it is new.

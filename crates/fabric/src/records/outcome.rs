@@ -82,6 +82,9 @@ pub struct Outcome {
     pub drops: Vec<(&'static str, u64)>,
     /// CNPs that were made, whether they arrived or not.
     pub cnps: CnpTotals,
+    /// What link retries sent, where links have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_retry: Option<RetryTotals>,
     /// What of the run was not simulated again, since it repeats what was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skipped>,
@@ -126,6 +129,36 @@ pub struct CnpTotals {
     /// Flags that receivers set in replies instead of packets, where a rate control reads those
     /// (`cnp = "ack-flag"`).
     pub flags: u64,
+}
+
+/// What link retries sent on all links, and did not accept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, BorshSerialize, BorshDeserialize)]
+pub struct RetryTotals {
+    /// Frames that were sent again.
+    pub replays: u64,
+    /// Their bytes on the wire.
+    pub replay_bytes: u64,
+    /// Control ordered sets that acknowledge.
+    pub acks: u64,
+    /// Control ordered sets that ask for frames again.
+    pub nacks: u64,
+    /// Frames that arrived and were not accepted: damaged, behind a damaged one, or accepted before.
+    pub discarded: u64,
+    /// Frames that were given up, and are lost.
+    pub given_up: u64,
+}
+
+impl RetryTotals {
+    /// Adds those of another thread.
+    pub(crate) fn absorb(&mut self, mut other: Self) {
+        self.counts_mut().zip(other.counts_mut()).for_each(|(sum, more)| *sum += *more);
+    }
+
+    /// All of them.
+    pub(crate) fn counts_mut(&mut self) -> impl Iterator<Item = &mut u64> {
+        let RetryTotals { replays, replay_bytes, acks, nacks, discarded, given_up } = self;
+        [replays, replay_bytes, acks, nacks, discarded, given_up].into_iter()
+    }
 }
 
 /// How much there is of a table that keeps rows up to a number of them.

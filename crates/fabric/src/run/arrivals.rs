@@ -1,9 +1,11 @@
 //! The wire of a link: a packet from its first bit on the wire to its arrival, or its loss.
 
 use floodway_mechanisms::slots::DropReason;
+use floodway_units::PortId;
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
+use crate::link::retry::Retried;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
@@ -19,7 +21,7 @@ impl AtNode<'_, '_> {
             return self.link_control_arrives(packet_ref);
         }
         if !self.ctx.run.packets.lands(packet_ref) {
-            return self.was_lost(EventKind::Arrival);
+            return self.ctx.run.kept.was_lost(EventKind::Arrival);
         }
         let packet = &self.ctx.run.packets[packet_ref];
         self.ctx.run.kept.packet_hops += 1;
@@ -47,7 +49,13 @@ impl AtNode<'_, '_> {
     fn is_taken(&mut self, rx: Local, port_class: usize, packet_ref: PacketRef) -> bool {
         let from = peer(self.node.links.id(rx));
         let frame = self.ctx.run.packets[packet_ref].frame;
-        if self.node.links.is_lost(&mut self.ctx, rx, packet_ref) {
+        let lost = self.node.links.is_lost(&self.ctx, rx, packet_ref);
+        if self.node.links.has_retry_into(rx) {
+            let accepts = self.node.links.accepts(&mut self.ctx, rx, packet_ref, lost);
+            self.try_transmit(rx);
+            return !accepts;
+        }
+        if lost {
             self.node.buffer.accounts.known_mut(port_class).rare.lost.add(frame);
             self.discard(port_class, packet_ref, DropReason::LinkError);
             self.ctx.run.events.delivered(from);
@@ -87,20 +95,58 @@ impl AtNode<'_, '_> {
         if !self.ctx.run.packets.lands(packet_ref) {
             let what =
                 if self.ctx.run.events.is_numbered() { EventKind::Arrival } else { EventKind::LinkControl };
-            return self.was_lost(what);
+            return self.ctx.run.kept.was_lost(what);
         }
         let rx = self.ctx.run.packets[packet_ref].ingress;
-        let lost = self.node.links.is_lost(&mut self.ctx, rx, packet_ref);
+        if self.ctx.run.packets[packet_ref].is_retry() {
+            return self.retry_arrives(rx, packet_ref);
+        }
+        let lost = self.node.links.is_lost(&self.ctx, rx, packet_ref);
         self.ctx.run.events.delivered(peer(self.node.links.id(rx)));
         let extra = self.ctx.run.packets.detach(packet_ref);
         let frame = self.ctx.run.packets.take(packet_ref);
         self.link_control(rx, frame, extra, lost);
     }
 
-    /// The event of an arrival is that of a packet that was lost when its link went down: nothing happens.
-    #[cold]
-    fn was_lost(&mut self, what: EventKind) {
-        self.ctx.run.kept.counts[what as usize] -= 1;
+    /// A frame that was sent again, or a control ordered set of the link retry, reaches the node.
+    fn retry_arrives(&mut self, rx: Local, packet_ref: PacketRef) {
+        match self.node.links.retry_arrives(&mut self.ctx, rx, packet_ref) {
+            Retried::Nothing => {}
+            Retried::Accepted(packet_ref) => {
+                let Packet { class, frame, .. } = self.ctx.run.packets[packet_ref];
+                let port_class = self.ctx.facts.layout.port_class(rx, class);
+                let account = self.node.buffer.accounts.known_mut(port_class);
+                account.received.add(frame);
+                if account.drains {
+                    self.enters_receive_buffer(rx, port_class, packet_ref);
+                } else if account.at_host {
+                    self.host_receives(rx, packet_ref);
+                } else {
+                    self.switch_receives(rx, port_class, packet_ref);
+                }
+            }
+            Retried::GivenUp(lost) => self.lose_on_link(rx, &lost, DropReason::LinkError),
+        }
+        self.try_transmit(rx);
+    }
+
+    /// Packets that have arrived at `rx` and wait to be sent again are lost.
+    pub fn lose_on_link(&mut self, rx: Local, lost: &[PacketRef], reason: DropReason) {
+        for &packet_ref in lost {
+            let Packet { class, frame, .. } = self.ctx.run.packets[packet_ref];
+            let port_class = self.ctx.facts.layout.port_class(rx, class);
+            self.node.buffer.accounts.known_mut(port_class).rare.lost.add(frame);
+            self.discard(port_class, packet_ref, reason);
+        }
+    }
+
+    /// A timer of a link retry has come.
+    pub fn retry_timer(&mut self, order: u64) {
+        let (_, id) = self.ctx.run.events.decode(order);
+        let port = self.ctx.facts.local(PortId(id / 2));
+        if self.node.links.retry_timer(&mut self.ctx, port, id % 2 != 0, order) {
+            self.try_transmit(port);
+        }
     }
 
     /// A packet that is in no list is lost; `port_class` is the ingress account that it came by.

@@ -88,6 +88,7 @@ impl<'a> AtNode<'_, 'a> {
             EventKind::Drain => self.leaves_receive_buffer(self.ctx.facts.local(PortId(id))),
             EventKind::FcSender => self.fc_sender_timer(self.ctx.facts.local_port_class(id), event.order),
             EventKind::FcReceiver => self.fc_receiver_timer(self.ctx.facts.local_port_class(id), event.order),
+            EventKind::LinkRetry => self.retry_timer(event.order),
             EventKind::CongestionPoint => self.cp_timer(self.ctx.facts.local(PortId(id)), event.order),
             EventKind::Pacing => self.pacing_timer(self.ctx.facts.local(PortId(id)), event.order),
             EventKind::QueuePair => self.qp_timer(event.order),

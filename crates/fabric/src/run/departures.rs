@@ -22,6 +22,7 @@ use floodway_units::cast::low_u32;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::link::port::Port;
+use crate::link::retry::RetryTurn;
 use crate::network::blueprint::Release;
 use crate::network::layout::Local;
 use crate::records::capture::Capture;
@@ -132,9 +133,9 @@ impl AtNode<'_, '_> {
             return self.serve_output(port);
         }
         if let Some(packet_ref) = state.take_control(&self.ctx.run.packets) {
-            let frame = self.ctx.run.packets[packet_ref];
-            self.count_link_control(port, &frame);
-            self.put_on_link(port, packet_ref);
+            self.send_link_control(port, packet_ref);
+        } else if state.controls && self.retry_takes_turn(port) {
+            // It has sent what it could.
         } else if let Some(packet_ref) = self.node.links.take_control(&mut self.ctx, port) {
             self.leaves_control(port, packet_ref);
             self.put_on_link(port, packet_ref);
@@ -146,7 +147,7 @@ impl AtNode<'_, '_> {
             self.send_from_queue(port);
         }
         self.node.links.ports.known_mut(port.index()).choosing = false;
-        if self.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
+        if self.node.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
             self.node.links.arm(&mut self.ctx, port);
         }
     }
@@ -155,6 +156,34 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn put_on_link(&mut self, port: Local, packet_ref: PacketRef) {
         let (serial, arrival) = self.node.links.start(&self.ctx, port, packet_ref);
+        self.starts(port, packet_ref, serial, arrival);
+    }
+
+    /// Does the link retry decide what a port sends now? Then it is sent, if anything may go.
+    pub fn retry_takes_turn(&mut self, port: Local) -> bool {
+        match self.node.links.turn_of_retry(&mut self.ctx, port) {
+            RetryTurn::Any => return false,
+            RetryTurn::Nothing => {}
+            RetryTurn::Again(packet_ref) => self.put_on_link(port, packet_ref),
+        }
+        true
+    }
+
+    /// A packet that goes before all else is sent.
+    pub fn send_link_control(&mut self, port: Local, packet_ref: PacketRef) {
+        let packet = self.ctx.run.packets[packet_ref];
+        self.node.buffer.count_link_control(&self.ctx.facts.layout, port, &packet);
+        if !packet.is_ordered_set() {
+            return self.put_on_link(port, packet_ref);
+        }
+        let wire = u64::from(packet.frame);
+        let (serial, arrival) = self.node.links.occupy(&self.ctx, port, wire, wire);
+        self.starts(port, packet_ref, serial, arrival);
+    }
+
+    /// A packet has started which takes `serial` on the wire, and arrives at `arrival`.
+    #[inline]
+    fn starts(&mut self, port: Local, packet_ref: PacketRef, serial: u64, arrival: u64) {
         if !self.node.links.ports.known(port.index()).observed {
             self.node.links.take_off(&mut self.ctx, port, packet_ref, arrival);
         } else if let Some(arrival) = self.observe(port, packet_ref, arrival, serial) {
@@ -196,7 +225,11 @@ impl AtNode<'_, '_> {
             self.each_trace(|trace, seen| trace.starts(seen, port, packet_ref, (serial, arrival)));
         }
         let changes = self.node.links.ports.known(port.index()).impairment.changes;
-        (!changes || self.is_carried(port, packet_ref, arrival)).then_some(arrival)
+        if changes && !self.is_carried(port, packet_ref, arrival) {
+            return None;
+        }
+        self.node.links.is_sent(&mut self.ctx, port, packet_ref);
+        Some(arrival)
     }
 
     /// Sets a packet on the wire that is charged to an account of the port `from`.
@@ -224,32 +257,14 @@ impl AtNode<'_, '_> {
     pub fn leaves_control(&mut self, port: Local, packet_ref: PacketRef) {
         let packet = self.ctx.run.packets[packet_ref];
         if packet.is_link_control() {
-            return self.leaves_as_link_control(port, &packet);
+            self.node.links.leaves_as_link_control(&self.ctx, port, &packet);
+            return self.node.buffer.count_link_control(&self.ctx.facts.layout, port, &packet);
         }
         self.node.links.leaves(&self.ctx, port, packet.frame);
         if packet.class != 0 {
             let port_class = self.ctx.facts.layout.port_class(port, packet.class);
             self.sent(port, port_class, self.ctx.facts.layout.wire(packet.frame));
         }
-    }
-
-    #[inline(never)]
-    fn leaves_as_link_control(&mut self, port: Local, packet: &Packet) {
-        self.node.links.leaves(&self.ctx, port, packet.frame);
-        let waiting = self.node.links.queues.known(self.ctx.facts.layout.queue(port)).fifo;
-        let more = waiting
-            .packet_refs(&self.ctx.run.packets)
-            .any(|packet_ref| self.ctx.run.packets[packet_ref].is_link_control());
-        self.node.links.ports.known_mut(port.index()).controls = more;
-        self.count_link_control(port, packet);
-    }
-
-    pub fn has_waiting(&self, port: Local) -> bool {
-        let state = self.node.links.ports.known(port.index());
-        if state.controls || state.waiting > 0 {
-            return true;
-        }
-        state.at_host && self.node.host.nics[port.index()].has_waiting()
     }
 
     /// A packet of data has left the `q`-th queue of a port: congestion points, if the queue was
@@ -369,7 +384,7 @@ mod tests {
                 (world.now, world.order) = (500, 0);
                 sets(port(world));
                 let at = world.at(SWITCH);
-                assert_eq!((at.node.links.is_idle(&at.ctx, PORT), at.has_waiting(PORT)), (idle, waits));
+                assert_eq!((at.node.links.is_idle(&at.ctx, PORT), at.node.has_waiting(PORT)), (idle, waits));
             });
         }
     }
@@ -377,9 +392,9 @@ mod tests {
     #[test]
     fn a_host_has_waiting_what_its_queue_pairs_may_send() {
         at_busy(Span::ZERO, |world| {
-            assert!(!world.at(NodeId(3)).has_waiting(PORT));
+            assert!(!world.at(NodeId(3)).node.has_waiting(PORT));
             world.nodes[3].host.nics[0].repeating = 1;
-            assert!(world.at(NodeId(3)).has_waiting(PORT));
+            assert!(world.at(NodeId(3)).node.has_waiting(PORT));
         });
     }
 

@@ -128,11 +128,18 @@ fn wire_changes(world: &mut World<'_>, port: PortId, down: bool) {
         if down {
             flying = wire.clear(first);
             impairment.latest = 0;
+            impairment.retry.iter_mut().for_each(|retry| retry.sender_restarts());
         }
     } else if let Some(wire) = world.ranks.as_mut().and_then(|ranks| ranks.wire(port))
         && down
     {
         flying = wire.clear(first);
+    }
+    if down && receives {
+        let (mut at, rx) = (world.at(to.0), to.1);
+        let retry = &mut at.node.links.ports[rx.index()].impairment.retry;
+        let waiting = retry.as_mut().map(|retry| retry.receiver_restarts()).unwrap_or_default();
+        at.lose_on_link(rx, &waiting, DropReason::LinkDown);
     }
     // What flies to another process is there, on a wire of its own.
     for packet_ref in flying.into_iter().filter(|_| receives) {
@@ -240,8 +247,8 @@ impl AtNode<'_, '_> {
     /// All that waits to be sent out of a port is lost.
     fn discard_waiting(&mut self, port: Local) {
         let state = &mut self.node.links.ports[port.index()];
-        state.controls = false;
         let mut waiting = std::mem::take(&mut state.control);
+        state.controls = state.has_controls();
         while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
             self.ctx.run.packets.take(packet_ref);
         }

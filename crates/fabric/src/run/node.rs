@@ -58,6 +58,15 @@ impl Node {
         self.links.ports.known(port.index()).has_discipline && self.machines[port.index()].queueing.isolates()
     }
 
+    /// Does anything wait to be sent from a port?
+    pub fn has_waiting(&self, port: Local) -> bool {
+        let state = self.links.ports.known(port.index());
+        if state.controls || state.waiting > 0 {
+            return true;
+        }
+        state.at_host && self.host.nics[port.index()].has_waiting()
+    }
+
     /// Is it a host?
     pub fn is_host(&self) -> bool {
         !self.host.nics.is_empty()

@@ -24,18 +24,6 @@ use crate::run::events::{EventKind, NEVER};
 use crate::run::own::{Timed, due_again};
 
 impl AtNode<'_, '_> {
-    pub fn count_link_control(&mut self, port: Local, packet: &Packet) {
-        for frame in packet.frames() {
-            if let FcFrame::Pause { class, .. } | FcFrame::Credit { class, .. } = frame {
-                let class = self.ctx.facts.layout.dense(class);
-                if class != u8::MAX {
-                    let port_class = self.ctx.facts.layout.port_class(port, class);
-                    self.node.buffer.accounts.known_mut(port_class).rare.pfc_tx += 1;
-                }
-            }
-        }
-    }
-
     /// Sends the frames that a flow control has just pushed out of `port`.
     pub fn flush_frames(&mut self, port: Local) {
         if self.ctx.run.out.frames.0.is_empty() {
@@ -85,6 +73,7 @@ impl AtNode<'_, '_> {
             let class = match frame {
                 FcFrame::Pause { class, .. }
                 | FcFrame::Credit { class, .. }
+                | FcFrame::CreditSet { class, .. }
                 | FcFrame::Sent { class, .. } => self.ctx.facts.layout.dense(class),
             };
             // A class that carries nothing in this run.
@@ -93,6 +82,10 @@ impl AtNode<'_, '_> {
             }
             let port_class = self.ctx.facts.layout.port_class(port, class);
             if matches!(frame, FcFrame::Sent { .. }) {
+                // It counts frames that have still to come in, in place of damaged ones.
+                if self.node.links.awaits_replays(port) {
+                    continue;
+                }
                 self.with_receiver(port_class, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
                 continue;
             }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use floodway_engine::Event;
 use floodway_engine::allocator::ran_out;
 use floodway_mechanisms::slots::{
-    Cnp, ControlMessage, CpAction, FcFrame, Outbox, PortView, ReadyView, Reply, Report,
+    Cnp, ControlMessage, CpAction, FcFrame, Outbox, PortView, ReadyView, Reply, Report, RetrySet,
 };
 use floodway_units::cast::narrow;
 use floodway_units::mrg32k3a::FirstDraws;
@@ -112,6 +112,7 @@ impl<'a> Run<'a> {
                 facts.node_of(PortId(id))
             }
             EventKind::FcSender | EventKind::FcReceiver => port_class(id),
+            EventKind::LinkRetry => facts.node_of(PortId(id / 2)),
             EventKind::Release | EventKind::Pipeline | EventKind::Crossing => facts.switches[id as usize],
             EventKind::QueuePair => match self.events.queue_pair(event.order) {
                 QueuePairName::Ranked { nic, .. } => facts.nics[nic as usize],
@@ -205,6 +206,7 @@ pub(crate) enum Fault {
 #[derive(Default)]
 pub(crate) struct Outboxes {
     pub frames: Outbox<FcFrame>,
+    pub retry_sets: Outbox<RetrySet>,
     pub actions: Outbox<CpAction>,
     /// Empty lists for actions that actions cause.
     pub spare_actions: Vec<Vec<CpAction>>,

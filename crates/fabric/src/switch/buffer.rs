@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver};
-use floodway_mechanisms::slots::{DropReason, FcReceiver as _, IngressView};
+use floodway_mechanisms::slots::{DropReason, FcFrame, FcReceiver as _, IngressView};
 use floodway_units::{Bytes, Time};
 
 use crate::column::Part;
@@ -44,6 +44,21 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
+    /// Counts a link control frame of flow control that is sent from `port`.
+    pub fn count_link_control(&mut self, layout: &Layout, port: Local, packet: &Packet) {
+        for frame in packet.frames() {
+            if let FcFrame::Pause { class, .. }
+            | FcFrame::Credit { class, .. }
+            | FcFrame::CreditSet { class, .. } = frame
+            {
+                let class = layout.dense(class);
+                if class != u8::MAX {
+                    self.accounts.known_mut(layout.port_class(port, class)).rare.pfc_tx += 1;
+                }
+            }
+        }
+    }
+
     /// At a host, whose buffer nothing bounds; no account is in it yet.
     pub fn unbounded() -> Self {
         Buffer {

@@ -18,6 +18,8 @@ const PER_US: u64 = 12_500;
 const WIRE: u64 = 1_098;
 const CBFC: &str = r#""cbfc""#;
 const INFINIBAND: &str = r#"{"cbfc": {"mode": "infiniband"}}"#;
+/// Credits as small as InfiniBand's blocks.
+const UEC: &str = r#"{"cbfc": {"mode": "uec", "credit-size": "64B"}}"#;
 
 fn fixed(size: u64) -> String {
     format!(r#"{{"static": {{"size": "{size}B"}}}}"#)
@@ -112,6 +114,21 @@ fn counters_of_12_bits_end_at_a_kilometre() {
     }
 }
 
+/// A buffer of a round trip, the spacing and some frames: no period.
+#[test]
+fn ultra_ethernets_form_keeps_a_link_of_any_length_full_without_a_period() {
+    for (km, form) in [(1, r#"{"cbfc": {"mode": "uec"}}"#), (20, UEC), (80, r#"{"cbfc": {"mode": "uec"}}"#)] {
+        let (mut net, ends) = haul(form, Length(1_000 * km), 1);
+        net.port_buffer(1, ends[2], r#"{"static": {"size": "auto"}}"#);
+        let account = net.blueprint.accounts().of(port(1, 1), Class::DATA).unwrap().expect("t is a switch");
+        let size = account.own.expect("it has a size").0;
+        // A frame of 1,082 bytes takes five credits of 256, and each may leave one unused.
+        let least = 10 * km * PER_US + FRAMES;
+        assert!((least..least * 5 / 4 + 3 * WIRE).contains(&size), "{size} B for {km} km");
+        assert!(share(net, ends, 1_000.0) > 0.999, "{km} km");
+    }
+}
+
 /// A flow of sixty buffers, 20 MB at most, into a drain that stops for 300 us.
 fn held_up(flow_control: &str, buffer: u64, errors: ErrorRates) -> Records {
     let (mut net, [a, .., b]) = haul(flow_control, Length(4_000), buffer);
@@ -127,13 +144,18 @@ fn held_up(flow_control: &str, buffer: u64, errors: ErrorRates) -> Records {
 
 #[test]
 fn a_drain_that_stops_fills_the_buffer_and_loses_nothing_however_small_it_is() {
-    for flow_control in [CBFC, INFINIBAND, r#"{"cbfc": {"on-change": "2KB"}}"#] {
+    for flow_control in [CBFC, INFINIBAND, UEC, r#"{"cbfc": {"on-change": "2KB"}}"#] {
         for buffer in [18 * 64, 5_000, 50_000, 1_000_000] {
             let records = held_up(flow_control, buffer, ErrorRates::default());
             assert_eq!(records.outcome.stopped, Stopped::Finished, "{flow_control}, {buffer} B");
             assert_eq!((records.outcome.lossless.is_held(), drops(&records)), (true, 0));
             let peak = counter(&records, "t", "s-t", "peak_bytes");
-            assert!(peak <= buffer && (peak + 2_200 > buffer || buffer == 1_000_000), "{peak} of {buffer} B");
+            // Credits count preambles and gaps, too, in whole credits.
+            let unused = 2_200 + if flow_control == UEC { buffer / 40 } else { 0 };
+            assert!(
+                peak <= buffer && (peak + unused > buffer || buffer == 1_000_000),
+                "{peak} of {buffer} B"
+            );
         }
     }
 }
@@ -142,7 +164,7 @@ fn a_drain_that_stops_fills_the_buffer_and_loses_nothing_however_small_it_is() {
 fn lost_credits_and_lost_data_come_back() {
     let all = |rate| ErrorRates { data: rate, control: 0.0, link_control: rate };
     let credits = ErrorRates { link_control: 0.3, ..ErrorRates::default() };
-    for flow_control in [CBFC, INFINIBAND] {
+    for flow_control in [CBFC, INFINIBAND, UEC] {
         for (errors, what) in
             [(credits, "30 % of credits"), (all(1e-3), "0.1 % of all"), (all(0.01), "1 % of all")]
         {
@@ -176,7 +198,7 @@ fn one_lost_credit_in_a_thousand_costs_next_to_nothing() {
 
 #[test]
 fn a_link_that_was_down_starts_again_with_what_the_receiver_still_holds() {
-    for flow_control in [CBFC, INFINIBAND] {
+    for flow_control in [CBFC, INFINIBAND, UEC] {
         let (net, [a, _, _, b]) = haul(flow_control, Length(2_000), 60_000);
         let mut net = net.reliability(r#""go-back-n""#);
         net.blueprint.links[1].down = vec![
@@ -208,8 +230,8 @@ fn packets_that_are_discarded_on_arrival_take_no_credit_with_them() {
 #[test]
 fn each_direction_and_each_class_has_its_own_flow_control() {
     let pfc = r#"{"pfc": {"xoff": "100KB"}}"#;
-    for there in [CBFC, INFINIBAND, pfc, r#""bifrost""#, r#""lossy""#] {
-        for back in [CBFC, INFINIBAND] {
+    for there in [CBFC, INFINIBAND, UEC, pfc, r#""bifrost""#, r#""lossy""#] {
+        for back in [CBFC, INFINIBAND, UEC] {
             let (mut net, [a, s, t, b]) = haul(pfc, Length(20_000), 4_000_000);
             net.port_buffer(1, s, &fixed(4_000_000));
             net.second_class();

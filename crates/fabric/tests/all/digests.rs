@@ -30,7 +30,8 @@ fn row(plan: &Plan) -> (String, String) {
     let net = plan.net();
     let records = net.run();
     assert_invariants(&records);
-    let kept = everything(&records);
+    // What no network here has is left out, so that digests stay when records get a field for it.
+    let kept = everything(&records).replace("link_retry: None, ", "");
     let (reliability, rate_control) = TRANSPORTS[plan.transport];
     let finished = finished(&records).into_iter().filter(|&finished| finished).count();
     let row = format!(

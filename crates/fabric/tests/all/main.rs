@@ -30,6 +30,7 @@ mod headroom;
 mod hops;
 mod ioq;
 mod jobs;
+mod link_retry;
 mod listed;
 mod logs;
 mod long_haul;

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use floodway_mechanisms::registry::{
-    BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
-    ReliabilityParams, RoutingParams, SchedulerParams,
+    BufferParams, CongestionPointParams, FlowControlParams, LinkRetryParams, NotificationParams,
+    ReactionParams, ReliabilityParams, RoutingParams, SchedulerParams,
 };
 
 /// The registry's names, as scenarios spell them; `none` is also a word of the language.
 fn mechanisms() -> Vec<&'static str> {
     let all = [
         FlowControlParams::names(),
+        LinkRetryParams::names(),
         BufferParams::names(),
         RoutingParams::names(),
         SchedulerParams::names(),
@@ -30,6 +31,8 @@ fn traces(name: &str) -> Vec<String> {
         "Params",
         "FcSender",
         "FcReceiver",
+        "RetrySender",
+        "RetryReceiver",
         "Admission",
         "Router",
         "Scheduler",

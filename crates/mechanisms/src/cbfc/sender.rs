@@ -38,7 +38,7 @@ impl Reports {
     /// `None` where no loss is possible that a report would correct, except for InfiniBand's periodic
     /// reports.
     fn new(params: &Params, link: &LinkInfo) -> Option<Self> {
-        let period = params.period_on(link);
+        let period = params.report_period(link);
         let next = if link.has_errors { Time::ZERO + period } else { Time::NEVER };
         let wanted = link.has_errors || params.mode == Mode::Infiniband;
         wanted.then_some(Reports { period, repeat: link.has_errors, reported: 0, next })
@@ -64,9 +64,11 @@ impl FcSender for Sender {
     fn on_frame(&mut self, _cx: &mut Cx<'_, FcFrame>, frame: FcFrame) {
         match frame {
             // Section 7.9: FCCL of a flow-control packet is the new limit.
-            FcFrame::Credit { limit, .. } if self.limit.is_some() => self.limit = Some(limit),
+            FcFrame::Credit { limit, .. } | FcFrame::CreditSet { limit, .. } if self.limit.is_some() => {
+                self.limit = Some(limit);
+            }
             FcFrame::Pause { quanta, .. } => self.is_stopped = quanta.0 > 0,
-            FcFrame::Credit { .. } | FcFrame::Sent { .. } => {}
+            FcFrame::Credit { .. } | FcFrame::CreditSet { .. } | FcFrame::Sent { .. } => {}
         }
     }
 

@@ -293,3 +293,96 @@ fn a_link_that_is_too_long_for_12_bits_gets_a_warning() {
             .is_some_and(|warning| warning.contains("89.8 to 100.0 % of its rate"))
     );
 }
+
+fn uec() -> Params {
+    Params { mode: Mode::Uec, ..Params::default() }
+}
+
+fn update(limit: u64) -> FcFrame {
+    FcFrame::CreditSet { class: Class::DATA, limit }
+}
+
+/// What an ingress that counts bytes has received on the wire, and holds without overhead.
+fn held(received: u64, frames: u64) -> IngressView {
+    IngressView { wire: Bytes(frames), ..view(received, frames) }
+}
+
+/// 1,520 bytes on the wire are six credits of 256: a buffer of 4,000 B has 15.
+#[test]
+fn frames_take_whole_credits_of_ultra_ethernet() {
+    let (mut sender, _) = halves(&uec(), &own(4_000));
+    let mut bench = Bench::new();
+    assert_eq!(sender.gate(us(0), Bytes(15 * 256)), Gate::Open);
+    assert_eq!(sender.gate(us(0), Bytes(15 * 256 + 1)), Gate::Closed);
+    bench.sent(us(0), |cx| sender.on_sent(cx, Bytes(1_520)));
+    assert_eq!(sender.gate(us(0), Bytes(9 * 256)), Gate::Open);
+    assert_eq!(sender.gate(us(0), Bytes(9 * 256 + 1)), Gate::Closed);
+    bench.sent(us(1), |cx| sender.on_frame(cx, update(21)));
+    assert_eq!(sender.gate(us(1), Bytes(15 * 256)), Gate::Open);
+}
+
+#[test]
+fn freed_credits_are_reported_at_once_and_not_more_often_than_the_spacing() {
+    let params = Params { spacing: Some(Span::ns(500)), ..uec() };
+    let (_, mut receiver) = halves(&params, &own(100_000));
+    let mut bench = Bench::new();
+    let at = |ns: u64| Time::ZERO + Span::ns(ns);
+    assert!(bench.sent(at(0), |cx| receiver.on_enqueue(cx, &held(1_520, 1_500))).is_empty());
+    assert!(bench.sent(at(100), |cx| receiver.on_enqueue(cx, &held(1_620, 1_580))).is_empty());
+    // 390 credits of the buffer, and six freed.
+    assert_eq!(bench.sent(at(200), |cx| receiver.on_release(cx, &held(1_620, 80))), [update(396)]);
+    assert!(bench.sent(at(300), |cx| receiver.on_release(cx, &held(1_620, 0))).is_empty());
+    assert_eq!(receiver.next_timeout(), Some(at(700)));
+    assert_eq!(bench.sent(at(700), |cx| receiver.on_timeout(cx, &held(1_620, 0))), [update(397)]);
+    assert_eq!(receiver.next_timeout(), None);
+    // A packet that is refused frees its credits at once.
+    assert_eq!(bench.sent(at(1_300), |cx| receiver.on_refused(cx, &held(1_720, 0))), [update(398)]);
+}
+
+#[test]
+fn the_senders_count_returns_the_credits_of_lost_frames() {
+    let (_, mut receiver) = halves(&uec(), &damaged(100_000));
+    let mut bench = Bench::new();
+    bench.sent(us(1), |cx| receiver.on_enqueue(cx, &held(1_520, 1_500)));
+    // Of 18 credits that were sent 6 have arrived.
+    assert_eq!(bench.sent(us(3), |cx| receiver.on_frame(cx, report(18), &held(1_520, 1_500))), [update(402)]);
+    assert_eq!(bench.sent(us(5), |cx| receiver.on_release(cx, &held(1_520, 0))), [update(408)]);
+    assert!(receiver.next_timeout().is_some(), "it may be lost, and is sent again");
+}
+
+#[test]
+fn after_a_reset_what_is_held_is_not_free() {
+    let (mut sender, mut receiver) = halves(&uec(), &own(4_000));
+    let mut bench = Bench::new();
+    bench.sent(us(1), |cx| sender.on_sent(cx, Bytes(1_520)));
+    bench.sent(us(2), |cx| receiver.on_enqueue(cx, &held(1_520, 1_500)));
+    bench.sent(us(3), |cx| sender.on_link_reset(cx));
+    assert_eq!(sender.gate(us(3), Bytes(1)), Gate::Closed);
+    let sent = bench.sent(us(3), |cx| receiver.on_link_reset(cx, &held(1_520, 1_500)));
+    assert_eq!(sent, [update(9)]);
+    bench.sent(us(4), |cx| sender.on_frame(cx, sent[0]));
+    assert_eq!(sender.gate(us(4), Bytes(9 * 256)), Gate::Open);
+    assert_eq!(sender.gate(us(4), Bytes(9 * 256 + 1)), Gate::Closed);
+    assert_eq!(bench.sent(us(9), |cx| receiver.on_release(cx, &held(1_520, 0))), [update(15)]);
+}
+
+#[test]
+fn keys_of_another_mode_are_refused() {
+    let key = |params: Params| refusal(&params, &own(100_000)).0;
+    assert_eq!(key(Params { spacing: Some(Span::ns(1)), ..ideal() }), "spacing");
+    assert_eq!(key(Params { sync: Some(Span::us(1)), ..infiniband() }), "sync");
+    assert_eq!(key(Params { on_change: Some(Bytes(1)), ..uec() }), "on-change");
+    assert_eq!(key(Params { credit_size: Some(Bytes(31)), ..uec() }), "credit-size");
+    assert_eq!(key(Params { spacing: Some(Span::us(2)), ..uec() }), "spacing");
+    assert_eq!(key(Params { period: Some(Span::ms(1)), ..uec() }), "period");
+    assert_eq!(key(Params { sync: Some(Span::ns(1)), ..uec() }), "sync");
+}
+
+#[test]
+fn the_size_of_ultra_ethernets_form_has_the_spacing_in_place_of_the_period() {
+    // 2 us, 500 ns, four frames of 1,520 B and a message: 37,414 B are 147 credits, and one more for each of
+    // 25 frames.
+    let params = Params { spacing: Some(Span::ns(500)), ..uec() };
+    assert_eq!(params.min_buffer(&link()), Bytes(172 * 256));
+    assert_eq!(params.lossless_size(&link()), Bytes(6 * 256));
+}

@@ -45,6 +45,20 @@ macro_rules! flow_controls {
     };
 }
 
+macro_rules! link_retries {
+    ($($list:tt)*) => {
+        slot! {
+            /// Retry of the frames that a link damages.
+            "link-retry" LinkRetryParams: LinkRetry, link_retry!, CustomLinkRetry, build(link: &RetryInfo),
+            /// A link retry's end that sends frames.
+            AnyRetrySender: retry_sender!, Sender;
+            /// A link retry's end that receives frames.
+            AnyRetryReceiver: retry_receiver!, Receiver;
+            { $($list)* }
+        }
+    };
+}
+
 macro_rules! buffers {
     ($($list:tt)*) => {
         slot! {

@@ -37,6 +37,7 @@ fn kebab(variant: &str) -> String {
 fn names_are_those_of_the_list_in_kebab_case() {
     for (list, names) in [
         ("flow_controls", FlowControlParams::names()),
+        ("link_retries", LinkRetryParams::names()),
         ("buffers", BufferParams::names()),
         ("routings", RoutingParams::names()),
         ("schedulers", SchedulerParams::names()),
@@ -63,6 +64,8 @@ fn machines_stay_small() {
         ("transport receiver", 48, AnyTransportReceiver::sizes()),
         ("flow control sender", 80, AnyFcSender::sizes()),
         ("flow control receiver", 112, AnyFcReceiver::sizes()),
+        ("link retry sender", 120, AnyRetrySender::sizes()),
+        ("link retry receiver", 64, AnyRetryReceiver::sizes()),
         ("admission", 48, AnyAdmission::sizes()),
         ("scheduler", 112, AnyScheduler::sizes()),
         ("congestion point", 208, AnyCongestionPoint::sizes()),

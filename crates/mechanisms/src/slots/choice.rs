@@ -104,6 +104,12 @@ hooks! {
             false
         }
 
+        /// Does it work where frames that the link damages are sent again, which no gate of its sender half
+        /// holds? They are counted as sent when they start for the first time.
+        fn tolerates_replays(&self) -> bool {
+            false
+        }
+
         /// Does it keep its guarantee where frames of its own are lost on the link?
         fn tolerates_lost_frames(&self) -> bool {
             false

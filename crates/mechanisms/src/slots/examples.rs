@@ -24,6 +24,7 @@ impl LinkInfo {
             overhead: Bytes(20),
             cell: Bytes(1),
             has_errors: false,
+            replay: Bytes::ZERO,
             to_host: false,
             class: Class::DATA,
             buffer: Bytes::MAX,

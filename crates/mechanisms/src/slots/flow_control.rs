@@ -41,6 +41,9 @@ pub struct LinkInfo {
     pub cell: Bytes,
     /// Frames may be damaged on the link, in one direction or the other.
     pub has_errors: bool,
+    /// Wire bytes that may arrive although a pause is in effect, since the link retry sends them again; zero
+    /// without link retry.
+    pub replay: Bytes,
     /// Data goes to a host, which accepts all packets.
     pub to_host: bool,
     /// The class.
@@ -63,6 +66,13 @@ pub enum FcFrame {
     },
     /// Upstream: the sender may send until it has sent this much since link start.
     Credit {
+        /// The class.
+        class: Class,
+        /// Since link start, in the unit that both halves count in.
+        limit: u64,
+    },
+    /// As `Credit`, in a control ordered set of 8 bytes, without preamble and gap.
+    CreditSet {
         /// The class.
         class: Class,
         /// Since link start, in the unit that both halves count in.

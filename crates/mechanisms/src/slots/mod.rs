@@ -22,6 +22,8 @@ mod flow_control;
 mod granter;
 #[macro_use]
 mod host;
+#[macro_use]
+mod link_retry;
 mod messages;
 mod relay;
 mod report;
@@ -45,6 +47,7 @@ pub use host::{
     AckView, Allowance, ControlMessage, IntHop, LossView, NotificationPoint, Observes, Products, QpInfo,
     ReactionPoint, Reply, Segment, TICKS, TransportReceiver, TransportSender,
 };
+pub use link_retry::{LinkRetry, RetryInfo, RetryReceiver, RetrySender, RetrySet};
 pub use messages::{Messages, message_of};
 pub use relay::{Disposition, Relay};
 pub use report::{Backlog, Cut, Header, Report, Reported, Room};

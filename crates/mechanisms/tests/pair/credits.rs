@@ -5,7 +5,7 @@ use super::*;
 
 /// Credits of any kind, with a period that is often long for the link.
 fn credits() -> impl Strategy<Value = FlowControlParams> {
-    credits_in(vec!["ideal", "infiniband"])
+    credits_in(vec!["ideal", "infiniband", "uec"])
 }
 
 fn credits_in(modes: Vec<&'static str>) -> impl Strategy<Value = FlowControlParams> {
@@ -14,7 +14,11 @@ fn credits_in(modes: Vec<&'static str>) -> impl Strategy<Value = FlowControlPara
     let on_change = prop_oneof![2 => Just(None), 1 => (1u64..20_000).prop_map(Some)];
     (mode, period, on_change).prop_map(|(mode, period, on_change)| {
         let period = period.map_or(String::new(), |ns| format!(r#", "period": "{ns}ns""#));
-        let on_change = on_change.map_or(String::new(), |bytes| format!(r#", "on-change": "{bytes}B""#));
+        let on_change = match on_change {
+            // Credits as small as InfiniBand's blocks; each change is reported.
+            _ if mode == "uec" => r#", "credit-size": "64B""#.to_owned(),
+            on_change => on_change.map_or(String::new(), |bytes| format!(r#", "on-change": "{bytes}B""#)),
+        };
         choice(&format!(r#"{{ "cbfc": {{ "mode": "{mode}" {period} {on_change} }} }}"#))
     })
 }
@@ -71,7 +75,7 @@ proptest! {
     /// In InfiniBand's mode reports take their part of the link.
     #[test]
     fn a_buffer_of_the_formulas_size_keeps_a_link_busy(
-        setting in setting(), credits in credits_in(vec!["ideal"]),
+        setting in setting(), credits in credits_in(vec!["ideal", "uec"]),
     ) {
         let mut setting = setting;
         let full = setting.link.mtu.0;

@@ -319,6 +319,13 @@ impl Found<'_> {
                     self.faults.add(origin, &key, error.message, blueprint.port_name(port));
                 }
                 self.points(blueprint, (port, &info), &plan.congestion_points);
+                let Choice { value, origin } = &link.directions[end].link_retry;
+                if let Err(error) = blueprint.build_retry(port) {
+                    let key = error.key.map_or(value.name().into(), |key| format!("{}.{key}", value.name()));
+                    self.faults.add(origin, &key, error.message, blueprint.port_name(port));
+                } else if let Some(why) = value.warning(&blueprint.retry_info(port)) {
+                    self.warnings.add_unless_copied(origin, value.name(), why, blueprint.port_name(port));
+                }
             }
         }
         for (plan, workload) in plan.flows.iter().zip(&blueprint.workloads) {

@@ -11,8 +11,9 @@ use super::Builder;
 use crate::grammar::tree::{Node, Value};
 
 /// The slots whose parameters belong to mechanisms.
-const SLOTS: [&str; 8] = [
+const SLOTS: [&str; 9] = [
     "flow-control",
+    "link-retry",
     "congestion-point",
     "buffer",
     "routing",

@@ -131,5 +131,6 @@ fn direction(plan: &DirectionPlan, classes: &[Class]) -> DirectionSpec {
         jitter,
         flow_control: classes.iter().filter_map(|&class| Some((class, control.of(class)?.clone()))).collect(),
         errors,
+        link_retry: plan.link_retry.value.clone(),
     }
 }

@@ -40,6 +40,7 @@ const CHOICES: &[&str] = &[
     "fabric-a",
     "fabric-b",
     "flow-control",
+    "link-retry",
     "buffer",
     "routing",
     "scheduler",

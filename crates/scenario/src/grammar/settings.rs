@@ -2,8 +2,8 @@
 
 use floodway_fabric::blueprint::Sharing;
 use floodway_mechanisms::registry::{
-    BufferParams, CongestionPointParams, NotificationParams, ReactionParams, ReliabilityParams,
-    RoutingParams, SchedulerParams,
+    BufferParams, CongestionPointParams, LinkRetryParams, NotificationParams, ReactionParams,
+    ReliabilityParams, RoutingParams, SchedulerParams,
 };
 use floodway_units::{Bytes, Class, Length, Rate, Span};
 use schemars::JsonSchema;
@@ -23,6 +23,8 @@ macro_rules! with_slots {
             $($(#[$doc])* pub $own: $kind,)*
             /// Link flow control of the classes of data. Default: `pfc`.
             pub flow_control: Option<FlowControl>,
+            /// Retry of the frames that a link damages. Default: `none`.
+            pub link_retry: Option<LinkRetryParams>,
             /// Faults of links or nodes. Default: nothing.
             pub faults: Option<Faults>,
             /// Detection of congestion at egress ports. Default: none.
@@ -75,6 +77,7 @@ macro_rules! with_slots {
             pub fn slots(&self) -> Slots<'_> {
                 Slots {
                     flow_control: self.flow_control.as_ref(),
+                    link_retry: self.link_retry.as_ref(),
                     faults: self.faults.as_ref(),
                     congestion_point: self.congestion_point.as_ref(),
                     buffer: self.buffer.as_ref(),
@@ -126,6 +129,7 @@ impl From<Qp> for Sharing {
 #[expect(missing_docs, reason = "as in the tables above")]
 pub struct Slots<'a> {
     pub flow_control: Option<&'a FlowControl>,
+    pub link_retry: Option<&'a LinkRetryParams>,
     pub faults: Option<&'a Faults>,
     pub congestion_point: Option<&'a Many<CongestionPointParams>>,
     pub buffer: Option<&'a BufferParams>,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use floodway_fabric::blueprint::PauseFault;
-use floodway_mechanisms::registry::{BufferParams, CongestionPointParams, SchedulerParams};
+use floodway_mechanisms::registry::{BufferParams, CongestionPointParams, LinkRetryParams, SchedulerParams};
 use floodway_units::{Bytes, Length, Rate, Span, Time};
 
 use super::plan::{Choice, DirectionPlan, EndPlan, Origin, Plan};
@@ -20,6 +20,7 @@ use crate::workload::Workload;
 /// Slots that belong to links, to switches, to hosts, to flows.
 const OF_LINKS: &[&str] = &[
     "flow-control",
+    "link-retry",
     "faults",
     "congestion-point",
     "buffer",
@@ -273,6 +274,7 @@ impl<'a> Layer<'a> {
         Choices {
             rate: slots.rate.map(|rate| self.choice("rate", rate)),
             flow_control: slots.flow_control.map(|of| self.choice("flow-control", of.clone())),
+            link_retry: slots.link_retry.map(|retry| self.choice("link-retry", retry.clone())),
             buffer: slots.buffer.map(|buffer| self.choice("buffer", buffer.clone())),
             scheduler: slots.scheduler.map(|scheduler| self.choice("scheduler", scheduler.clone())),
             points: slots.congestion_point.map(|points| self.choice("congestion-point", points.0.clone())),
@@ -497,6 +499,7 @@ impl<'a> Layer<'a> {
 struct Choices {
     rate: Option<Choice<Rate>>,
     flow_control: Option<Choice<FlowControl>>,
+    link_retry: Option<Choice<LinkRetryParams>>,
     buffer: Option<Choice<BufferParams>>,
     scheduler: Option<Choice<SchedulerParams>>,
     points: Option<Choice<Vec<CongestionPointParams>>>,
@@ -505,6 +508,7 @@ struct Choices {
 impl Choices {
     fn to_direction(&self, direction: &mut DirectionPlan, keeps_flow_control: bool) {
         set(&mut direction.rate, self.rate.as_ref());
+        set(&mut direction.link_retry, self.link_retry.as_ref());
         set(&mut direction.flow_control, self.flow_control.as_ref().filter(|_| !keeps_flow_control));
     }
 

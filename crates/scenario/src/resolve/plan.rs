@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use floodway_fabric::blueprint::{ErrorRates, PauseFault};
 use floodway_mechanisms::registry::{
-    BufferParams, CongestionPointParams, FlowControlParams, NotificationParams, ReactionParams,
-    ReliabilityParams, RoutingParams, SchedulerParams,
+    BufferParams, CongestionPointParams, FlowControlParams, LinkRetryParams, NotificationParams,
+    ReactionParams, ReliabilityParams, RoutingParams, SchedulerParams,
 };
 use floodway_mechanisms::slots::{SignalKind, Sizing};
 use floodway_mechanisms::static_buffer;
@@ -111,6 +111,8 @@ pub struct DirectionPlan {
     pub delay: Choice<Span>,
     /// Flow control.
     pub flow_control: Choice<FlowControl>,
+    /// Retry of damaged frames.
+    pub link_retry: Choice<LinkRetryParams>,
     /// Random losses and jitter.
     pub faults: Choice<(ErrorRates, Span)>,
     /// From when on propagation takes another time.
@@ -240,6 +242,7 @@ impl Plan {
         let pfc = FlowControl::All(by_default!(FlowControlParams::Pfc));
         let (flow_control, faults) =
             (Choice::built_in("flow-control", pfc), Choice::built_in("faults", Default::default()));
+        let link_retry = Choice::built_in("link-retry", by_default!(LinkRetryParams::None));
         let end = EndPlan {
             buffer: None,
             scheduler: Choice::built_in("scheduler", by_default!(SchedulerParams::Strict)),
@@ -251,6 +254,7 @@ impl Plan {
                 rate: Choice { value: link.rate, origin: rate.clone() },
                 delay: Choice { value: link.delay, origin: delay.clone() },
                 flow_control: flow_control.clone(),
+                link_retry: link_retry.clone(),
                 faults: faults_of(link, &faults, &error_rate),
                 switchovers: Vec::new(),
             };

@@ -14,6 +14,7 @@ __all__ = ["SLOTS", "body_of", "cell", "page_of", "parameter_table"]
 #: What a slot is for, in the order of the registry.
 SLOTS = {
     "flow-control": "link flow control, for each direction and class of a link",
+    "link-retry": "retry of the frames that a link damages, for each direction of a link",
     "buffer": "admission to a switch's buffer, for each ingress port and class",
     "congestion-point": "detection and marking at an egress port; a list of several is possible",
     "routing": "choice among equal-cost ports, for each switch",

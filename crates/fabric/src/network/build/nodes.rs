@@ -61,7 +61,7 @@ impl NodeBuilder<'_, '_> {
     pub fn nodes(&mut self, machines: Vec<PortMachines>) -> Result<Vec<Node>, BuildError> {
         let blueprint = self.facts.blueprint;
         let mut parts: Vec<Vec<(Port, PortMachines)>> = blueprint.nodes.iter().map(|_| Vec::new()).collect();
-        for (port, machines) in build_ports(self.facts, self.wanted).into_iter().zip(machines) {
+        for (port, machines) in build_ports(self.facts, self.wanted)?.into_iter().zip(machines) {
             parts[self.facts.node_of(port.id).index()].push((port, machines));
         }
         let (mut nodes, mut columns) = (Vec::with_capacity(parts.len()), Columns::default());

@@ -9,6 +9,7 @@ use rustc_hash::FxHashSet;
 use crate::error::BuildError;
 use crate::link::arena::Fifo;
 use crate::link::port::{Gates, Impairment, Link, Port};
+use crate::link::retry::Retry;
 use crate::link::wires::Wire;
 use crate::network::blueprint::Blueprint;
 use crate::network::facts::Facts;
@@ -19,7 +20,10 @@ use crate::switch::discipline::PortQueueing;
 use crate::switch::own_scheduler::checked;
 
 /// The ports of the nodes that are `wanted`, in the order of links.
-pub(crate) fn build_ports(facts: &Facts<'_>, wanted: &[bool]) -> Vec<Port> {
+///
+/// # Errors
+/// A link retry cannot work with its parameters.
+pub(crate) fn build_ports(facts: &Facts<'_>, wanted: &[bool]) -> Result<Vec<Port>, BuildError> {
     let blueprint = facts.blueprint;
     let captured = blueprint.records.capture.iter().flat_map(|capture| &capture.ports);
     let shared = blueprint.records.shares.iter().flat_map(|shares| &shares.ports);
@@ -37,10 +41,11 @@ pub(crate) fn build_ports(facts: &Facts<'_>, wanted: &[bool]) -> Vec<Port> {
             let draws =
                 |end, purpose| stream(blueprint.seed, fold(name_key(&link.name), end as u64), purpose);
             let changes = link.changes();
+            let retry = Retry::at(blueprint, id)?;
             ports.push(Port {
                 id,
                 at_host: facts.ports[id.index()].at_host,
-                controls: false,
+                controls: retry.is_some(),
                 up: true,
                 armed: false,
                 choosing: false,
@@ -49,7 +54,7 @@ pub(crate) fn build_ports(facts: &Facts<'_>, wanted: &[bool]) -> Vec<Port> {
                 has_discipline: false,
                 fast_path_up_to: u32::MAX,
                 noted: noted.contains(&id),
-                observed: changes || direction.jitter.0 > 0,
+                observed: changes || direction.jitter.0 > 0 || retry.is_some(),
                 free_at: 0,
                 free_order: 0,
                 sent: 0,
@@ -72,11 +77,12 @@ pub(crate) fn build_ports(facts: &Facts<'_>, wanted: &[bool]) -> Vec<Port> {
                     errors: into.errors,
                     // Jitter is drawn at the end that sends, and so from another stream.
                     losses: draws(1 - end, if into.jitter > Span::ZERO { "losses" } else { "link" }),
+                    retry,
                 },
             });
         }
     }
-    ports
+    Ok(ports)
 }
 
 /// The machines of the ports of nodes that are `wanted`, in the order of links, and the number of queues that

@@ -16,6 +16,9 @@ impl Capture {
     #[cold]
     #[inline(never)]
     pub fn note(ctx: &mut Ctx<'_, '_>, port: PortId, packet_ref: PacketRef) {
+        if ctx.run.packets[packet_ref].is_ordered_set() {
+            return;
+        }
         let Run { kept, pairs, packets, .. } = &mut *ctx.run;
         let capture = &mut kept.capture;
         let Some(at) = capture.count(port) else { return };

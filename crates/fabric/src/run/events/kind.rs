@@ -27,6 +27,8 @@ pub(crate) enum EventKind {
     FcSender,
     /// A timer of a flow control's receiver half.
     FcReceiver,
+    /// A timer of a link retry.
+    LinkRetry,
     /// A timer of a congestion point.
     CongestionPoint,
     /// A queue pair's pacing time has come.
@@ -42,7 +44,7 @@ pub(crate) enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [EventKind; 15] = [
+    pub const ALL: [EventKind; 16] = [
         EventKind::LinkControl,
         EventKind::Release,
         EventKind::Departure,
@@ -52,6 +54,7 @@ impl EventKind {
         EventKind::Drain,
         EventKind::FcSender,
         EventKind::FcReceiver,
+        EventKind::LinkRetry,
         EventKind::CongestionPoint,
         EventKind::Pacing,
         EventKind::QueuePair,
@@ -71,6 +74,7 @@ impl EventKind {
             EventKind::Crossing => "crossing",
             EventKind::Drain => "drain",
             EventKind::FcSender | EventKind::FcReceiver => "flow-control timer",
+            EventKind::LinkRetry => "link-retry timer",
             EventKind::CongestionPoint => "congestion-point timer",
             EventKind::Pacing => "pacing",
             EventKind::QueuePair | EventKind::Receiver => "queue-pair timer",

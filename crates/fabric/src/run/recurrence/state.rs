@@ -220,7 +220,11 @@ impl Writer<'_, '_> {
         self.until("free_at", *free_at);
         fields!(self; waiting, up, controls, armed, choosing, observed, gates, has_discipline);
         self.packets("control", *control, None);
-        let Impairment { jitter, rng, latest, changes, wire, errors: _, losses } = impairment;
+        let Impairment { jitter, rng, latest, changes, wire, errors: _, losses, retry } = impairment;
+        if retry.is_some() {
+            // Numbers of frames are totals.
+            self.field("retry", &self.now.clone());
+        }
         fields!(self; jitter, rng, changes, wire, losses);
         self.until("latest", *latest);
         let PortMachines {

@@ -358,7 +358,7 @@ impl AtNode<'_, '_> {
                 FcFrame::Pause { class, quanta } => {
                     PortEvent::PauseSent { ingress: id, class, lasts: quanta.span(upstream) }
                 }
-                FcFrame::Credit { .. } | FcFrame::Sent { .. } => continue,
+                FcFrame::Credit { .. } | FcFrame::CreditSet { .. } | FcFrame::Sent { .. } => continue,
             };
             for at in 0..self.node.switch.points.len() {
                 let port = self.node.switch.points[at];

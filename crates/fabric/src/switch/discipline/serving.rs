@@ -8,10 +8,35 @@ use floodway_mechanisms::slots::{DropReason, FcReceiver};
 use floodway_units::cast::low_u16;
 
 use crate::link::arena::{Fifo, PacketRef};
+use crate::link::links::Links;
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::at_node::AtNode;
+use crate::run::ctx::Ctx;
+use crate::switch::congestion::PortMachines;
+
+impl PortMachines {
+    /// The queue that sends next: the control class first.
+    fn next_output(&mut self, links: &Links, ctx: &mut Ctx<'_, '_>, port: Local) -> Option<usize> {
+        let first = ctx.facts.layout.queue(port);
+        if !links.queues.known(first).fifo.is_empty() {
+            return Some(0);
+        }
+        self.pick_queue(links, ctx, port)
+    }
+
+    /// The first packet of a queue starts on the wire.
+    fn starts_output(&mut self, links: &mut Links, ctx: &mut Ctx<'_, '_>, (port, q): (Local, usize)) {
+        let at = ctx.facts.layout.queue(port) + q;
+        let Some(packet_ref) = links.queues.known(at).fifo.front() else { return };
+        let (took, _) = links.start(ctx, port, packet_ref);
+        links.ports.known_mut(port.index()).free_order = ctx.run.events.number();
+        if let Some(output) = self.queueing.output.as_mut() {
+            output.serving = Some((q, took));
+        }
+    }
+}
 
 impl AtNode<'_, '_> {
     /// The transmitter is free: what it has sent leaves its queue, and what is sent next stays in its own.
@@ -26,14 +51,16 @@ impl AtNode<'_, '_> {
         }
         if let Some(frame) = self.node.links.ports.known_mut(port.index()).take_control(&self.ctx.run.packets)
         {
-            let packet = self.ctx.run.packets[frame];
-            self.count_link_control(port, &packet);
-            self.put_on_link(port, frame);
-        } else if let Some(q) = self.next_output(port) {
-            self.starts_output(port, q);
+            self.send_link_control(port, frame);
+        } else if self.retry_takes_turn(port) {
+            // It has sent what it could.
+        } else if let Some(q) =
+            self.node.machines[port.index()].next_output(&self.node.links, &mut self.ctx, port)
+        {
+            self.node.machines[port.index()].starts_output(&mut self.node.links, &mut self.ctx, (port, q));
         }
         self.node.links.ports.known_mut(port.index()).choosing = false;
-        if self.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
+        if self.node.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
             self.node.links.arm(&mut self.ctx, port);
         }
     }
@@ -45,7 +72,7 @@ impl AtNode<'_, '_> {
         let sent = output.sending.take();
         let is_data = sent.is_some_and(|(packet_ref, _)| self.ctx.run.packets[packet_ref].is_data());
         if is_data {
-            self.is_on_link(port, sent);
+            self.node.links.is_on_link(&mut self.ctx, port, sent);
         }
         let at = self.ctx.facts.layout.queue(port);
         let control = !self.node.links.queues.known(at).fifo.is_empty();
@@ -68,9 +95,9 @@ impl AtNode<'_, '_> {
         }
         self.node.links.ports.known_mut(port.index()).choosing = false;
         if !is_data {
-            self.is_on_link(port, sent);
+            self.node.links.is_on_link(&mut self.ctx, port, sent);
         }
-        if self.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
+        if self.node.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
             self.node.links.arm(&mut self.ctx, port);
         }
     }
@@ -85,38 +112,6 @@ impl AtNode<'_, '_> {
         self.node.links.ports.known_mut(port.index()).free_order = self.ctx.run.events.number();
         self.node.links.arm(&mut self.ctx, port);
         true
-    }
-
-    /// The last bit of a packet has left a host.
-    fn is_on_link(&mut self, port: Local, sent: Option<(PacketRef, u64)>) {
-        let Some((packet_ref, took)) = sent else { return };
-        let state = self.node.links.ports.known(port.index());
-        let (free_order, arrival) = (state.free_order, self.ctx.now + state.link.delay);
-        if self.ctx.run.packets[packet_ref].is_data() {
-            self.ctx.run.packets[packet_ref].base += took;
-        }
-        self.node.links.take_off(&mut self.ctx, port, packet_ref, arrival);
-        self.node.links.ports.known_mut(port.index()).free_order = free_order;
-    }
-
-    /// The queue that sends next: the control class first.
-    fn next_output(&mut self, port: Local) -> Option<usize> {
-        let first = self.ctx.facts.layout.queue(port);
-        if !self.node.links.queues.known(first).fifo.is_empty() {
-            return Some(0);
-        }
-        self.node.machines[port.index()].pick_queue(&self.node.links, &mut self.ctx, port)
-    }
-
-    /// The first packet of a queue starts on the wire.
-    fn starts_output(&mut self, port: Local, q: usize) {
-        let at = self.ctx.facts.layout.queue(port) + q;
-        let Some(packet_ref) = self.node.links.queues.known(at).fifo.front() else { return };
-        let (took, _) = self.node.links.start(&self.ctx, port, packet_ref);
-        self.node.links.ports.known_mut(port.index()).free_order = self.ctx.run.events.number();
-        if let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() {
-            output.serving = Some((q, took));
-        }
     }
 
     /// The last bit of a queue's first packet has left.

@@ -172,6 +172,7 @@ impl Net {
             jitter: Span::ZERO,
             flow_control: vec![(Class::DATA, params::<FlowControlParams>(flow_control))],
             errors: ErrorRates::default(),
+            link_retry: params(r#""none""#),
         };
         let end = |node| EndSpec {
             node,

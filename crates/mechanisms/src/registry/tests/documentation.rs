@@ -69,6 +69,7 @@ fn every_head_begins_with_what_it_is_and_its_source() {
 fn all_lines_of_the_registry_are_read() {
     let names = [
         FlowControlParams::names(),
+        LinkRetryParams::names(),
         BufferParams::names(),
         RoutingParams::names(),
         SchedulerParams::names(),
@@ -115,6 +116,7 @@ fn bare<Slot: JsonSchema>() -> Vec<String> {
 fn every_parameter_and_every_keyword_names_the_source_of_its_default() {
     let bare = [
         bare::<FlowControlParams>(),
+        bare::<LinkRetryParams>(),
         bare::<BufferParams>(),
         bare::<RoutingParams>(),
         bare::<SchedulerParams>(),

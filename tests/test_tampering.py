@@ -289,7 +289,7 @@ def test_verify_names_what_it_does_not_cover_of_a_study(
         main(["verify", str(tmp_path / "out")])
     assert ended.value.code == 0
     assert capsys.readouterr().out.splitlines()[3] == (
-        f"{tmp_path}/out: not covered: study.json, report.md, index.html, 3 tables and 1 picture; the same "
+        f"{tmp_path}/out: not covered: study.json, report.md, index.html, 4 tables and 1 picture; the same "
         "study makes them again from the runs"
     )
 

@@ -197,7 +197,7 @@ impl<'a> Layer<'a> {
         Ok(())
     }
 
-    /// A port can have neither a pool nor a crossbar of its own.
+    /// A port can have neither a pool, a crossbar nor output queues of its own.
     fn check_buffer(&self, selector: Option<&str>) -> Result<(), ScenarioError> {
         match self.slots.buffer {
             Some(buffer) if selector == Some("links") => {
@@ -205,12 +205,16 @@ impl<'a> Layer<'a> {
                     let message = "a port shares its switch's pool, whose size is a key of switches";
                     return Err(self.error(&format!("buffer.{}.{key}", buffer.name()), message));
                 }
-                if buffer.plan().crossbar.is_some() {
-                    let message =
-                        "its crossbar belongs to switches: choose it in `defaults` or by `switches`";
-                    return Err(self.error(&format!("buffer.{}", buffer.name()), message));
-                }
-                Ok(())
+                let message = match buffer.plan() {
+                    plan if plan.crossbar.is_some() => {
+                        "its crossbar belongs to switches: choose it in `defaults` or by `switches`"
+                    }
+                    plan if plan.output.is_some() => {
+                        "its queues are those of all ports of a switch: choose it in `defaults` or by `switches`"
+                    }
+                    _ => return Ok(()),
+                };
+                Err(self.error(&format!("buffer.{}", buffer.name()), message))
             }
             _ => Ok(()),
         }

@@ -529,6 +529,11 @@ fn buffers_hold_what_flow_control_asks() {
         changed("buffer.static = { size = \"1MB\" }", "buffer.ioq = {}"),
         "a.toml:7: middle.buffer.ioq: its crossbar belongs to switches: choose it in `defaults` or by `switches`"
     );
+    assert_eq!(
+        changed("buffer.static = { size = \"1MB\" }", "buffer.output-queue = { size = \"1MB\" }"),
+        "a.toml:7: middle.buffer.output-queue: its queues are those of all ports of a switch: choose it in `defaults` \
+         or by `switches`"
+    );
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod tcd;
 mod theory;
 mod threads;
 mod topology_files;
+mod uet;
 mod waiting;
 mod warnings;
 mod worked_example;

@@ -69,7 +69,7 @@ impl FlowIdeals<'_, '_> {
     /// Computes those that were not known when the flows started: of all flows where the network changes, and
     /// of packets that are spread over unlike paths, which may beat each path alone.
     pub fn complete(&self, records: &mut Records) {
-        let sprays = || self.facts.path_facts().sprays();
+        let sprays = || self.facts.spreads || self.facts.path_facts().sprays();
         let ideals = match self.facts.changes {
             true => self.changed(records),
             false if sprays() => self.sprayed(records),
@@ -273,7 +273,7 @@ impl<'a> Sweep<'a> {
         let Some(group) = &mut self.groups[at] else { return };
         group.open.push(flow);
         self.ideals[flow].changed |= asked.stays && self.has_changed;
-        note(&mut self.ideals[flow], &group.paths, &asked.packets);
+        note(self.facts, &mut self.ideals[flow], &group.paths, &asked.packets);
         self.finishes.push(Reverse((asked.to, flow)));
     }
 
@@ -389,7 +389,7 @@ impl<'a> Sweep<'a> {
         self.look(at);
         let Some(group) = &self.groups[at] else { return };
         for &flow in &group.open {
-            note(&mut self.ideals[flow], &group.paths, &self.asked[flow].packets);
+            note(self.facts, &mut self.ideals[flow], &group.paths, &self.asked[flow].packets);
         }
     }
 
@@ -471,9 +471,9 @@ fn link_of(change: &Change) -> u32 {
     }
 }
 
-fn note(ideal: &mut Ideal, paths: &Paths<'_>, packets: &Packets) {
+fn note(facts: &Facts<'_>, ideal: &mut Ideal, paths: &Paths<'_>, packets: &Packets) {
     if let Some(Span(time)) = paths.time(packets) {
         ideal.least = ideal.least.min(time);
-        ideal.spread |= paths.are_mixed();
+        ideal.spread |= facts.spreads || paths.are_mixed();
     }
 }

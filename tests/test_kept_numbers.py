@@ -104,7 +104,7 @@ name = "curves"
 kind = "cdf"
 of = "slowdown"
 """
-SINCE = "are new or have changed since the numbers of 2026-01-01; what needs them is not run."
+SINCE = "by 2026-01-01, or have changed since; what needs them is not run."
 MADE = Made(command="pages", date="2026-01-02", revision="def")
 
 
@@ -230,19 +230,19 @@ def test_runs_of_another_scenario_do_not_count(ran: tuple[Paper, Conducted], tmp
     paper.edit("curves", "value = 1", "value = 1e6")
     found = paper.judged()
     after = verdicts(found)
-    assert found["lacks"] == [f"losses: 3 of 9 runs {SINCE}"]
+    assert found["lacks"] == [f"losses: 3 of 9 runs were not run {SINCE}"]
     short = "short flows are sooner with flow control"
     assert (before[short], after[short]) == ("unfinished", "not run")
     assert before["nothing is lost with it"] == after["nothing is lost with it"] == "agrees"
     assert (before["so many flows"], after["so many flows"]) == ("agrees", "differs")
     paper.edit("curves", "seeds = 3", "seeds = 4")
     found = paper.judged()
-    assert "curves: 1 of 4 runs are new" in found["lacks"][0]
+    assert "curves: 1 of 4 runs were not run" in found["lacks"][0]
     assert verdicts(found)["so many flows"] == "not run"
     # It is of runs of which some are no longer all that the study has.
     assert [study["pictures"] for study in found["studies"] if study["name"] == "curves"] == [[]]
     page = results_page("pools", found, None, MADE)
-    assert f"losses: 3 of 9 runs {SINCE}" in page
+    assert f"losses: 3 of 9 runs were not run {SINCE}" in page
 
 
 def test_a_file_that_a_scenario_reads_and_its_text_decide_which_run_it_is(
@@ -253,7 +253,7 @@ def test_a_file_that_a_scenario_reads_and_its_text_decide_which_run_it_is(
     small.write_text("# A comment.\n" + small.read_text(encoding="utf-8"), encoding="utf-8")
     assert paper.judged()["lacks"] == []
     small.write_text(SMALL.replace('"1us"', '"2us"'), encoding="utf-8")
-    assert [line.partition(" are")[0] for line in paper.judged()["lacks"]] == [
+    assert [line.partition(" were")[0] for line in paper.judged()["lacks"]] == [
         "curves: 3 of 3 runs",
         "losses: 6 of 9 runs",
     ]
@@ -265,7 +265,7 @@ def test_a_metric_that_is_of_something_else_now_does_not_count(
     paper = ran[0].copy(tmp_path)
     paper.edit("losses", '"10KB"', '"20KB"')
     found = paper.judged()
-    assert found["lacks"] == [f"losses: the metrics short-p99 {SINCE}"]
+    assert found["lacks"] == [f"losses: the metrics short-p99 were not computed {SINCE}"]
     assert verdicts(found)["short flows are sooner with flow control"] == "not run"
     assert verdicts(found)["nothing is lost with it"] == "agrees"
 

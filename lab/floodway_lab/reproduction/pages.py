@@ -70,7 +70,8 @@ def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | 
     """
     paper = next((study["paper"] for study in full["studies"] if study["paper"]), name)
     head = map(plain, [*full["lacks"], *full["counts"]])
-    parts = [f"# {plain(paper)}: results at full size", _made(full, made), *head, *_overview(name, full)]
+    size = "of a part of its runs" if full["lacks"] else "at full size"
+    parts = [f"# {plain(paper)}: results {size}", _made(full, made), *head, *_overview(name, full)]
     parts += ["## Figure by figure", RULE]
     for study in full["studies"]:
         parts += _study(name, study)

@@ -196,9 +196,9 @@ def _lacks(parts: Sequence[Part], kept: Sequence[Kept]) -> Iterator[str]:
     for part, each in zip(parts, kept, strict=True):
         if not each.date:
             continue
-        name, since = part.study.name, f"since the numbers of {each.date}; what needs them is not run."
+        name, since = part.study.name, f"by {each.date}, or have changed since; what needs them is not run."
         if missing := _missing(part):
             runs = f"{missing} of {counted(len(part.numbers.runs), 'run')}"
-            yield f"{name}: {runs} are new or have changed {since}"
+            yield f"{name}: {runs} were not run {since}"
         if lacks := each.lacks(part.study):
-            yield f"{name}: the metrics {', '.join(lacks)} are new or have changed {since}"
+            yield f"{name}: the metrics {', '.join(lacks)} were not computed {since}"

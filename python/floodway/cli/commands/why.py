@@ -48,7 +48,7 @@ def command(  # noqa: PLR0913 (one argument an option)
       floodway why out/incast worst
       floodway why out/incast victim:h2:0 --json
       floodway why out/two-sites/pfc gradients:0
-      floodway why out/training step:skips
+      floodway why out/repeats nccl:skips
 
     \b
     Exit codes:

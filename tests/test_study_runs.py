@@ -191,6 +191,12 @@ def test_ctrl_c_ends_soon_keeps_what_had_ended_and_says_so(tmp_path: Path, flood
     assert re.search(r"^ +little +4 *$", status.out, re.MULTILINE)
 
 
+def workers_of(pid: int) -> list[str]:
+    """Of all threads of a process."""
+    children = Path(f"/proc/{pid}/task").glob("*/children")
+    return [child for file in children for child in file.read_text(encoding="utf-8").split()]
+
+
 @pytest.mark.long
 def test_a_killed_worker_is_a_failed_run_and_the_others_go_on(tmp_path: Path, floodway: Command) -> None:
     text = BRIEF.replace("seeds = 2", "seeds = 1").replace('"1 MB"', '"1 MB"\nscenario = "long.toml"')
@@ -203,8 +209,8 @@ def test_a_killed_worker_is_a_failed_run_and_the_others_go_on(tmp_path: Path, fl
         for _ in range(2):
             # Both of the long runs, one after the other.
             until(lambda: len(keys_of(tmp_path / "out")) == 2, "the two short runs")
-            children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text(encoding="utf-8")
-            (worker,) = children.split()
+            until(lambda: len(workers_of(running.pid)) == 1, "a worker")
+            (worker,) = workers_of(running.pid)
             time.sleep(0.3)
             os.kill(int(worker), signal.SIGKILL)
             until(lambda gone=worker: not Path(f"/proc/{gone}").exists(), "its end")  # type: ignore[misc]

@@ -91,7 +91,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "mine.py").write_text(own_control, encoding="utf-8")
     # A rate control and its study.
     tutorial = ROOT / "docs" / "paper-in-a-day.md"
-    for name, language in (("settle.py", "python"), ("paper.toml", "toml")):
+    for name, language in (("converge.py", "python"), ("paper.toml", "toml")):
         (own_file,) = blocks(tutorial, language)
         (made / name).write_text(own_file, encoding="utf-8")
     # What an operator has: a question, and the files of a switch.

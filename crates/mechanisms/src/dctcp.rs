@@ -57,7 +57,9 @@ use floodway_units::{Bytes, Rate, Tally, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{AckView, Allowance, Mark, Need, ParamError, QpInfo, Reaction, ReactionPoint};
+use crate::slots::{
+    AckView, Allowance, Mark, Need, ParamError, QpInfo, Reaction, ReactionPoint, counted_update,
+};
 
 /// Parameters of DCTCP.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -198,8 +200,21 @@ impl ReactionPoint for Rp {
     }
 
     fn counted_from(&self, psn: u64, _sent: &[u64]) -> Option<String> {
-        let Rp { rate, alpha, batch_end, batch, marked, recovery_end, .. } = self;
-        let end = (*batch_end > 0).then(|| batch_end.wrapping_sub(psn));
+        let Rp {
+            g: _,
+            rai: _,
+            rmin: _,
+            line: _,
+            mtu: _,
+            rate,
+            alpha,
+            batch_end,
+            batch,
+            marked,
+            recovery_end,
+            increases: _,
+        } = self;
+        let end = counted_update(*batch_end, psn);
         let recovery = recovery_end.map(|end| end.wrapping_sub(psn));
         Some(format!(
             "rate: {rate:?} alpha: {alpha:?} batch_end: {end:?} batch: {batch} marked: {marked} \

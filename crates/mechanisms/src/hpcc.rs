@@ -98,6 +98,8 @@ mod windowed;
 
 pub use presets::Preset;
 
+use std::fmt::Debug;
+
 use floodway_units::{Bytes, Rate, Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -212,6 +214,17 @@ pub struct Rp {
 enum Machine {
     Windowed(Box<windowed::Machine>),
     Rated(Box<rated::Machine>),
+}
+
+/// The state of either machine, as `ReactionPoint::counted_from` asks for it.
+fn state_text(
+    meter: &str,
+    allowance: &Allowance,
+    reference: &dyn Debug,
+    stage: u32,
+    update: Option<u64>,
+) -> String {
+    format!("{meter} allowance: {allowance:?} reference: {reference:?} stage: {stage} update: {update:?}")
 }
 
 impl ReactionPoint for Rp {

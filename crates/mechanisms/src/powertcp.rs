@@ -83,7 +83,9 @@ use floodway_units::{Bytes, Rate, Span, Tally, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{AckView, Allowance, IntHop, Need, OfPath, ParamError, QpInfo, Reaction, ReactionPoint};
+use crate::slots::{
+    AckView, Allowance, IntHop, Need, OfPath, ParamError, QpInfo, Reaction, ReactionPoint, counted_update,
+};
 
 /// Minimum smoothed power: a window is divided by it.
 const LEAST_POWER: f64 = 1e-3;
@@ -368,8 +370,19 @@ impl ReactionPoint for Rp {
     }
 
     fn counted_from(&self, psn: u64, sent: &[u64]) -> Option<String> {
-        let Rp { settings: _, allowance, window, old, update_at, smoothed, hops, last, .. } = self;
-        let update = (*update_at > 0).then(|| update_at.wrapping_sub(psn));
+        let Rp {
+            settings: _,
+            allowance,
+            window,
+            old,
+            update_at,
+            smoothed,
+            hops,
+            last,
+            increases: _,
+            rates_set: _,
+        } = self;
+        let update = counted_update(*update_at, psn);
         let hops = hops
             .iter()
             .enumerate()

@@ -91,7 +91,7 @@ use floodway_units::{Bytes, Rate, Span, Tally, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{AckView, Allowance, Need, ParamError, QpInfo, Reaction, ReactionPoint};
+use crate::slots::{AckView, Allowance, Need, ParamError, QpInfo, Reaction, ReactionPoint, counted_update};
 use presets::Settings;
 
 /// Parameters of TIMELY: a set of published values, and changes to it.
@@ -286,7 +286,7 @@ impl ReactionPoint for Rp {
         let Rp { settings, rate, last, difference, streak, update_at, acked, increases: _ } = self;
         // Beyond that every increase is a hyper increase.
         let streak = (*streak).min(settings.hai_after);
-        let update = (*update_at > 0).then(|| update_at.wrapping_sub(psn));
+        let update = counted_update(*update_at, psn);
         Some(format!(
             "rate: {rate:?} last: {last:?} difference: {difference:?} streak: {streak} update: {update:?} \
              acked: {acked:?}"

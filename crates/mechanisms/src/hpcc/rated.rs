@@ -6,7 +6,8 @@ use floodway_units::{Bytes, Rate, Tally};
 
 use super::meter::{Hop, Meter};
 use super::presets::Settings;
-use crate::slots::{AckView, Allowance};
+use super::state_text;
+use crate::slots::{AckView, Allowance, counted_update};
 
 /// State of a queue pair.
 #[derive(Debug)]
@@ -66,12 +67,18 @@ impl Machine {
 
     /// Its state, as `ReactionPoint::counted_from` asks for it.
     pub(super) fn counted_from(&self, psn: u64, sent: &[u64]) -> Option<String> {
-        let Machine { settings: _, meter, allowance, reference, stage, update_at, .. } = self;
-        let meter = meter.counted_from(sent)?;
-        let update = (*update_at > 0).then(|| update_at.wrapping_sub(psn));
-        Some(format!(
-            "{meter} allowance: {allowance:?} reference: {reference:?} stage: {stage} update: {update:?}"
-        ))
+        let Machine {
+            settings: _,
+            meter,
+            allowance,
+            reference,
+            stage,
+            update_at,
+            increases: _,
+            rates_set: _,
+        } = self;
+        let update = counted_update(*update_at, psn);
+        Some(state_text(&meter.counted_from(sent)?, allowance, reference, *stage, update))
     }
 
     pub(super) fn on_ack(&mut self, ack: &AckView<'_>) {

@@ -367,6 +367,12 @@ hooks! {
     }
 }
 
+/// The sequence number of a reaction point's next update, counted from `psn`, for `counted_from`: none while
+/// it is 0, before the first update.
+pub(crate) fn counted_update(at: u64, psn: u64) -> Option<u64> {
+    (at > 0).then(|| at.wrapping_sub(psn))
+}
+
 hooks! {
     ($)
     /// At the sender: chooses new packets and retransmissions; one per sending queue pair.

@@ -43,6 +43,7 @@ pub use congestion::{
 pub use discipline::{Discipline, Meter, Queueing, Turn};
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};
 pub use granter::{Grant, Granter, HostInfo};
+pub(crate) use host::counted_update;
 pub use host::{
     AckView, Allowance, ControlMessage, IntHop, LossView, NotificationPoint, Observes, Products, QpInfo,
     ReactionPoint, Reply, Segment, TICKS, TransportReceiver, TransportSender,

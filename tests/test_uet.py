@@ -105,3 +105,43 @@ def test_the_form_of_the_simulator_gives_other_numbers() -> None:
 def test_a_value_without_meaning_is_refused(key: str, value: str, text: str) -> None:
     with pytest.raises(ScenarioError, match=text):
         floodway.load(SCENARIOS / "uet-incast.toml").replace(sets=[(key, value)])
+
+
+def test_with_sleek_losses_are_found_sooner_than_by_timers() -> None:
+    sets = (
+        ("defaults.buffer.output-queue.trim", "false"),
+        ("defaults.buffer.output-queue.size", '"400KB"'),
+    )
+    timers = run("uet-incast", *sets)
+    sleek = run("uet-incast", *sets, ("defaults.reliability", "{ uet = { sleek = true } }"))
+    assert sleek.flows["timeouts"].sum() == 0 < timers.flows["timeouts"].sum()
+    assert sleek.flows["finish_sender_us"].max() < timers.flows["finish_sender_us"].max()  # type: ignore[operator]
+    assert sleek.outcome.faults == ()
+
+
+@pytest.mark.parametrize("control", ['"rccc"', '["nscc", "rccc"]'])
+def test_flows_go_on_where_most_reports_and_grants_are_lost(control: str) -> None:
+    sets = (
+        ("defaults.rate-control", control),
+        # Of six links in turn: 76 % of all are lost.
+        ("defaults.faults.error-rate", "{ control = 0.2 }"),
+        ("workload.incast.burst.size", '"100KB"'),
+        ("limit", '"100ms"'),
+        ("seed", "3"),
+    )
+    result = run("uet-credit", *sets)
+    assert dict(result.outcome.drops)["link_error"] > 100
+    assert result.flows["finished"].all()
+    assert (result.flows["delivered_bytes"] == result.flows["size_bytes"]).all()
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_probes_and_requests_come_the_same_on_any_number_of_threads(threads: int) -> None:
+    sets = (
+        ("defaults.buffer.output-queue.trim", "false"),
+        ("defaults.reliability", "{ uet = { sleek = true } }"),
+        SMALL,
+    )
+    one, other = run("uet-incast", *sets), run("uet-incast", *sets, threads=threads)
+    assert one.flows.equals(other.flows)
+    assert one.counters.equals(other.counters)

@@ -22,7 +22,7 @@ COMMAND = (
 )
 FLOWS = "name\tflow_id\tsize_bytes\trx_done_ps\tack_done_ps"
 #: Cases of the reference that are equal, or within its spread.
-EQUAL = 35
+EQUAL = 42
 #: 489 full packets of 332,000 ps and one of 160,800, five more hops of 332,000, and 6 us; the ACK takes 6 us
 #: and six hops of 5,120 ps.
 RECEIVED, ACKNOWLEDGED = 170_168_800, 176_199_520
@@ -35,13 +35,15 @@ PATHS = """flow_id\tkind\tqueue\tfirst_ps
 """
 
 
-def case(folder: Path, *, command: str = COMMAND, received: int = RECEIVED) -> Path:
+def case(
+    folder: Path, *, command: str = COMMAND, received: int = RECEIVED, acknowledged: int = ACKNOWLEDGED
+) -> Path:
     """Write a case of one flow through six links."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "command.txt").write_text(command + "\n", encoding="utf-8")
     matrix = "Nodes 16\nConnections 1\n0->13 start 0 size 2000000\n"
     (folder / "connections.cm").write_text(matrix, encoding="utf-8")
-    row = f"Uec_0_13\t1000000001\t2000000\t{received}\t{ACKNOWLEDGED}"
+    row = f"Uec_0_13\t1000000001\t2000000\t{received}\t{acknowledged}"
     (folder / "flows.tsv").write_text(f"{FLOWS}\n{row}\n", encoding="utf-8")
     (folder / "paths.tsv").write_text(PATHS, encoding="utf-8")
     return folder
@@ -86,16 +88,20 @@ def test_a_folder_of_cases_is_known_by_its_files_and_run_from_the_command_line(
     assert "error: wide/two: at 1 ps" in done.err
 
 
-def test_a_case_whose_paths_are_drawn_is_not_run_and_says_why(tmp_path: Path) -> None:
-    (case(tmp_path / "one") / "paths.tsv").unlink()
-    (result,) = validate_uet(tmp_path / "one").results
-    assert result.verdict == "not run"
-    assert "are drawn" in result.reason
+@pytest.mark.parametrize(("received", "verdict"), [(ACKNOWLEDGED, "pass"), (ACKNOWLEDGED + 1, "fail")])
+def test_one_run_in_which_chance_decides_has_to_be_within_the_spread_of_ours(
+    tmp_path: Path, received: int, verdict: str
+) -> None:
+    # One flow takes as long on all paths, so that all runs are equal.
+    folder = case(tmp_path / "one", command=COMMAND.replace("-paths 1", "-paths 64"), acknowledged=received)
+    (folder / "paths.tsv").unlink()
+    (result,) = validate_uet(folder).results
+    assert (result.verdict, result.seeds) == (verdict, 10)
 
 
 def test_an_option_that_is_not_modelled_is_named(tmp_path: Path) -> None:
-    (result,) = validate_uet(case(tmp_path / "one", command=f"{COMMAND} -sleek")).results
-    assert (result.verdict, result.reason) == ("not run", "not modelled: -sleek")
+    (result,) = validate_uet(case(tmp_path / "one", command=f"{COMMAND} -failed 1")).results
+    assert (result.verdict, result.reason) == ("not run", "not modelled: -failed")
 
 
 def test_where_chance_decides_the_mean_of_several_runs_has_to_be_within_the_spread(tmp_path: Path) -> None:

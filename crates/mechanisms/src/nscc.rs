@@ -66,6 +66,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{
     AckView, Allowance, Cut, LossView, Mark, Need, OrAuto, ParamError, QpInfo, Reaction, ReactionPoint,
+    Sample,
 };
 pub use crate::uet::Form;
 
@@ -169,12 +170,11 @@ impl ReactionPoint for Rp {
     }
 
     fn on_ack(&mut self, now: Time, ack: &AckView<'_>) {
-        self.on_report(now, ack, true);
+        self.on_report(now, ack, Some(&Sample { rtt: ack.rtt, query: None }));
     }
 
-    fn on_report(&mut self, now: Time, ack: &AckView<'_>, is_timed: bool) {
-        let rtt = is_timed.then_some(ack.rtt);
-        self.0.on_report(now, rtt, ack.marked == Mark::Ce, ack.acked, ack.in_flight);
+    fn on_report(&mut self, now: Time, ack: &AckView<'_>, sample: Option<&Sample>) {
+        self.0.on_report(now, sample, ack.marked == Mark::Ce, ack.acked, ack.in_flight);
     }
 
     fn on_cut(&mut self, now: Time, cut: &Cut) {

@@ -147,12 +147,12 @@ impl slots::Admission for Admission {
         // Section 4.1: a packet without room loses its payload, and its header goes on.
         if e.len + p.frame <= self.size {
             Admit::Shared
-        } else if !self.trim {
-            Admit::Drop(DropReason::Egress)
         } else if self.victim == Victim::Either && uniform(rng) < 0.5 {
             Admit::CutLast
-        } else {
+        } else if self.trim {
             Admit::Cut
+        } else {
+            Admit::Drop(DropReason::Egress)
         }
     }
 }
@@ -196,6 +196,11 @@ mod tests {
         let last = admitted(either, 10_000, 1_000).into_iter().filter(|cut| *cut == Admit::CutLast).count();
         // Four standard deviations.
         assert!((437..=563).contains(&last), "{last}");
+        // Without trimming the same packets are dropped.
+        let dropped = admitted(Params { trim: false, ..either }, 10_000, 1_000);
+        let last = dropped.iter().filter(|cut| **cut == Admit::CutLast).count();
+        assert!((437..=563).contains(&last), "{last}");
+        assert!(!dropped.contains(&Admit::Cut));
     }
 
     #[test]

@@ -48,7 +48,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::slots::{
     AckView, Allowance, Backlog, ControlMessage, Cut, Granter, HostInfo, LossView, Need, ParamError, QpInfo,
-    Reaction, ReactionPoint,
+    Reaction, ReactionPoint, Sample,
 };
 pub use crate::uet::Form;
 use crate::uet::largest_window;
@@ -148,9 +148,9 @@ impl ReactionPoint for Rp {
         true
     }
 
-    fn on_report(&mut self, _now: Time, ack: &AckView<'_>, is_timed: bool) {
-        if is_timed {
-            self.lower_base_rtt(ack.rtt);
+    fn on_report(&mut self, _now: Time, _ack: &AckView<'_>, sample: Option<&Sample>) {
+        if let Some(Sample { rtt, query: None }) = sample {
+            self.lower_base_rtt(*rtt);
         }
         self.is_answered();
     }

@@ -7,7 +7,14 @@
 //! once if a packet was marked, asks for it, is the first one, came twice or came without its payload; else
 //! when `ack-every` bytes have arrived. A report has the number before which all has arrived, the bits of 64
 //! others, and the bytes received. Of a packet without payload (`buffer.output-queue.trim`) it says so, and
-//! the sender sends that packet again, before new data. Without a report a timer does, packet by packet.
+//! the sender sends that packet again, before new data. Without a report a timer does, packet by packet. If
+//! neither window nor credit lets the packet go then, the sender sends a request (RTS), a packet without
+//! payload that asks for a report, and for credit, at most once a round trip.
+//!
+//! With `sleek` it need not wait for the timer where switches drop packets rather than cut them. Once as many
+//! packets have arrived behind a missing one as 1.5 windows hold, 5 at least, it sends again what is missing,
+//! each packet once, whatever its window. Where it hears nothing it sends a probe, which waits in the queues
+//! of data. If the answer comes without delay, nothing waits any more: what is missing is sent again.
 //!
 //! Each packet carries an entropy value, which switches hash (`routing.ecmp`), and each report returns it:
 //!
@@ -47,8 +54,10 @@
 //!   simulator.
 //! - The timeout of that simulator does not depend on the round trip and expires before any report where a
 //!   path is long; `form = "spec"` has two round trips as its least.
-//! - Probes and loss detection by the number of packets out of order (SLEEK) and requests to send (RTS) are
-//!   not modelled: without trimming, a loss costs a timeout.
+//! - A request that is lost is sent again as a request; in the Consortium's simulator as an empty data
+//!   packet. In `form = "spec"` a sender without credit that waits for nothing also sends one after eight
+//!   round trips, as grants may be lost, too; that is floodway's choice.
+//! - SLEEK's target for probes is that of `nscc` with `target = "auto"`.
 //!
 //! # References
 //!
@@ -65,6 +74,7 @@ use crate::slots::{OrAuto, ParamError, QpInfo, Reliability, Repeats};
 mod entropy;
 mod receiver;
 mod sender;
+mod sleek;
 
 pub use entropy::Entropy;
 pub use receiver::Receiver;
@@ -91,6 +101,11 @@ pub struct Params {
     /// sizes of queues.
     /// Source: the Consortium's simulator, `main_uec.cpp`.
     pub rto: OrAuto<Span>,
+    /// Whether the sender also finds losses by packets that arrived behind them, and sends probes where no
+    /// report comes (SLEEK): for switches that drop rather than cut packets; not where flow control loses
+    /// none.
+    /// Source: the Consortium's simulator, which has it off.
+    pub sleek: bool,
 }
 
 /// The source that is followed where the specification and its simulator differ.
@@ -113,6 +128,7 @@ impl Default for Params {
             paths: 64,
             ack_every: Bytes::kib(16),
             rto: OrAuto::Auto,
+            sleek: false,
         }
     }
 }
@@ -160,8 +176,15 @@ impl Reliability for Params {
 
     fn build(&self, qp: &QpInfo) -> Result<(Sender, Receiver), ParamError> {
         self.check()?;
+        if self.sleek && qp.lossless {
+            let message = "it finds lost packets, and flow control loses none; leave it out, or choose \
+                           flow-control = \"lossy\"";
+            return Err(ParamError::new("sleek", message));
+        }
         let choice = entropy::Choice::new(self.entropy, self.paths, qp);
-        Ok((Sender::new(qp, self.rto(qp), choice), Receiver::new(qp, self.ack_every)))
+        let sleek = self.sleek.then(|| sleek::Sleek::new(self.form, qp));
+        let sender = Sender::new(qp, self.form, self.rto(qp), choice, sleek);
+        Ok((sender, Receiver::new(qp, self.ack_every)))
     }
 
     fn repeats(&self) -> Repeats {

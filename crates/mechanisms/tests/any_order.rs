@@ -252,11 +252,12 @@ fn drive_transport_sender(choice: &ReliabilityParams, lossless: bool, inputs: &[
                 let next = machine.next_segment(world.now);
                 assert_eq!(next.map(|segment| segment.payload + header), ready);
                 if next.is_some() {
-                    machine.header(world.now, &Room { window: Bytes(9_000), closed: false });
+                    machine.header(world.now, &Room { window: Bytes(9_000), closed: false, wants: 0 });
                 }
             }
             Transport::Reply(reply) if machine.has_headers() => {
                 let reported = machine.on_reported(world.now, &report(*reply));
+                machine.after_report(world.now, Bytes(9_000));
                 acknowledged += reported.acked.0;
             }
             Transport::Reply(reply) => acknowledged += machine.on_reply(world.now, *reply).0.0,

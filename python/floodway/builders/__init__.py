@@ -2886,6 +2886,10 @@ class Uet(Table):
     rto
         Time after which a packet without report counts as lost, above 0; `"auto"` for what
         follows from the sizes of queues. Source: the Consortium's simulator, `main_uec.cpp`.
+    sleek
+        Whether the sender also finds losses by packets that arrived behind them, and sends
+        probes where no report comes (SLEEK): for switches that drop rather than cut packets;
+        not where flow control loses none. Source: the Consortium's simulator, which has it off.
     """
 
     _tag: ClassVar[str | None] = "uet"
@@ -2894,6 +2898,7 @@ class Uet(Table):
     paths: int | None = None
     ack_every: Size | None = None
     rto: TimeOrAuto | None = None
+    sleek: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,8 @@ pub(crate) enum Kind {
     ToSender,
     /// A message of the sender's machines to the receiver's.
     ToReceiver,
+    /// A packet of a transport without payload, by which the sender asks for a report.
+    Query,
     /// A pause frame of the MAC: one time a class.
     Pause,
     /// A credit limit, or bytes sent, of one class.
@@ -185,6 +187,11 @@ impl Packet {
         self.kind == Kind::Data
     }
 
+    /// May ports mark it?
+    pub fn takes_mark(&self) -> bool {
+        matches!(self.kind, Kind::Data | Kind::Query)
+    }
+
     /// Answers data, is a CNP or a message of the receiver: travels from receiver to sender.
     #[inline]
     pub fn is_reply(&self) -> bool {
@@ -327,6 +334,15 @@ impl Packet {
     /// packet.
     pub fn set_psn_of_reply(&mut self, psn: u64, answered: &Packet) {
         self.set_psn(psn, psn.wrapping_sub(answered.psn()).wrapping_add(answered.turn()));
+    }
+
+    /// Gives a report its number: as above of data, and of a packet that asked for it without being data.
+    pub fn set_psn_of_report(&mut self, next: u64, answered: &Packet) {
+        if answered.has_turn() {
+            self.set_psn_of_reply(next, answered);
+        } else {
+            self.set_psn(next, answered.turn());
+        }
     }
 
     /// Sequence number of data; of a reply the one that it names.

@@ -152,7 +152,7 @@ impl<'w> CaptureFile<'w> {
 
     fn datagram(&self, packet: &Captured, macs: [Mac; 2], ecn: IpEcn) -> Datagram {
         let tuple = &self.capture.flows[packet.flow as usize].tuple;
-        let forward = matches!(packet.kind, Kind::Data | Kind::Trimmed | Kind::ToReceiver);
+        let forward = matches!(packet.kind, Kind::Data | Kind::Trimmed | Kind::ToReceiver | Kind::Query);
         let ends = [tuple.source, tuple.destination];
         Datagram {
             macs,

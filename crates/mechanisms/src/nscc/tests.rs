@@ -34,7 +34,7 @@ fn report(rp: &mut Rp, now: Time, rtt: Span, marked: bool, packets: u64) {
         marked,
         ..AckView::example()
     };
-    rp.on_report(now, &ack, true);
+    rp.on_report(now, &ack, Some(&Sample { rtt, query: None }));
 }
 
 #[test]

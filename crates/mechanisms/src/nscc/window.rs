@@ -5,7 +5,7 @@ use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rate, Span, Time};
 
 use super::Average;
-use crate::slots::{Cut, QpInfo};
+use crate::slots::{Cut, QpInfo, Query, Sample};
 use crate::uet::{Form, largest_window};
 
 /// The reference network of `scaling_a` and `scaling_b`: 100 Gbit/s and 12 us. Source: UEC, section 3.6.13.3.
@@ -154,21 +154,35 @@ impl Window {
     }
 
     /// A report: `new` bytes arrived, and `in_flight` are left.
-    pub fn on_report(&mut self, now: Time, rtt: Option<Span>, mark: bool, new: Bytes, in_flight: Bytes) {
+    pub fn on_report(
+        &mut self,
+        now: Time,
+        sample: Option<&Sample>,
+        mark: bool,
+        new: Bytes,
+        in_flight: Bytes,
+    ) {
         self.achieved += new.0;
         self.received += new.0;
         self.ignored += new.0;
-        let delay = match rtt {
-            None => self.average,
-            Some(rtt) => {
-                self.lower_base_rtt(rtt.0);
-                let delay = rtt.0 - self.base_rtt;
-                let sample = if !mark && delay > self.of.target { self.base_rtt / 4 } else { delay };
-                self.take_sample(now, sample);
-                delay
-            }
-        };
+        let delay = sample.map_or(self.average, |sample| self.delay_of(now, sample, mark));
         self.react(now.0, mark, delay, new.0, in_flight.0);
+    }
+
+    /// The delay of a sample, which the average takes in. Only data lowers the base round trip: of a shorter
+    /// packet that took less, a probe has no delay, and a request says nothing.
+    fn delay_of(&mut self, now: Time, sample: &Sample, mark: bool) -> u64 {
+        let rtt = sample.rtt.0;
+        match sample.query {
+            None => self.lower_base_rtt(rtt),
+            Some(Query::Probe) if rtt < self.base_rtt => return 0,
+            Some(Query::Request) if rtt < self.base_rtt => return self.average,
+            Some(_) => {}
+        }
+        let delay = rtt - self.base_rtt;
+        let sample = if !mark && delay > self.of.target { self.base_rtt / 4 } else { delay };
+        self.take_sample(now, sample);
+        delay
     }
 
     /// Reacts to a report.

@@ -3,7 +3,7 @@
 use borsh::{BorshDeserialize, BorshSerialize};
 use floodway_units::{Bytes, FlowId, NodeId, Rate, Span, Time};
 
-use super::{Backlog, Cnp, Cut, Cx, Header, Mark, PacketView, Report, Reported, Room};
+use super::{Backlog, Cnp, Cut, Cx, Header, Mark, PacketView, Report, Reported, Room, Sample};
 
 /// The fixed values of a queue pair when its machines are built.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
@@ -274,9 +274,8 @@ hooks! {
         fn on_sent(&mut self, _now: Time, _wire: Bytes) {}
         /// An acknowledgement has arrived.
         fn on_ack(&mut self, _now: Time, _ack: &AckView<'_>) {}
-        /// An acknowledgement has arrived in a report ([`Report`]); `_is_timed`: its `rtt` is the round trip
-        /// of one transmission, and so a sample of delay.
-        fn on_report(&mut self, now: Time, ack: &AckView<'_>, _is_timed: bool) {
+        /// An acknowledgement has arrived in a report ([`Report`]), perhaps with a sample of the round trip.
+        fn on_report(&mut self, now: Time, ack: &AckView<'_>, _sample: Option<&Sample>) {
             self.on_ack(now, ack);
         }
         /// A report says that the payload of a packet was cut.
@@ -411,7 +410,7 @@ hooks! {
         fn next_repeat(&mut self, _now: Time) -> Option<Segment> {
             None
         }
-        /// Do its packets carry headers, and its receiver's replies reports? If not, none of the next three
+        /// Do its packets carry headers, and its receiver's replies reports? If not, none of the next five
         /// is called.
         fn has_headers(&self) -> bool {
             false
@@ -427,6 +426,12 @@ hooks! {
         /// A report has arrived.
         fn on_reported(&mut self, _now: Time, _report: &Report) -> Reported {
             Reported::default()
+        }
+        /// The layers of rate control have seen the report, after which their window is this.
+        fn after_report(&mut self, _now: Time, _window: Bytes) {}
+        /// The header of the next packet without payload that is due; read after each call of the machines.
+        fn next_query(&mut self, _now: Time, _room: &Room) -> Option<Header> {
+            None
         }
         /// Sequence number of the packet that `next_segment` would return, or would return if there were more
         /// to send.
@@ -495,6 +500,8 @@ hooks! {
             _last_hop: bool,
         ) {
         }
+        /// A packet has arrived that has no payload and asks for a report ([`Query`]).
+        fn on_query(&mut self, _cx: &mut Cx<'_, Report>, _h: &Header, _is_marked: bool) {}
         /// Do replies that report a gap count as replies to a marked packet ([`Reply::reports_gap`])?
         fn marks_disorder(&self) -> bool {
             false

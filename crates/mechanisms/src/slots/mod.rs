@@ -51,7 +51,7 @@ pub use host::{
 pub use link_retry::{LinkRetry, RetryInfo, RetryReceiver, RetrySender, RetrySet};
 pub use messages::{Messages, message_of};
 pub use relay::{Disposition, Relay};
-pub use report::{Backlog, Cut, Header, Report, Reported, Room};
+pub use report::{Backlog, Cut, Header, Query, Report, Reported, Room, Sample};
 pub use switch::{
     Admission, Admit, BufferPlan, CrossbarPlan, Crossing, DropReason, FlowTuple, OutputPlan, PoolSize,
     PoolView, PortView, ReadyView, Router, Scheduler, SwitchInfo,

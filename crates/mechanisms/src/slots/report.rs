@@ -20,6 +20,17 @@ pub struct Header {
     pub asks: bool,
     /// Up to which number its sender asks for credit, where receivers grant credit; else 0.
     pub wants: u64,
+    /// What it asks for, if it has no payload and never had any.
+    pub query: Option<Query>,
+}
+
+/// A packet without payload by which a sender asks its receiver for a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub enum Query {
+    /// A probe, in the class of data: it waits where data waits. It has a number of its own.
+    Probe,
+    /// A request to send (RTS), in the control class. Its number is one of those of data packets.
+    Request,
 }
 
 /// What limits a queue pair when a packet of it starts.
@@ -29,6 +40,8 @@ pub struct Room {
     pub window: Bytes,
     /// A layer of its rate control holds back the packets behind this one.
     pub closed: bool,
+    /// Up to which number the packet asks for credit ([`Header`]).
+    pub wants: u64,
 }
 
 /// What a queue pair still has to send, as its transport counts bytes.
@@ -70,6 +83,8 @@ pub struct Report {
     pub out_of_order: u64,
     /// Its payload was cut at the port that leads to the receiver.
     pub last_hop: bool,
+    /// It had no payload, and asked for this report.
+    pub query: Option<Query>,
 }
 
 /// What the sender's transport takes from a report.
@@ -79,13 +94,21 @@ pub struct Reported {
     pub acked: Bytes,
     /// All data packets before this one have arrived.
     pub next: u64,
-    /// Whether the time from the packet's start to now is that of its round trip: it was sent once, or the
-    /// report says which of two transmissions it answers.
-    pub is_timed: bool,
+    /// A sample of the round trip, if it is known which transmission the report answers.
+    pub sample: Option<Sample>,
     /// The packet's payload was cut, and it will be sent again.
     pub cut: Option<Cut>,
     /// A loss that follows from it.
     pub loss: Option<LossView>,
+}
+
+/// A sample of the round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// From the packet's start to now.
+    pub rtt: Span,
+    /// What the packet was, if it was not data: a shorter one, which takes less time.
+    pub query: Option<Query>,
 }
 
 /// A packet whose payload was cut, as layers of rate control see it.

@@ -217,7 +217,8 @@ pub enum Admit {
     Headroom,
     /// Nowhere, without its payload: its header goes on in the control class.
     Cut,
-    /// Inside the shared part, and the packet that came last to its egress queue loses its payload.
+    /// Inside the shared part, and the packet that came last to its egress queue loses its payload, or is
+    /// dropped where none is cut.
     CutLast,
     /// Nowhere.
     Drop(DropReason),

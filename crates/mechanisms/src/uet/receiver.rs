@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use floodway_units::Bytes;
 
-use crate::slots::{Cx, Header, QpInfo, Reply, Report, Segment, TransportReceiver};
+use crate::slots::{Cx, Header, QpInfo, Query, Reply, Report, Segment, TransportReceiver};
 
 /// Packets of a report's bitmap.
 const BITS: u64 = 64;
@@ -50,14 +50,14 @@ impl State {
     }
 
     /// The report that a packet causes.
-    fn report(&self, s: &Segment, h: &Header, is_marked: bool, exact: bool) -> Report {
+    fn report(&self, repeated: bool, h: &Header, is_marked: bool, exact: bool) -> Report {
         let behind = h.number.saturating_sub(BITS - 1).max(self.expected + 1);
         let base = if exact { h.number } else { behind };
         let seen = self.above.range(base..base.saturating_add(BITS));
         Report {
             number: h.number,
             entropy: h.entropy,
-            repeated: s.retransmission,
+            repeated,
             marked: is_marked,
             trimmed: false,
             next: self.expected,
@@ -66,6 +66,7 @@ impl State {
             received: self.received,
             out_of_order: self.above.len() as u64,
             last_hop: false,
+            query: h.query,
         }
     }
 
@@ -92,7 +93,7 @@ impl TransportReceiver for Receiver {
         let state = &mut *self.0;
         if state.is_known(h.number) {
             // The sender does not know of it: the report is due at once.
-            cx.push(state.report(s, h, is_marked, is_marked));
+            cx.push(state.report(s.retransmission, h, is_marked, is_marked));
             state.accepted = 0;
             return Bytes::ZERO;
         }
@@ -104,7 +105,7 @@ impl TransportReceiver for Receiver {
         let is_whole = state.add(h.number);
         let due = state.accepted >= state.ack_every || is_whole || is_first;
         if is_marked || h.asks || due {
-            cx.push(state.report(s, h, is_marked, is_marked || h.asks));
+            cx.push(state.report(s.retransmission, h, is_marked, is_marked || h.asks));
             state.accepted = 0;
         }
         s.payload
@@ -119,12 +120,28 @@ impl TransportReceiver for Receiver {
         last_hop: bool,
     ) {
         let state = &mut *self.0;
-        let report = state.report(s, h, is_marked, is_marked);
+        let report = state.report(s.retransmission, h, is_marked, is_marked);
         if state.is_known(h.number) {
             cx.push(report);
             state.accepted = 0;
         } else {
             cx.push(Report { trimmed: true, last_hop, ..report });
         }
+    }
+
+    fn on_query(&mut self, cx: &mut Cx<'_, Report>, h: &Header, is_marked: bool) {
+        let state = &mut *self.0;
+        if h.query == Some(Query::Probe) {
+            cx.push(state.report(false, h, is_marked, false));
+            return;
+        }
+        let is_known = state.is_known(h.number);
+        if is_known {
+            state.accepted = 0;
+        } else {
+            // It counts as a packet of no bytes, and is reported in any case.
+            state.add(h.number);
+        }
+        cx.push(state.report(false, h, is_marked, !is_known));
     }
 }

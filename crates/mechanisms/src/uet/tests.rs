@@ -1,5 +1,7 @@
 use super::*;
-use crate::slots::{Header, Report, Room, Segment, TransportReceiver as _, TransportSender as _};
+use crate::slots::{
+    Header, LossView, Query, Report, Room, Sample, Segment, TransportReceiver as _, TransportSender as _,
+};
 use crate::testing::{Bench, us};
 use floodway_units::Time;
 
@@ -11,14 +13,14 @@ fn ends() -> (Sender, Receiver) {
     Params::default().build(&qp()).expect("the defaults fit")
 }
 
-const ROOM: Room = Room { window: Bytes(262_926), closed: false };
+const ROOM: Room = Room { window: Bytes(262_926), closed: false, wants: 0 };
 
 fn full(psn: u64) -> Segment {
     Segment { psn, payload: Bytes(4086), first: psn == 0, last: false, retransmission: false }
 }
 
 fn header(number: u64) -> Header {
-    Header { number, entropy: 5, asks: false, wants: 0 }
+    Header { number, entropy: 5, ..Header::default() }
 }
 
 /// What a receiver reports of packets, in this order: number, marked, asks.
@@ -121,7 +123,7 @@ fn a_cut_packet_is_sent_again_before_new_ones_and_asks_for_a_report() {
 fn a_sender_asks_for_a_report_with_its_last_packet_and_where_its_window_is_full() {
     let (mut sender, _) = ends();
     sender.push(Bytes(3 * 4086));
-    let small = Room { window: Bytes(8_300), closed: false };
+    let small = Room { window: Bytes(8_300), ..ROOM };
     let mut asks = Vec::new();
     while sender.next_segment(us(0)).is_some() {
         asks.push(sender.header(us(0), &small).asks);
@@ -150,12 +152,15 @@ fn reports_take_bytes_off_those_in_flight_by_what_the_receiver_has() {
         ..Report::default()
     };
     let first = sender.on_reported(us(10), &report(0, 1, 2, 0, 4150));
-    assert_eq!((first.acked, first.next, first.is_timed), (Bytes(4150), 1, true));
+    assert_eq!(
+        (first.acked, first.next, first.sample.map(|sample| sample.rtt)),
+        (Bytes(4150), 1, Some(Span::us(10)))
+    );
     // An older report has nothing new.
     let next = sender.on_reported(us(11), &report(5, 3, 4, 0b11, 5 * 4150));
     assert_eq!((next.acked, next.next), (Bytes(4 * 4150), 3));
     let old = sender.on_reported(us(12), &report(1, 2, 3, 0, 2 * 4150));
-    assert_eq!((old.acked, old.next, old.is_timed), (Bytes::ZERO, 3, false));
+    assert_eq!((old.acked, old.next, old.sample), (Bytes::ZERO, 3, None));
     assert_eq!(sender.in_flight(), Bytes(5 * 4150));
     assert!(!sender.is_done());
     sender.on_reported(us(13), &report(9, 10, 11, 0, 10 * 4150));
@@ -256,4 +261,159 @@ fn parameters_without_meaning_are_refused() {
     );
     assert_eq!(refused(Params { ack_every: Bytes::ZERO, ..with }).0, "ack-every");
     assert_eq!(refused(Params { rto: OrAuto::Given(Span::ZERO), ..with }).0, "rto");
+    let lossless = QpInfo { lossless: true, ..qp() };
+    let error = Params { sleek: true, ..with }.build(&lossless).expect_err("nothing is lost");
+    assert_eq!(error.key, "sleek");
+}
+
+/// A sender with SLEEK that has sent this many packets of 100 at 0 us.
+fn with_sleek(packets: usize) -> Sender {
+    let params = Params { sleek: true, rto: OrAuto::Given(Span::ms(1)), ..Params::default() };
+    let qp = QpInfo { base_rtt: Span::us(10), largest_rtt: Span::us(20), ..qp() };
+    let (mut sender, _) = params.build(&qp).expect("they fit");
+    sender.push(Bytes(100 * 4086));
+    assert_eq!(sent(&mut sender, us(0), packets).len(), packets);
+    sender
+}
+
+/// A report of a packet behind one that is missing.
+fn behind(number: u64, next: u64, out_of_order: u64) -> Report {
+    let received = (next + out_of_order) * 4150;
+    Report { number, next, base: number, bits: 1, received, out_of_order, ..Report::default() }
+}
+
+#[test]
+fn sleek_sends_again_what_is_missing_once_enough_has_arrived_behind_it() {
+    // Of a window of 41,500 B half more is 15 packets, and five at least.
+    for (window, threshold) in [(41_500, 15), (8_300, 5)] {
+        let mut sender = with_sleek(30);
+        for (number, out_of_order) in (2..30).zip(1..threshold) {
+            sender.on_reported(us(11), &behind(number, 1, out_of_order));
+            sender.after_report(us(11), Bytes(window));
+            assert!(sender.needs_room());
+        }
+        sender.on_reported(us(12), &behind(threshold + 1, 1, threshold));
+        sender.after_report(us(12), Bytes(window));
+        // As far as its window reaches; these need no room.
+        let reach = 1 + window / 4086;
+        let missing: Vec<u64> = (1..30).filter(|number| *number == 1 || *number > threshold + 1).collect();
+        let again: Vec<_> = missing.iter().take_while(|number| **number < reach).collect();
+        let mut found = Vec::new();
+        while !sender.needs_room() {
+            found.extend(sent(&mut sender, us(12), 1).iter().map(|sent| sent.0));
+        }
+        assert_eq!(found.iter().collect::<Vec<_>>(), again);
+        // Each once.
+        sender.on_reported(us(13), &behind(threshold + 2, 1, threshold + 1));
+        sender.after_report(us(13), Bytes(window));
+        assert!(sender.needs_room());
+    }
+}
+
+#[test]
+fn a_sender_that_hears_nothing_probes_and_an_answer_without_delay_starts_recovery() {
+    let mut sender = with_sleek(30);
+    sender.on_reported(us(10), &Report { next: 1, base: 2, received: 4150, ..Report::default() });
+    sender.after_report(us(10), Bytes(100_000));
+    // More is to be sent: three round trips.
+    assert_eq!(sender.next_timeout(), Some(us(40)));
+    assert_eq!(sender.on_timeout(us(40)), None);
+    let probe = sender.next_query(us(40), &ROOM).expect("it probes");
+    assert_eq!((probe.query, probe.number, probe.asks), (Some(Query::Probe), 1, false));
+    assert_eq!((sender.next_query(us(40), &ROOM), sender.next_timeout()), (None, Some(us(90))));
+    let answer =
+        |out_of_order| Report { query: Some(Query::Probe), base: 0, bits: 0, ..behind(1, 1, out_of_order) };
+    // An answer after the target of 20 us waited for packets that are still to come.
+    sender.on_reported(us(70), &answer(0));
+    sender.after_report(us(70), Bytes(100_000));
+    assert!(sender.needs_room());
+    assert_eq!(sender.next_timeout(), Some(us(100)));
+    sender.on_timeout(us(100));
+    assert_eq!(sender.next_query(us(100), &ROOM).map(|probe| probe.number), Some(2));
+    let reported = sender.on_reported(us(111), &Report { number: 2, ..answer(0) });
+    assert_eq!(reported.sample, Some(Sample { rtt: Span::us(11), query: Some(Query::Probe) }));
+    sender.after_report(us(111), Bytes(100_000));
+    assert!(!sender.needs_room());
+    assert_eq!(sent(&mut sender, us(111), 1), [(1, true, true)]);
+    // Timers of what recovery sends again are off.
+    assert_eq!(sender.on_timeout(us(1000)), None);
+}
+
+#[test]
+fn a_receiver_answers_probes_and_requests_at_once_and_only_requests_have_numbers_of_packets() {
+    let (_, mut receiver) = ends();
+    reports(&mut receiver, &[(0, false, false), (2, false, false)]);
+    let mut bench = Bench::new();
+    let mut ask = |query, number| {
+        let header = Header { query: Some(query), ..header(number) };
+        bench.sent(us(0), |cx| receiver.on_query(cx, &header, false))[0]
+    };
+    let probe = ask(Query::Probe, 7);
+    assert_eq!(
+        (probe.query, probe.next, probe.base, probe.bits, probe.received),
+        (Some(Query::Probe), 1, 2, 1, 8300)
+    );
+    let request = ask(Query::Request, 1);
+    assert_eq!((request.next, request.received, request.out_of_order), (3, 8300, 0));
+    assert_eq!(ask(Query::Request, 1).next, 3);
+}
+
+#[test]
+fn a_sender_without_room_sends_a_request_for_what_its_timer_found_lost_once_a_round_trip() {
+    let params = Params { rto: OrAuto::Given(Span::us(100)), ..Params::default() };
+    let qp = QpInfo { base_rtt: Span::us(10), ..qp() };
+    let (mut sender, _) = params.build(&qp).expect("they fit");
+    sender.push(Bytes(10 * 4086));
+    (1..4).for_each(|at| assert_eq!(sent(&mut sender, us(at), 1).len(), 1));
+    let small = Room { window: Bytes(8_300), ..ROOM };
+    sender.on_timeout(us(101));
+    // 8,300 B in flight, and 4,150 B to be sent again.
+    let request = sender.next_query(us(101), &small).expect("there is no room");
+    assert_eq!((request.query, request.number, request.asks), (Some(Query::Request), 3, true));
+    sent(&mut sender, us(101), 1);
+    sender.on_timeout(us(102));
+    assert_eq!(sender.next_query(us(102), &small), None, "a round trip has not passed");
+    sent(&mut sender, us(102), 1);
+    sender.on_timeout(us(103));
+    assert_eq!(sender.next_query(us(103), &ROOM), None, "there is room");
+    // Numbers of data go on behind that of the request, which is no data.
+    sent(&mut sender, us(103), 1);
+    let next = sender.next_segment(us(104)).expect("there is more");
+    assert_eq!((next.psn, sender.header(us(104), &ROOM).number), (3, 4));
+    let report =
+        Report { number: 3, next: 4, received: 3 * 4150, query: Some(Query::Request), ..Report::default() };
+    let reported = sender.on_reported(us(120), &report);
+    assert_eq!((reported.next, reported.sample.map(|sample| sample.rtt)), (3, Some(Span::us(19))));
+    assert_eq!(sender.in_flight(), Bytes(4150));
+}
+
+#[test]
+fn a_sender_without_credit_that_waits_for_nothing_asks_again_after_eight_round_trips() {
+    let qp = QpInfo { base_rtt: Span::us(10), has_credit: true, ..qp() };
+    let closed = Room { closed: true, window: Bytes::ZERO, ..ROOM };
+    for form in [Form::Spec, Form::Htsim] {
+        let (mut sender, _) = Params { form, ..Params::default() }.build(&qp).expect("they fit");
+        sender.push(Bytes(10 * 4086));
+        sent(&mut sender, us(0), 1);
+        sender.on_reported(us(10), &Report { next: 1, received: 4150, ..Report::default() });
+        assert_eq!(sender.next_timeout(), (form == Form::Spec).then_some(us(90)));
+        sender.on_timeout(us(90));
+        let request = sender.next_query(us(90), &closed).and_then(|header| header.query);
+        assert_eq!(request, (form == Form::Spec).then_some(Query::Request));
+        assert_eq!(sender.next_query(us(90), &ROOM), None);
+    }
+}
+
+#[test]
+fn a_lost_request_is_sent_again_under_its_number() {
+    let params = Params { rto: OrAuto::Given(Span::us(100)), ..Params::default() };
+    let (mut sender, _) = params.build(&qp()).expect("they fit");
+    sender.push(Bytes(10 * 4086));
+    sent(&mut sender, us(1), 1);
+    sender.on_timeout(us(101));
+    let small = Room { window: Bytes(4_000), ..ROOM };
+    assert_eq!(sender.next_query(us(101), &small).map(|request| request.number), Some(1));
+    assert_eq!(sender.on_timeout(us(201)), Some(LossView { lost: Bytes(64), timeout: true }));
+    let again = sender.next_query(us(201), &ROOM).expect("all numbers before those of data have to arrive");
+    assert_eq!((again.query, again.number), (Some(Query::Request), 1));
 }

@@ -32,6 +32,7 @@ FLAGS = (
     "-receiver_cc",
     "-disable_trim",
     "-disable_base_rtt_update_on_nack",
+    "-sleek",
 )
 #: Options with as many values.
 VALUED = {
@@ -51,7 +52,6 @@ VALUED = {
 }
 #: Options that floodway does not model, with the number of their values.
 UNSUPPORTED = {
-    "-sleek": 0,
     "-failed": 1,
     "-enable_accurate_base_rtt": 0,
     "-disable_quick_adapt": 0,
@@ -108,6 +108,8 @@ class Options:
         Whether a full queue always cuts the packet that arrives.
     cuts_lower_base_rtt
         Whether a cut packet's round trip may be the base round trip.
+    sleek
+        Whether losses are found by the packets behind them, and by probes.
     unsupported
         Options that floodway does not model.
     """
@@ -127,6 +129,7 @@ class Options:
     tiers: int = 3
     arriving: bool = False
     cuts_lower_base_rtt: bool = True
+    sleek: bool = False
     unsupported: tuple[str, ...] = ()
 
 
@@ -289,6 +292,7 @@ def _options(file: Path, values: dict[str, list[str]], *, arriving: bool) -> Opt
         ecn=(number("-ecn"), number("-ecn", 1)) if "-ecn" in values else None,
         trims="-disable_trim" not in values,
         cuts_lower_base_rtt="-disable_base_rtt_update_on_nack" not in values,
+        sleek="-sleek" in values,
         unsupported=tuple(option for option in values if option in UNSUPPORTED),
         topology=values.get("-topo", [None])[0],
         arriving=arriving,

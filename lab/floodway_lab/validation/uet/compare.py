@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Difference", "differences"]
 
-#: A line of a trace after which the window is another one: its event, time, flow and window.
+#: A line of a trace with a window: its event, time, flow and window.
 WINDOW = re.compile(r"(new|rtx|ack|nack) t=(\d+) flow=(\d+) .*?cwnd=(\d+)")
+#: A line of a trace for a timer that expires: its time and flow.
+EXPIRY = re.compile(r"rto t=(\d+) flow=(\d+)")
 #: Picoseconds of a microsecond.
 PS = 1_000_000
 
@@ -101,7 +103,7 @@ def _numbers(case: UetCase) -> list[int]:
 
 
 def _of_windows(case: UetCase, result: Result) -> Iterator[Difference]:
-    """Compare the windows of each flow, change by change, up to the first that differs."""
+    """Compare the windows of each flow at the lines of the trace, up to the first that differs."""
     if not case.options.sender or result.allowances is None or not (case.folder / TRACE_FILE).is_file():
         return
     expected = _windows(case)
@@ -111,42 +113,38 @@ def _of_windows(case: UetCase, result: Result) -> Iterator[Difference]:
             "time_ns", "window_bytes"
         )
         # Where credit is used up, nothing may be sent whatever the window.
-        ours = [(round(time * 1000), int(window)) for time, window in rows.iter_rows() if window]
-        theirs = expected.get(place, [])
-        name = f"flow {connection.source}->{connection.destination}"
-        # The first entry of ours is the window that the flow starts with.
-        for (time, event, window), (own_time, own) in zip(theirs, _changes(ours), strict=False):
-            if (time, window) != (own_time, own):
-                what = f"{name}: {event}: a window of {window:,} B"
-                text = f"{what} in the reference, of {own:,} B at {own_time:,} ps here"
-                yield Difference(time_ps=min(time, own_time), what=text)
+        changes = [(round(time * 1000), int(window)) for time, window in rows.iter_rows() if window]
+        times = [time for time, _ in changes]
+        for time, (event, window) in expected.get(place, {}).items():
+            if time == case.expected[place].acknowledged_ps:
+                # The flow is complete, and its window is not recorded any more.
+                continue
+            change = bisect_right(times, time)
+            ours = changes[change - 1][1] if change else None
+            if ours != window:
+                shown = "none" if ours is None else f"of {ours:,} B"
+                flow = f"flow {connection.source}->{connection.destination}"
+                text = f"{flow}: {event}: a window of {window:,} B in the reference, {shown} here"
+                yield Difference(time_ps=time, what=text)
                 break
 
 
-def _changes(windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the changes of a window, without what it starts with."""
-    return [now for before, now in pairwise(windows) if before[1] != now[1]]
+def _windows(case: UetCase) -> dict[int, dict[int, tuple[str, int]]]:
+    """Read each flow's windows: by time the last event of an instant, and the window after it.
 
-
-def _windows(case: UetCase) -> dict[int, list[tuple[int, str, int]]]:
-    """Read the changes of each flow's window: when, by which event, and to what."""
+    Instants at which a timer expires are left out, as the trace does not say what the window is then.
+    """
     file = case.folder / TRACE_FILE
     try:
         text = read_text(file)
     except (OSError, UnicodeDecodeError, ValueError) as error:
         shown = os.fspath(file)
         raise ValidationError(f"{shown}: cannot be read: {error}", place=shown) from error
-    found: dict[int, list[tuple[int, str, int]]] = {}
-    last: dict[int, int] = {}
+    expired = {(match[2], match[1]) for match in EXPIRY.finditer(text)}
+    windows: dict[int, dict[int, tuple[str, int]]] = {}
     for match in WINDOW.finditer(text):
-        event, time, flow, window = match[1], int(match[2]), int(match[3]), int(match[4])
-        place = (flow - FIRST_FLOW) // 2
-        if place in last and last[place] != window:
-            changes = found.setdefault(place, [])
-            if changes and changes[-1][0] == time:
-                # Of several changes of one instant the last counts.
-                changes.pop()
-            changes.append((time, event, window))
-        last.setdefault(place, window)
-        last[place] = window
-    return found
+        event, time, flow, window = match.groups()
+        if (flow, time) not in expired:
+            place = (int(flow) - FIRST_FLOW) // 2
+            windows.setdefault(place, {})[int(time)] = (event, int(window))
+    return windows

@@ -1,14 +1,15 @@
-"""Cases in which chance decides: means of several runs, within the spread of the reference's seeds."""
+"""Cases in which chance decides: within the spread of the reference's runs, or of ours."""
 
 from __future__ import annotations
 
 import os
 import re
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import ValidationError
+from floodway.results.interval import student_t
 from floodway_lab.validation.jobs.rows import cells_of
 
 if TYPE_CHECKING:
@@ -18,14 +19,20 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway_lab.validation.uet.cases import UetCase
 
-__all__ = ["SeedRuns", "beyond", "spread_of"]
+__all__ = ["SeedRuns", "beyond", "outlying", "spread_of"]
 
 SEEDS_FILE = "seeds.tsv"
 COLUMNS = ("case", "variant", "seed", "mean_fct_us", "last_fct_us")
 #: A case's name: a letter and a number, then setting and variant, and perhaps its seed.
 LABEL = re.compile(r"[a-z]\d+-(.+?)(?:-seed\d+)?")
+#: What is compared.
+WHAT = ("mean completion time", "last completion time")
+#: Picoseconds of a microsecond.
+PS = 1_000_000
 #: Standard deviations of the reference's runs that a mean may be off.
 DEVIATIONS = 3
+#: Confidence that one run of the reference is within the spread of ours: that of three standard deviations.
+LEVEL = 0.9973
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,17 +80,42 @@ def beyond(spread: SeedRuns, results: Sequence[Result]) -> list[str]:
     results
         Runs with several seeds.
     """
-    times = [(result.flows["finish_sender_us"] - result.flows["start_us"]) for result in results]
     found = []
-    sides = (
-        ("mean completion time", spread.mean, [each.mean() for each in times]),
-        ("last completion time", spread.last, [each.max() for each in times]),
-    )
-    for what, theirs, ours in sides:
-        own = fmean(float(value) for value in ours)  # type: ignore[arg-type]
-        center = fmean(theirs)
-        bound = DEVIATIONS * (sum((value - center) ** 2 for value in theirs) / (len(theirs) - 1)) ** 0.5
+    for what, theirs, ours in zip(WHAT, (spread.mean, spread.last), _completion(results), strict=True):
+        own, center = fmean(ours), fmean(theirs)
+        bound = DEVIATIONS * stdev(theirs)
         if not abs(own - center) <= bound:
             text = f"{what}: {own:,.2f} us in the mean of {len(results)} runs"
             found.append(f"{text}, {center:,.2f} us in the reference, allowed {bound:,.2f} us more or less")
     return found
+
+
+def outlying(case: UetCase, results: Sequence[Result]) -> list[str]:
+    """Return what of a case's one run in the reference does not belong to the runs here.
+
+    Parameters
+    ----------
+    case
+        With one run in the reference.
+    results
+        Runs with several seeds.
+    """
+    times = [
+        expected.acknowledged_ps / PS - connection.start_us
+        for expected, connection in zip(case.expected, case.connections, strict=True)
+    ]
+    found = []
+    for what, theirs, ours in zip(WHAT, (fmean(times), max(times)), _completion(results), strict=True):
+        center = fmean(ours)
+        # The interval of prediction for one more run.
+        bound = student_t(len(ours) - 1, LEVEL) * stdev(ours) * (1 + 1 / len(ours)) ** 0.5
+        if not abs(theirs - center) <= bound:
+            text = f"{what}: {theirs:,.2f} us in the reference"
+            found.append(f"{text}, {center:,.2f} us in the mean of {len(ours)} runs, allowed {bound:,.2f} us")
+    return found
+
+
+def _completion(results: Sequence[Result]) -> tuple[list[float], list[float]]:
+    """Return the mean and the last completion time of each run, in microseconds."""
+    times = [(result.flows["finish_sender_us"] - result.flows["start_us"]) for result in results]
+    return [float(each.mean()) for each in times], [float(each.max()) for each in times]  # type: ignore[arg-type]

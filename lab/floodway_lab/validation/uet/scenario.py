@@ -144,7 +144,7 @@ def text_of(case: UetCase) -> str:
     packets = options.queue or network.product * (1 if options.trims else 5)
     low, high = options.ecn or (-(-network.product // 5), -(-4 * network.product // 5))
     victim = "arriving" if options.arriving else "either"
-    single = options.paths == 1
+    single, sleek = options.paths == 1, json.dumps(options.sleek)
     entropy = "fixed" if single else ENTROPIES.get(options.balancing)
     if entropy is None:
         given, known = options.balancing, tuple(ENTROPIES)
@@ -175,7 +175,7 @@ routing = "ecmp"
 buffer.output-queue = {{ size = "{packets * MTU}B", trim = {json.dumps(options.trims)}, victim = "{victim}" }}
 congestion-point.red = {{ kmin = "{low * MTU}B", kmax = "{high * MTU}B", pmax = 1.0, at = "dequeue" }}
 rate-control = [{control}]
-reliability.uet = {{ form = "htsim", entropy = "{entropy}", paths = {options.paths} }}
+reliability.uet = {{ form = "htsim", entropy = "{entropy}", paths = {options.paths}, sleek = {sleek} }}
 {_unmarked(network) if options.receiver else ""}
 [[workload]]
 name = "flows"

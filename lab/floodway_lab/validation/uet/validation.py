@@ -13,7 +13,7 @@ from floodway_lab.validation.folder import DOCUMENT_FILE, open_folder
 from floodway_lab.validation.selection import selected
 from floodway_lab.validation.uet.cases import uet_cases_of
 from floodway_lab.validation.uet.compare import differences
-from floodway_lab.validation.uet.distribution import beyond, spread_of
+from floodway_lab.validation.uet.distribution import beyond, outlying, spread_of
 from floodway_lab.validation.uet.scenario import scenario_of
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class UetResult:
         The case.
     verdict
         `"pass"` if every end and every window is equal to the picosecond, or if chance decides and the means
-        of several runs are within the reference's spread; else `"fail"`; `"not run"` where the reference has
-        no spread, or something is not supported.
+        of several runs are within the reference's spread, or where it has one run that is within ours; else
+        `"fail"`; `"not run"` where something is not supported.
     seeds
         Number of runs: more than one where chance decides.
     reason
@@ -100,7 +100,7 @@ def validate_uet(  # noqa: PLR0913 (what a caller may choose)
         A case or a folder of cases: `command.txt` with the files that it names, `flows.tsv`, and where chance
         would choose paths `paths.tsv`.
     seeds
-        Runs of a case in which chance decides.
+        Runs of a case in which chance decides; twice as many where the reference has one.
     jobs
         Runs at a time; by default one per core.
     only
@@ -151,6 +151,7 @@ class _Plan:
 
     case: UetCase
     reason: str = ""
+    has_chance: bool = False
     spread: SeedRuns | None = None
     tasks: list[Task] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
@@ -160,24 +161,19 @@ def _plan(case: UetCase, root: Path, *, seeds: int) -> _Plan:
     """Say which runs a case needs, or why it has none."""
     if case.options.unsupported:
         return _Plan(case=case, reason=f"not modelled: {', '.join(case.options.unsupported)}")
-    spread = None if case.paths else spread_of(case, root)
-    if not case.paths and spread is None:
-        reason = (
-            "paths, marks or cuts are drawn, and the reference lists neither paths nor runs of other seeds"
-        )
-        return _Plan(case=case, reason=reason)
     try:
         scenario = scenario_of(case)
     except (ScenarioError, ValidationError) as error:
         return _Plan(case=case, reason=str(error))
-    if spread is None:
+    if case.paths:
         return _Plan(case=case, tasks=[Task(label=case.label, scenario=scenario)])
-    first = case.options.seed
+    spread = spread_of(case, root)
+    first, seeds = case.options.seed, seeds if spread is not None else 2 * seeds
     tasks = [
         Task(label=f"{case.label}, seed {seed}", scenario=scenario.with_seed(seed))
         for seed in range(first, first + seeds)
     ]
-    return _Plan(case=case, spread=spread, tasks=tasks)
+    return _Plan(case=case, has_chance=True, spread=spread, tasks=tasks)
 
 
 def _unmatched(pattern: str, labels: Sequence[str], near: str | None) -> ValidationError:
@@ -190,10 +186,12 @@ def _judged(plan: _Plan) -> UetResult:
     if len(plan.results) < len(plan.tasks) or not plan.tasks:
         return UetResult(case=plan.case, verdict="not run", reason=plan.reason or "interrupted")
     found: list[Difference | str] = []
-    if plan.spread is None:
+    if not plan.has_chance:
         found += differences(plan.case, plan.results[0])
-    else:
+    elif plan.spread is not None:
         found += beyond(plan.spread, plan.results)
+    else:
+        found += outlying(plan.case, plan.results)
     faults = tuple(fault for result in plan.results for fault in result.outcome.faults)
     return UetResult(
         case=plan.case,

@@ -188,7 +188,7 @@ impl AtNode<'_, '_> {
         let (now, at) = (Time(self.ctx.now), packet.flow.index());
         let called = match packet.kind {
             Kind::Data => return self.receive_data(port, packet, extra),
-            Kind::Trimmed => return self.receive_trimmed(port, packet, extra),
+            Kind::Trimmed | Kind::Query => return self.receive_empty(port, packet, extra),
             Kind::Report => return self.report_arrives(packet, extra),
             Kind::Cnp => pairs.senders.known_mut(at).receive_cnp(now, packet),
             Kind::ToSender => pairs.senders.known_mut(at).receive_message(now, packet),

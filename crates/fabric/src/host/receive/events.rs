@@ -76,9 +76,9 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// A packet has arrived at a host without its payload.
+    /// A packet has arrived at a host without its payload, or has none and asks for a report.
     #[inline(never)]
-    pub fn receive_trimmed(&mut self, port: Local, packet: &Packet, extra: Option<Box<Extra>>) {
+    pub fn receive_empty(&mut self, port: Local, packet: &Packet, extra: Option<Box<Extra>>) {
         let now = Time(self.ctx.now);
         let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
         half.in_network = half.in_network.wrapping_sub(1);
@@ -87,7 +87,11 @@ impl AtNode<'_, '_> {
         let streams = &mut self.node.streams;
         let mut cx = Cx { now, rng: &mut streams.reliability, out: &mut self.ctx.run.out.reports };
         let is_marked = packet.mark() != Mark::None;
-        half.receiver.on_trimmed(&mut cx, &segment_of(packet), header, is_marked, last_hop);
+        if packet.kind == Kind::Query {
+            half.receiver.on_query(&mut cx, header, is_marked);
+        } else {
+            half.receiver.on_trimmed(&mut cx, &segment_of(packet), header, is_marked, last_hop);
+        }
         let wants = header.wants;
         self.ctx.run.out.extras.extend(extra);
         self.send_reports(port, packet);
@@ -103,7 +107,7 @@ impl AtNode<'_, '_> {
             let half = self.ctx.run.pairs.receivers.known(packet.flow.index());
             let frame = Bytes(u64::from(half.reply_frame));
             let mut answer = Packet::new(Kind::Report, packet.flow, frame);
-            answer.set_psn_of_reply(report.next, packet);
+            answer.set_psn_of_report(report.next, packet);
             answer.stamp = packet.stamp;
             answer.add_mark(packet.mark());
             answer.flags |= half.reply_flag();

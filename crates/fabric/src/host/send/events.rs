@@ -15,7 +15,7 @@ use floodway_mechanisms::slots::{
     AckView, Allowance, LossView, ReactionPoint, Report, TICKS, TransportSender,
 };
 use floodway_units::cast::low_u32;
-use floodway_units::{FlowId, PortId, Rate, Span, Time};
+use floodway_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 
 use super::{Called, SendHalf, layers};
 use crate::host::nic::Nic;
@@ -37,7 +37,7 @@ impl AtNode<'_, '_> {
     #[inline]
     pub fn update_qp(&mut self, id: u32) {
         if self.ctx.run.pairs.senders.known(id as usize).layers.has_messages {
-            self.exchange(id);
+            self.exchange(id, false);
         }
         let Some(moves) = self.node.host.moves(&mut self.ctx, id) else { return };
         if moves == Moves::Ready
@@ -89,6 +89,10 @@ impl AtNode<'_, '_> {
         let (now, run) = (self.ctx.time(), &mut *self.ctx.run);
         if let Some(called) = run.pairs.timer(self.ctx.facts.blueprint, &run.events, (id, order), now) {
             self.sender_called(id, called);
+            // What may be sent at once is on its way.
+            if self.ctx.run.pairs.senders.known(id as usize).transport.has_headers() {
+                self.exchange(id, true);
+            }
         }
     }
 
@@ -365,7 +369,9 @@ impl SendHalf {
                 marked: packet.mark(),
                 int: &[],
             };
-            layers(self, now, |layer| layer.on_report(now, &view, reported.is_timed));
+            layers(self, now, |layer| layer.on_report(now, &view, reported.sample.as_ref()));
+            let windows = self.stack.iter().map(|layer| layer.allowance().window);
+            self.transport.after_report(now, windows.min().unwrap_or(Bytes::MAX));
         }
         if let Some(cut) = reported.cut {
             layers(self, now, |layer| layer.on_cut(now, &cut));
@@ -402,7 +408,7 @@ impl SendHalf {
 
     /// Arms its timers for when its machines want to be called.
     #[inline]
-    fn arm(&mut self, events: &mut Events) {
+    pub fn arm(&mut self, events: &mut Events) {
         let mut next = self.transport.next_timeout();
         let mut set = self.timer_set();
         if !self.layers.constant

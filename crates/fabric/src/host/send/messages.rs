@@ -1,6 +1,6 @@
 //! Messages of the sending half of a queue pair to its receiver.
 
-use floodway_mechanisms::slots::{Backlog, Header, ReactionPoint, Room, TransportSender};
+use floodway_mechanisms::slots::{Backlog, Query, ReactionPoint, Room, TransportSender};
 use floodway_units::{Bytes, FlowId, Time};
 
 use super::{Called, SendHalf, layers};
@@ -26,7 +26,12 @@ impl SendHalf {
 
     /// The header of the data packet that starts now. Where receivers grant credit, the packet spends some.
     fn header(&mut self, now: Time, sharing: u64) -> Extra {
-        let backlog = Backlog { sharing, ..self.transport.backlog() };
+        let room = self.room(now, Backlog { sharing, ..self.transport.backlog() });
+        Extra::Header(self.transport.header(now, &room))
+    }
+
+    /// What limits it from now on, where a packet starts that takes its part of the credit.
+    fn room(&mut self, now: Time, backlog: Backlog) -> Room {
         let window = self.allowance.window;
         let mut wants = 0;
         layers(self, now, |layer| {
@@ -35,8 +40,21 @@ impl SendHalf {
             }
         });
         let closed = self.stack.iter().any(|layer| layer.has_messages() && !layer.is_open());
-        let header = self.transport.header(now, &Room { window, closed });
-        Extra::Header(Header { wants, ..header })
+        Room { window, closed, wants }
+    }
+
+    /// The next packet without payload that asks for a report, which is on its way now; it takes `frame`
+    /// bytes.
+    fn next_query(&mut self, id: u32, now: Time, frame: Bytes) -> Option<(Packet, Option<Extra>)> {
+        let backlog = Backlog { started: Bytes::ZERO, sharing: 1, ..self.transport.backlog() };
+        let room = self.room(now, backlog);
+        let header = self.transport.next_query(now, &room)?;
+        let mut packet = Packet::new(Kind::Query, FlowId(id), frame);
+        (packet.word, packet.stamp) = (header.number, now.0);
+        packet.class = if header.query == Some(Query::Probe) { self.class } else { 0 };
+        packet.flags |= if self.on_path { ON_PATH } else { 0 };
+        self.in_network = self.in_network.wrapping_add(1);
+        Some((packet, Some(Extra::Header(header))))
     }
 
     /// Takes note of whether a layer holds all packets back.
@@ -87,21 +105,35 @@ impl SendHalf {
 }
 
 impl AtNode<'_, '_> {
-    /// Tells the layers whether there is something to send, if that has changed, and sends their messages.
+    /// Tells the layers whether there is something to send, if that has changed, and sends their messages; or
+    /// sends the packets without payload of its transport, if `queries`.
     #[inline(never)]
-    pub fn exchange(&mut self, id: u32) {
+    pub fn exchange(&mut self, id: u32, queries: bool) {
         let now = self.ctx.time();
-        if self.ctx.run.pairs.senders.known_mut(id as usize).tell_demand(now) {
+        if !queries && self.ctx.run.pairs.senders.known_mut(id as usize).tell_demand(now) {
             // That asks again, and sends their messages.
             return self.stack_changed(id);
         }
-        let smallest = self.ctx.facts.format.link_control().frame;
+        let format = &self.ctx.facts.format;
+        let (smallest, empty) = (format.link_control().frame, format.trimmed().frame);
         loop {
             let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-            let Some(packet) = half.next_message(id, now, smallest) else { return };
+            let next = if queries {
+                half.next_query(id, now, empty)
+            } else {
+                half.next_message(id, now, smallest).map(|packet| (packet, None))
+            };
+            let Some((packet, header)) = next else { return };
+            if queries {
+                half.arm(&mut self.ctx.run.events);
+            }
             let nic = half.nic;
             self.ctx.run.kept.records.injected(u64::from(packet.frame));
             let packet_ref = self.ctx.run.packets.add(packet);
+            if let Some(header) = header {
+                let header = self.ctx.run.out.boxed(header);
+                self.ctx.run.packets.attach(packet_ref, header);
+            }
             self.send_control(nic, packet_ref);
         }
     }

@@ -24,7 +24,7 @@ const FLOW_ID_BYTES: u64 = 13;
 impl AtNode<'_, '_> {
     /// Marks a packet that the egress port class `port_class` sends or takes in.
     pub fn mark(&mut self, port_class: usize, packet_ref: PacketRef, mark: Mark) {
-        if mark == Mark::None || !self.ctx.run.packets[packet_ref].is_data() {
+        if mark == Mark::None || !self.ctx.run.packets[packet_ref].takes_mark() {
             return;
         }
         let egress = &mut self.node.links.egress[port_class];

@@ -14,6 +14,8 @@ pub(crate) struct OutputQueue {
     pub(super) control: u64,
     /// The class of packets whose payload was cut, where that is not the control class.
     pub(super) trim_class: Option<Class>,
+    /// A packet without room loses its payload alone.
+    pub(super) trims: bool,
     /// The queue whose first packet the transmitter sends, and how long that takes.
     pub(super) serving: Option<(usize, u64)>,
     /// At a host: what its transmitter sends, and how long that takes.
@@ -29,15 +31,16 @@ impl OutputQueue {
     /// Those of a switch's ports, if it has such queues; of a host's, where ties go as htsim schedules
     /// events.
     pub fn at(role: &Role, ties: Ties) -> Option<Box<Self>> {
-        let (bound, trim_class) = match role {
+        let (bound, trim_class, trims) = match role {
             Role::Switch(switch) => {
                 let plan = switch.buffer.plan().output?;
-                (plan.control.0, plan.trim_class)
+                (plan.control.0, plan.trim_class, plan.trims)
             }
-            Role::Host { .. } if ties == Ties::Htsim => (u64::MAX, None),
+            Role::Host { .. } if ties == Ties::Htsim => (u64::MAX, None, false),
             Role::Host { .. } => return None,
         };
-        Some(Box::new(OutputQueue { bound, control: 0, trim_class, serving: None, sending: None, turns: 0 }))
+        let (control, serving, sending, turns) = (0, None, None, 0);
+        Some(Box::new(OutputQueue { bound, control, trim_class, trims, serving, sending, turns }))
     }
 
     /// Both control packets and data wait at a host: do control packets go first?

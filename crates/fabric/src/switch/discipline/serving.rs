@@ -156,7 +156,8 @@ impl AtNode<'_, '_> {
         }
     }
 
-    /// The last packet of a queue loses its payload, unless the transmitter sends it.
+    /// The last packet of a queue loses its payload, or is dropped where none is cut, unless the transmitter
+    /// sends it.
     #[inline(never)]
     pub fn cut_last(&mut self, out: Local, q: usize) {
         let at = self.ctx.facts.layout.queue(out) + q;
@@ -209,8 +210,11 @@ impl AtNode<'_, '_> {
             return false;
         }
         let to_host = self.ctx.facts.ports[peer(self.node.links.id(out)).index()].at_host;
-        let output = self.node.machines[out.index()].queueing.output.as_ref();
-        let class = output.and_then(|output| output.trim_class);
+        let Some(output) = self.node.machines[out.index()].queueing.output.as_ref() else { return false };
+        if !output.trims {
+            return false;
+        }
+        let class = output.trim_class;
         let class = class.map_or(0, |class| self.ctx.facts.layout.dense(class));
         let packet = &mut self.ctx.run.packets[packet_ref];
         (packet.kind, packet.frame, packet.class) = (Kind::Trimmed, low_u16(header), class);

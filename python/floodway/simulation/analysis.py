@@ -412,5 +412,5 @@ def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
     return store.read_as(Result, folder, key=key)
 
 
-def _several(given: Sequence[str] | str) -> Sequence[str]:
-    return (given,) if isinstance(given, str) else given
+def _several(names: Sequence[str] | str) -> Sequence[str]:
+    return (names,) if isinstance(names, str) else names

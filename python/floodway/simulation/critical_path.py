@@ -202,8 +202,8 @@ class CriticalPath:
 
     def by_cause(self) -> dict[str, tuple[Part, ...]]:
         """Return the parts of each cause that has some, in the order of `PATH_CAUSES`."""
-        own = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in PATH_CAUSES}
-        return {cause: parts for cause, parts in own.items() if parts}
+        grouped = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in PATH_CAUSES}
+        return {cause: parts for cause, parts in grouped.items() if parts}
 
     def summary(self) -> str:
         """Say how much of the path was computation and how much network, and what ranks came late."""
@@ -216,9 +216,9 @@ class CriticalPath:
         late = [step for step in self.steps if not step.of_target]
         if late:
             ranks = list(dict.fromkeys(step.began_at for step in late))
-            which = f"rank {ranks[0]}" if len(ranks) == 1 else f"{len(ranks)} ranks"
+            rank_text = f"rank {ranks[0]}" if len(ranks) == 1 else f"{len(ranks)} ranks"
             before = self._percent(sum(step.time_ps for step in late))
-            text += f"; {before} of it before {which} had begun its part"
+            text += f"; {before} of it before {rank_text} had begun its part"
         return text
 
     def _percent(self, time_ps: int) -> str:
@@ -238,13 +238,13 @@ def targets_of(result: Result) -> tuple[Target, ...]:
 
 def _collectives(collectives: pl.DataFrame) -> tuple[Target, ...]:
     counts: dict[str, int] = {}
-    found = []
+    targets = []
     for row in collectives.iter_rows(named=True):
         workload = str(row["workload"])
         number = counts[workload] = counts.get(workload, -1) + 1
         if row["time_us"] is None:
             continue
-        found.append(
+        targets.append(
             Target(
                 name=f"{workload}:{number}",
                 title=f"{row['name'] or row['kind']} of {counted(row['ranks'], 'rank')}",
@@ -255,7 +255,7 @@ def _collectives(collectives: pl.DataFrame) -> tuple[Target, ...]:
                 end_us=row["end_us"],
             )
         )
-    return tuple(found)
+    return tuple(targets)
 
 
 def _iterations(result: Result) -> tuple[Target, ...]:
@@ -269,7 +269,7 @@ def _iterations(result: Result) -> tuple[Target, ...]:
         .group_by("workload", "iteration", maintain_order=True)
         .agg(pl.len().alias("ranks"), pl.col("start_us").min(), pl.col("end_us").max())
     )
-    found = []
+    targets = []
     for row in grouped.iter_rows(named=True):
         workload, iteration = str(row["workload"]), row["iteration"]
         after = grouped.filter(
@@ -278,7 +278,7 @@ def _iterations(result: Result) -> tuple[Target, ...]:
         # A rank begins an iteration when all of the one before is complete there.
         if not done.get(workload, False) and after["ranks"].to_list() != [row["ranks"]]:
             continue
-        found.append(
+        targets.append(
             Target(
                 name=f"{workload}:iteration-{iteration}",
                 title=counted(row["ranks"], "rank"),
@@ -289,7 +289,7 @@ def _iterations(result: Result) -> tuple[Target, ...]:
                 end_us=row["end_us"],
             )
         )
-    return tuple(found)
+    return tuple(targets)
 
 
 def target_of(result: Result, name: str) -> Target:
@@ -368,21 +368,21 @@ def _unfinished(result: Result, name: str, targets: tuple[Target, ...]) -> str |
             if job.finished == job.ranks and job.workload in numbered:
                 # Every iteration of the job is there, and the name is not among them.
                 continue
-            said = f"{name} was not complete at all ranks {ended}, or has no rows of its own"
+            message = f"{name} was not complete at all ranks {ended}, or has no rows of its own"
         elif workload == job.workload and _is_number(number):
             if int(number) < _count(result.collectives, workload):
-                said = f"{name} was not complete at all its ranks {ended}"
+                message = f"{name} was not complete at all its ranks {ended}"
             elif job.finished < job.ranks:
-                said = f"{name} was complete at no rank {ended}"
+                message = f"{name} was complete at no rank {ended}"
             else:
                 continue
         elif job.finished < job.ranks and _is_of(name, job):
-            said = f"no collective {name!r} was complete at all its ranks {ended}"
+            message = f"no collective {name!r} was complete at all its ranks {ended}"
         else:
             continue
         left = f"; {job.ranks - job.finished:,} of {job.ranks:,} ranks of {job.workload} had not finished"
         waiting = f", waiting for {'; '.join(job.waiting[:NAMED_WAITS])}" if job.waiting else ""
-        return said + (f"{left}{waiting}" if job.finished < job.ranks else "")
+        return message + (f"{left}{waiting}" if job.finished < job.ranks else "")
     return None
 
 
@@ -436,25 +436,26 @@ def find_path(
         If Ctrl-C ended it.
     """
     target = target_of(result, name)
-    known = scenario if scenario is not None else scenario_of(result)
+    if scenario is None:
+        scenario = scenario_of(result)
     work = partial(
         _floodway.critical_path,
-        known.native,
+        scenario.native,
         target.workload,
         iteration=target.iteration,
         call=target.call,
         from_ps=round(target.start_us * 1e6),
     )
-    found = run_again(work, on_progress)
-    if found is None or (found.start_ps / 1e6, found.end_ps / 1e6) != (target.start_us, target.end_us):
-        now = None if found is None else (found.end_ps - found.start_ps) / 1e6
+    path = run_again(work, on_progress)
+    if path is None or (path.start_ps / 1e6, path.end_ps / 1e6) != (target.start_us, target.end_us):
+        now = None if path is None else (path.end_ps - path.start_ps) / 1e6
         was = target.end_us - target.start_us
         raise RunError(differs(result, target.name, was_us=was, now_us=now))
-    if found.steps is None:
+    if path.steps is None:
         message = f"{target.name} has more messages than fit into the logs of its ranks, 2 GiB in all"
         raise InputError(message, key="collective", given=name)
-    steps = _steps(frame(found.steps), frame(found.parts))
-    return CriticalPath(target=target, start_ps=found.start_ps, end_ps=found.end_ps, steps=steps)
+    steps = _steps(frame(path.steps), frame(path.parts))
+    return CriticalPath(target=target, start_ps=path.start_ps, end_ps=path.end_ps, steps=steps)
 
 
 def _steps(steps: pl.DataFrame, parts: pl.DataFrame) -> tuple[Step, ...]:

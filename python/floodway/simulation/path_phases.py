@@ -96,16 +96,17 @@ def phases_of(steps: Sequence[Step]) -> tuple[Phase, ...]:
     """
     keys = list(_keys(steps))
     stretches = [
-        (key, tuple(step for _, step in own))
-        for key, own in groupby(zip(keys, steps, strict=True), key=lambda pair: pair[0])
+        (key, tuple(step for _, step in pairs))
+        for key, pairs in groupby(zip(keys, steps, strict=True), key=lambda pair: pair[0])
     ]
     if len(stretches) <= MOST:
-        return tuple(_phase(key, own, 1) for key, own in stretches)
+        return tuple(_phase(key, stretch, 1) for key, stretch in stretches)
     alike: dict[tuple[str, str], list[tuple[Step, ...]]] = {}
-    for key, own in stretches:
-        alike.setdefault(key, []).append(own)
+    for key, stretch in stretches:
+        alike.setdefault(key, []).append(stretch)
     return tuple(
-        _phase(key, tuple(step for part in own for step in part), len(own)) for key, own in alike.items()
+        _phase(key, tuple(step for part in group for step in part), len(group))
+        for key, group in alike.items()
     )
 
 
@@ -115,8 +116,8 @@ def _phase(key: tuple[str, str], steps: tuple[Step, ...], stretches: int) -> Pha
 
 def _short(name: str) -> str:
     """Return the name of an operation without its time, bytes and peer, which differ from step to step."""
-    named = _OPERATION.fullmatch(name)
-    return (named[1] or named[2]) if named else name
+    match = _OPERATION.fullmatch(name)
+    return (match[1] or match[2]) if match else name
 
 
 def _keys(steps: Sequence[Step]) -> Iterator[tuple[str, str]]:

@@ -65,9 +65,9 @@ def refusal(arguments: Sequence[str]) -> str | None:
         # By which users compare the builds of all machines.
         return None
     if command != COMMAND:
-        named = f"floodway {command}" if command else "floodway"
+        program = f"floodway {command}" if command else "floodway"
         return (
-            f"{named} was started in {count} processes; only `floodway run` divides its work among them: "
+            f"{program} was started in {count} processes; only `floodway run` divides its work among them: "
             "start it without mpirun, or divide studies and comparisons with --shard"
         )
     # Here, for a native module that cannot be loaded is an error of the program.
@@ -133,12 +133,14 @@ def require_alike(ranks: Ranks, scenario: Scenario) -> None:
     from floodway.scenarios.keys import engine, key_of  # noqa: PLC0415 (several processes alone need them)
 
     key = key_of(scenario, Path(scenario.native.file).parent)
-    for what, own in (("floodway", engine()), ("scenario", key[:KEY_SHOWN])):
-        texts = ranks.agree(own)
+    for subject, own_text in (("floodway", engine()), ("scenario", key[:KEY_SHOWN])):
+        texts = ranks.agree(own_text)
         for rank, text in enumerate(texts):
             if text != texts[0]:
-                hint = f": {OTHERWISE[what]} on all machines must be the same"
-                raise RanksError(f"rank 0 has {what} {texts[0]}, and rank {rank} has {what} {text}{hint}")
+                hint = f": {OTHERWISE[subject]} on all machines must be the same"
+                raise RanksError(
+                    f"rank 0 has {subject} {texts[0]}, and rank {rank} has {subject} {text}{hint}"
+                )
 
 
 def _numbers() -> tuple[int, int]:

@@ -177,8 +177,8 @@ class Why:
 
     def by_cause(self) -> dict[str, tuple[Part, ...]]:
         """Return the parts of each cause that has some, in the order of `CAUSES`."""
-        own = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in CAUSES}
-        return {cause: parts for cause, parts in own.items() if parts}
+        grouped = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in CAUSES}
+        return {cause: parts for cause, parts in grouped.items() if parts}
 
     def sentence(self) -> str:
         """Say what most of the time went to, and where that is what any flow needs, most of the rest."""
@@ -196,22 +196,22 @@ class Why:
         where = self._where(causes[cause], "its NIC, " if cause in AT_NIC else "")
         return text[:1].upper() + text[1:] + where
 
-    def _where(self, parts: tuple[Part, ...], what: str) -> str:
+    def _where(self, parts: tuple[Part, ...], prefix: str) -> str:
         whole = _sum(parts)
         port, at_port = _largest((part.port, part.time_ps) for part in parts)
         if port is None:
             return ""
         share = "" if at_port == whole else f", {_percent(at_port, whole)} of that"
-        where = f"{share} at {what}{self.short(port)}"
+        where = f"{share} at {prefix}{self.short(port)}"
         origin, from_there = _largest((part.origin, part.time_ps) for part in parts)
         if origin is None:
             return where
-        those = (
+        pauses = (
             "those pauses"
             if from_there == whole
             else f"{_percent(from_there, whole)} of the pauses, by time,"
         )
-        return f"{where}; {those} began at {self.short(origin)}"
+        return f"{where}; {pauses} began at {self.short(origin)}"
 
     def short(self, name: str) -> str:
         """Return a port's name without that of its link, where no other link has ports of that name."""
@@ -251,8 +251,8 @@ def take_apart(
     KeyboardInterrupt
         If Ctrl-C ended it.
     """
-    (found,) = take_each_apart(result, [flow], scenario=scenario, on_progress=on_progress)
-    return found
+    (why,) = take_each_apart(result, [flow], scenario=scenario, on_progress=on_progress)
+    return why
 
 
 def take_each_apart(
@@ -276,10 +276,11 @@ def take_each_apart(
     rows = [_finished(result, flow) for flow in flows]
     if not rows:
         return []
-    known = scenario if scenario is not None else scenario_of(result)
+    if scenario is None:
+        scenario = scenario_of(result)
     ids = [(str(row["workload"]), str(row["source"]), int(row["flow_id"].rpartition(":")[2])) for row in rows]
-    found = run_again(partial(_floodway.why, known.native, ids), on_progress) or []
-    return [_why(result, row, own) for row, own in zip(rows, found, strict=True)]
+    whys = run_again(partial(_floodway.why, scenario.native, ids), on_progress) or []
+    return [_why(result, row, why) for row, why in zip(rows, whys, strict=True)]
 
 
 def _finished(result: Result, flow: str) -> dict[str, Any]:
@@ -292,18 +293,18 @@ def _finished(result: Result, flow: str) -> dict[str, Any]:
     return row
 
 
-def _why(result: Result, row: Mapping[str, Any], found: _floodway.Why | None) -> Why:
+def _why(result: Result, row: Mapping[str, Any], why: _floodway.Why | None) -> Why:
     """Return what was found, if it is the flow of the results."""
-    if found is None or (found.start_ps / 1e6, found.fct_ps / 1e6) != (row["start_us"], row["fct_us"]):
-        now = None if found is None else found.fct_ps / 1e6
+    if why is None or (why.start_ps / 1e6, why.fct_ps / 1e6) != (row["start_us"], row["fct_us"]):
+        now = None if why is None else why.fct_ps / 1e6
         raise RunError(differs(result, "the flow", was_us=row["fct_us"], now_us=now))
-    sent = frame(found.sent)
+    sent = frame(why.sent)
     return Why(
         flow_id=str(row["flow_id"]),
-        start_us=found.start_ps / 1e6,
-        fct_ps=found.fct_ps,
-        ideal_fct_ps=found.ideal_ps,
-        parts=tuple(Part(**part) for part in frame(found.parts).iter_rows(named=True)),
+        start_us=why.start_ps / 1e6,
+        fct_ps=why.fct_ps,
+        ideal_fct_ps=why.ideal_ps,
+        parts=tuple(Part(**part) for part in frame(why.parts).iter_rows(named=True)),
         sent=Sent(
             begin_us=tuple(sent["time_us"]),
             width_us=float(sent["bucket_us"][0]) if len(sent) else 0.0,
@@ -344,9 +345,9 @@ def chosen(flows: pl.DataFrame, flow: str) -> str:
     if percentile is not None:
         rank = int(Decimal(percentile[1]) * len(measured) / 100)
     if not 0 <= rank < len(finished):
-        what = "is not reached" if len(finished) else "does not exist"
+        problem = "is not reached" if len(finished) else "does not exist"
         complete = f"{len(finished):,} of {len(measured):,} measured flows are complete"
-        raise InputError(f"{flow} {what}: {complete}", key="flow", given=flow)
+        raise InputError(f"{flow} {problem}: {complete}", key="flow", given=flow)
     return str(finished["flow_id"][rank])
 
 
@@ -400,17 +401,17 @@ def run_again(work: _Work[_Found_co], on_progress: Callable[[Progress], None] | 
         progress.stop()
 
     with stopped_by_interrupt(stop):
-        found = watched(partial(work, progress=progress), progress, on_progress)
+        outcome = watched(partial(work, progress=progress), progress, on_progress)
     if interrupted:
         raise KeyboardInterrupt
-    return found
+    return outcome
 
 
 def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
     """Say which flows there are instead."""
     ids = flows["flow_id"].cast(pl.String).to_list()
     workload = flow.partition(":")[0]
-    alike = [each for each in ids if each.startswith(f"{workload}:")] or ids
+    alike = [flow_id for flow_id in ids if flow_id.startswith(f"{workload}:")] or ids
     if not alike:
         return UnknownNameError(f"{flow!r} is not a flow: the run has no flows", key="flow", given=flow)
     if ":" not in flow:
@@ -425,18 +426,19 @@ def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
     )
 
 
-def differs(result: Result, what: str, *, was_us: float, now_us: float | None) -> str:
+def differs(result: Result, subject: str, *, was_us: float, now_us: float | None) -> str:
     """Say that the run is another one when it is done again, and why that may be."""
     now = "is not complete" if now_us is None else f"takes {now_us:,.6f} us"
-    text = f"{what} {now} when the scenario runs again, and took {was_us:,.6f} us in these results"
+    text = f"{subject} {now} when the scenario runs again, and took {was_us:,.6f} us in these results"
     other = changed(result.run.code)
     if other is not None:
         return f"{text}: {other}"
-    wrote, own = result.run.versions.get("floodway"), _floodway.__version__
-    if wrote != own:
-        return f"{text}: floodway {wrote} wrote them, and this is {own}"
+    wrote, current = result.run.versions.get("floodway"), _floodway.__version__
+    if wrote != current:
+        return f"{text}: floodway {wrote} wrote them, and this is {current}"
     return (
-        f"{text}: another build of floodway {own} wrote them, or files that the scenario names have changed"
+        f"{text}: another build of floodway {current} wrote them, or files that the scenario names "
+        "have changed"
     )
 
 
@@ -445,9 +447,9 @@ def short_name(name: str, parts: Iterable[Part]) -> str:
 
     Parallel links have, also where `parts` name one of them only.
     """
-    known = {port for part in parts for port in (part.port, part.origin)}
+    ports = {port for part in parts for port in (part.port, part.origin)}
     link, _, direction = name.rpartition(": ")
-    alike = {other for other in known if other is not None and other.rpartition(": ")[2] == direction}
+    alike = {other for other in ports if other is not None and other.rpartition(": ")[2] == direction}
     return direction if alike <= {name} and "#" not in link else name
 
 
@@ -460,10 +462,10 @@ def _largest_of(causes: Mapping[str, tuple[Part, ...]]) -> str:
     return max(causes, key=lambda cause: _sum(causes[cause]))
 
 
-def _largest(named: Iterable[tuple[str | None, int]]) -> tuple[str | None, int]:
+def _largest(times: Iterable[tuple[str | None, int]]) -> tuple[str | None, int]:
     """Return the name with the most, and how much that is; the first of several."""
     sums: dict[str | None, int] = {}
-    for name, time in named:
+    for name, time in times:
         sums[name] = sums.get(name, 0) + time
     return max(sums.items(), key=lambda item: item[1])
 

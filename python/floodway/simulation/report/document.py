@@ -82,7 +82,7 @@ def _run(shown: Shown, repeating: Repeating) -> dict[str, Any]:
     result = shown.result
     network, grid = network_of(result), grid_of(result)
     frames = frames_of(grid, network.ports, network.rates_gbps)
-    found, lacks = whys_of(result, shown.flows, repeating.why)
+    whys, lacks = whys_of(result, shown.flows, repeating.why)
     path, lacking = path_of(result, shown.job, repeating.path)
     pauses = pauses_document(result, grid, frames, network.ports)
     states = states_document(result, frames, network.ports)
@@ -123,8 +123,8 @@ def _run(shown: Shown, repeating: Repeating) -> dict[str, Any]:
         "pauses": pauses,
         "states": states,
         "marks": marks_document(result, frames, network.ports),
-        "flows": flows_document(result, nodes, [own.flow_id for _, own in found]),
-        "why": [why_document(asked, own, ports) for asked, own in found],
+        "flows": flows_document(result, nodes, [why.flow_id for _, why in whys]),
+        "why": [why_document(flow, why, ports) for flow, why in whys],
         "jobs": jobs_document(result, path),
     }
     room = (LARGEST - len(json.dumps(rest))) * DATA_BYTES // TEXT_BYTES

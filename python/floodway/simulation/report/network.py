@@ -85,19 +85,19 @@ class _Graph:
 
     def distances(self, starts: Iterable[str]) -> dict[str, int]:
         """Return the number of links from the nearest start to each node that can be reached."""
-        found = dict.fromkeys(starts, 0)
-        waiting = deque(found)
+        links = dict.fromkeys(starts, 0)
+        waiting = deque(links)
         while waiting:
-            here = waiting.popleft()
-            for other in self.beside[here]:
-                if other not in found:
-                    found[other] = found[here] + 1
+            node = waiting.popleft()
+            for other in self.beside[node]:
+                if other not in links:
+                    links[other] = links[node] + 1
                     waiting.append(other)
-        return found
+        return links
 
     def parts(self, nodes: Sequence[str]) -> list[list[str]]:
         """Divide nodes into those that are joined by links among them."""
-        left, found = dict.fromkeys(nodes), []
+        left, parts = dict.fromkeys(nodes), []
         while left:
             start = next(iter(left))
             del left[start]
@@ -108,14 +108,14 @@ class _Graph:
                         del left[other]
                         part.append(other)
                         waiting.append(other)
-            found.append(sorted(part, key=natural))
-        return found
+            parts.append(sorted(part, key=natural))
+        return parts
 
 
 def network_of(result: Result) -> Network:
     """Find the nodes, links and ports of a run."""
-    named = port_names(result)
-    ports = sorted(named["object"].to_list(), key=natural)
+    port_table = port_names(result)
+    ports = sorted(port_table["object"].to_list(), key=natural)
     names = sorted({ends_of(port)[1] for port in ports}, key=natural)
     delays = dict(zip(ports, delays_us(result, ports), strict=True))
     by_link: dict[str, str] = {}
@@ -169,17 +169,17 @@ def _kinds(result: Result, names: Sequence[str], ends: Mapping[str, tuple[str, .
 
 
 def _nodes(sites: Sequence[Sequence[str]], kinds: Mapping[str, str], graph: _Graph) -> list[Node]:
-    found: list[Node] = []
+    nodes: list[Node] = []
     pods = 0
-    for site, own in enumerate(sites):
-        hosts = [name for name in own if kinds[name] == "host"]
+    for site, members in enumerate(sites):
+        hosts = [name for name in members if kinds[name] == "host"]
         # A site without hosts has switches alone.
-        nearest = graph.distances(hosts or own[:1])
+        nearest = graph.distances(hosts or members[:1])
         tiers = nearest if hosts else {name: tier + 1 for name, tier in nearest.items()}
-        own_pods = _pods(own, tiers, graph)
+        own_pods = _pods(members, tiers, graph)
         of_pod = {name: pods + index for index, pod in enumerate(own_pods) for name in pod}
         pods += len(own_pods)
-        found += [
+        nodes += [
             Node(
                 name=name,
                 kind=kinds[name],
@@ -187,9 +187,9 @@ def _nodes(sites: Sequence[Sequence[str]], kinds: Mapping[str, str], graph: _Gra
                 tier=tiers.get(name, 0),
                 pod=of_pod.get(name, -1),
             )
-            for name in own
+            for name in members
         ]
-    return found
+    return nodes
 
 
 def _pods(site: Sequence[str], tiers: Mapping[str, int], graph: _Graph) -> list[list[str]]:

@@ -50,10 +50,10 @@ class Table:
         TypeError
             If the table has no such key, or one that it needs is missing.
         """
-        known = {field.name: _key(field.name) for field in fields(cls)}
+        keys_by_field = {field.name: _key(field.name) for field in fields(cls)}
         for key in keys:
-            if attribute(key) not in known:
-                text, _ = not_a_choice(key, what=f"a key of {cls.__name__}", allowed=known.values())
+            if attribute(key) not in keys_by_field:
+                text, _ = not_a_choice(key, what=f"a key of {cls.__name__}", allowed=keys_by_field.values())
                 raise TypeError(text)
         return cls(**{attribute(key): value for key, value in keys.items()})
 
@@ -66,8 +66,8 @@ class Table:
         >>> Pfc(xoff=XoffParts(alpha=0.25)).to_dict()
         {'pfc': {'xoff': {'alpha': 0.25}}}
         """
-        given = ((field.name, getattr(self, field.name)) for field in fields(self))
-        keys = {_key(name): plain(value) for name, value in given if value is not None}
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        keys = {_key(name): plain(value) for name, value in values if value is not None}
         if self._tag is None:
             return keys
         return {self._tag: next(iter(keys.values())) if self._scalar else keys}
@@ -102,14 +102,14 @@ def _scalar(value: object, key_path: str) -> object:
         return int(value)
     if isinstance(value, Real) and math.isfinite(value):
         return float(value)
-    given = value if isinstance(value, type) else type(value)
-    own = ("RateControl", "CongestionPoint")
+    cls = value if isinstance(value, type) else type(value)
+    bases = ("RateControl", "CongestionPoint")
     if any(
-        base.__module__ == "floodway.scenarios.mechanisms" and base.__name__ in own for base in given.__mro__
+        base.__module__ == "floodway.scenarios.mechanisms" and base.__name__ in bases for base in cls.__mro__
     ):
         from floodway.scenarios.mechanisms import no_values  # noqa: PLC0415 (few scenarios have one)
 
-        text = f"{printable(key_path) or 'the scenario'}: {no_values(given, {})}"
+        text = f"{printable(key_path) or 'the scenario'}: {no_values(cls, {})}"
         raise InputError(text, key=key_path, given=repr(value))
     allowed = "strings, numbers, true and false, lists, tables"
     text = f"{printable(key_path) or 'the scenario'}: {value!r} is not a valid value; allowed: {allowed}"

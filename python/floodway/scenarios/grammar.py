@@ -46,13 +46,13 @@ class Grammar:
     @property
     def definitions(self) -> Mapping[str, Schema]:
         """The named parts."""
-        found: Mapping[str, Schema] = self.document["$defs"]
-        return found
+        definitions: Mapping[str, Schema] = self.document["$defs"]
+        return definitions
 
     @cached_property
     def tags(self) -> Mapping[str, str]:
         """Definitions that are chosen by a tag, with it."""
-        found: dict[str, str] = {}
+        tags: dict[str, str] = {}
         for schema in _within(self.document):
             tag = tagged(schema)
             if tag is None:
@@ -60,9 +60,9 @@ class Grammar:
             name = reference(schema["properties"][tag])
             if name is None or not is_table(self.definitions[name]):
                 continue
-            if found.setdefault(name, tag) != tag:
-                raise ValueError(f"{name} is chosen as {found[name]!r} and as {tag!r}")
-        return found
+            if tags.setdefault(name, tag) != tag:
+                raise ValueError(f"{name} is chosen as {tags[name]!r} and as {tag!r}")
+        return tags
 
 
 def _within(schema: object) -> Iterator[Schema]:
@@ -99,12 +99,12 @@ def is_table(schema: Schema) -> bool:
 def options(schema: Schema) -> tuple[Option, ...]:
     """Return the values of a definition that is a list of values; empty for others."""
     forms = schema.get("oneOf", [schema] if "enum" in schema or "const" in schema else [])
-    found = []
+    choices = []
     for form in forms:
         values = [form["const"]] if "const" in form else form.get("enum", [])
         if not values:
             return ()
         # What is said of several values is said of all of them together, where they are defined.
         text = form.get("description", "") if len(values) == 1 else ""
-        found += [Option(value=str(value), text=text) for value in values]
-    return tuple(found)
+        choices += [Option(value=str(value), text=text) for value in values]
+    return tuple(choices)

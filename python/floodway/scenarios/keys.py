@@ -121,29 +121,29 @@ def files_of(value: Any, folder: Path) -> dict[str, Path | tuple[Path, ...]]:  #
 
 def _digests(files: Mapping[str, Path | tuple[Path, ...]]) -> dict[str, str]:
     """Hash every file: those of a folder by the folder's text and their names."""
-    found: dict[str, str] = {}
-    for text, of in files.items():
-        if isinstance(of, Path):
-            found[text] = _digest(of)
+    digests: dict[str, str] = {}
+    for text, paths in files.items():
+        if isinstance(paths, Path):
+            digests[text] = _digest(paths)
         else:
-            found |= {f"{text}/{path.name}": _digest(path) for path in of}
-    return found
+            digests |= {f"{text}/{path.name}": _digest(path) for path in paths}
+    return digests
 
 
 def _files(value: Any, folder: Path) -> Iterator[tuple[str, Path | tuple[Path, ...]]]:  # noqa: ANN401 (any JSON value)
     inner: Iterable[Any] = (
         value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     )
-    for each in inner:
-        yield from _files(each, folder)
+    for part in inner:
+        yield from _files(part, folder)
     if isinstance(value, str) and value:
-        path = folder / re.sub(r"\$\{([^}]*)\}", lambda found: os.environ.get(found[1], ""), value)
+        path = folder / re.sub(r"\$\{([^}]*)\}", lambda match: os.environ.get(match[1], ""), value)
         with contextlib.suppress(OSError, ValueError):
             if path.is_file():
                 yield value, path
             elif path.is_dir():
                 # Chakra's traces are a folder with a file for each rank.
-                traces = tuple(sorted(each for each in path.glob("*.et") if each.is_file()))
+                traces = tuple(sorted(file for file in path.glob("*.et") if file.is_file()))
                 if traces:
                     yield value, traces
 

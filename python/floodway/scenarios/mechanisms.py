@@ -177,10 +177,10 @@ class RateControl:
         described["tells"] = []
         _register(cls, name, "rate-control", described, _floodway.register_rate_control)
 
-    def __init__(self, *values: object, **named: object) -> None:
-        if (values or named) and _is_last(type(self), RateControl):
-            raise TypeError(no_values(type(self), named))
-        super().__init__(*values, **named)
+    def __init__(self, *values: object, **keywords: object) -> None:
+        if (values or keywords) and _is_last(type(self), RateControl):
+            raise TypeError(no_values(type(self), keywords))
+        super().__init__(*values, **keywords)
 
     def start(self, flow: Flow) -> None:
         """A queue pair begins.
@@ -251,10 +251,10 @@ class CongestionPoint:
         described["tells"] = _choices(cls, "tells", tells, TELLS)
         _register(cls, name, "congestion-point", described, _floodway.register_congestion_point)
 
-    def __init__(self, *values: object, **named: object) -> None:
-        if (values or named) and _is_last(type(self), CongestionPoint):
-            raise TypeError(no_values(type(self), named))
-        super().__init__(*values, **named)
+    def __init__(self, *values: object, **keywords: object) -> None:
+        if (values or keywords) and _is_last(type(self), CongestionPoint):
+            raise TypeError(no_values(type(self), keywords))
+        super().__init__(*values, **keywords)
 
     def start(self, port: Port) -> None:
         """A port begins; called before a run, too, as that of a rate control is."""
@@ -309,9 +309,9 @@ class CongestionPoint:
         ValueError
             If a value is no rate, window or weight.
         """
-        for what, given in (("rate_bps", rate_bps), ("window_bytes", window_bytes)):
-            if given is not None and not 1 <= given < 2**64:
-                raise ValueError(f"send_cnp: {what} = {given!r}; allowed: 1 or more, or None")
+        for name, value in (("rate_bps", rate_bps), ("window_bytes", window_bytes)):
+            if value is not None and not 1 <= value < 2**64:
+                raise ValueError(f"send_cnp: {name} = {value!r}; allowed: 1 or more, or None")
         if not math.isfinite(degree):
             raise ValueError(f"send_cnp: degree = {degree!r}; allowed: a finite number")
         rate = None if rate_bps is None else int(rate_bps)
@@ -326,13 +326,13 @@ def _is_last(cls: type, base: type) -> bool:
 
 def name_of(cls: type) -> str | None:
     """Return what scenarios call a class; none where it is no mechanism."""
-    return next((full.partition(".")[2] for full, known in _CLASSES.items() if known is cls), None)
+    return next((full.partition(".")[2] for full, registered in _CLASSES.items() if registered is cls), None)
 
 
-def no_values(cls: type, named: Mapping[str, object]) -> str:
+def no_values(cls: type, keywords: Mapping[str, object]) -> str:
     """Say how a scenario chooses a class, where an object of it was made or given."""
     name = name_of(cls) or _kebab(cls.__name__)
-    keys = {key.replace("_", "-"): getattr(value, "text", value) for key, value in named.items()}
+    keys = {key.replace("_", "-"): getattr(value, "text", value) for key, value in keywords.items()}
     choice = {name: keys} if keys else name
     return (
         f"{cls.__name__} is chosen by its name, with values in a table: {choice!r}; floodway makes its "
@@ -341,27 +341,27 @@ def no_values(cls: type, named: Mapping[str, object]) -> str:
 
 
 def _described(cls: type, base: type, methods: Sequence[str], outputs: Sequence[str]) -> dict[str, Any]:
-    own = [each for each in cls.__mro__ if issubclass(each, base) and each is not base]
-    for each in own:
-        for attribute, value in vars(each).items():
+    classes = [ancestor for ancestor in cls.__mro__ if issubclass(ancestor, base) and ancestor is not base]
+    for ancestor in classes:
+        for attribute, value in vars(ancestor).items():
             if attribute.startswith("on_") and callable(value) and attribute not in methods:
                 near = nearest(attribute, methods)
                 hint = f"; did you mean {near}?" if near else ""
                 raise TypeError(
-                    f"{each.__name__}.{attribute} is never called; allowed: {', '.join(methods)}{hint}"
+                    f"{ancestor.__name__}.{attribute} is never called; allowed: {', '.join(methods)}{hint}"
                 )
     refuse_callbacks(cls, methods)
     return {
         "fault": fault_of(cls, base, methods, outputs),
-        "parameters": list(_parameters(cls, own, base)),
+        "parameters": list(_parameters(cls, classes, base)),
         "overrides": [method for method in methods if getattr(cls, method) is not getattr(base, method)],
     }
 
 
-def _parameters(cls: type, own: list[type], base: type) -> Iterator[tuple[str, str, str, str | None]]:
+def _parameters(cls: type, classes: list[type], base: type) -> Iterator[tuple[str, str, str, str | None]]:
     annotations: dict[str, Any] = {}
-    for each in reversed(own):
-        annotations |= inspect.get_annotations(each)
+    for ancestor in reversed(classes):
+        annotations |= inspect.get_annotations(ancestor)
     for attribute, annotation in annotations.items():
         if attribute.startswith("_") or hasattr(base, attribute):
             continue
@@ -376,28 +376,28 @@ def _parameters(cls: type, own: list[type], base: type) -> Iterator[tuple[str, s
         yield attribute.replace("_", "-"), attribute, kind.__name__, written
 
 
-def _kind(of: str, annotation: object) -> type | None:
+def _kind(name: str, annotation: object) -> type | None:
     """Return the type of a parameter; none where it is a variable of the class."""
     spelled = annotation if isinstance(annotation, str) else None
     if get_origin(annotation) is ClassVar or (spelled or "").partition("[")[0].endswith("ClassVar"):
         return None
     kind = TYPES.get(spelled.rpartition(".")[2]) if spelled is not None else annotation
-    for each in TYPES.values():
-        if kind is each:
-            return each
-    given = spelled or getattr(annotation, "__name__", str(annotation))
+    for allowed in TYPES.values():
+        if kind is allowed:
+            return allowed
+    spelling = spelled or getattr(annotation, "__name__", str(annotation))
     raise TypeError(
-        f"{of}: {given} is not a type of a parameter; allowed: {', '.join(TYPES)}. ClassVar[...] and names "
-        "that begin with _ are not parameters"
+        f"{name}: {spelling} is not a type of a parameter; allowed: {', '.join(TYPES)}. ClassVar[...] "
+        "and names that begin with _ are not parameters"
     )
 
 
-def _choices(cls: type, what: str, given: Sequence[str], allowed: Sequence[str]) -> list[str]:
-    choices = [given] if isinstance(given, str) else list(given)
+def _choices(cls: type, keyword: str, values: Sequence[str], allowed: Sequence[str]) -> list[str]:
+    choices = [values] if isinstance(values, str) else list(values)
     for choice in choices:
         if choice not in allowed:
             raise TypeError(
-                f"{cls.__name__}: {what}={choice!r} is not allowed; allowed: {', '.join(allowed)}"
+                f"{cls.__name__}: {keyword}={choice!r} is not allowed; allowed: {', '.join(allowed)}"
             )
     return choices
 
@@ -412,8 +412,8 @@ def _register(cls: type, name: str | None, slot: str, described: dict[str, Any],
             f' such as class {cls.__name__}(..., name="{called}-2")'
         )
     base = RateControl if issubclass(cls, RateControl) else CongestionPoint
-    own = [each for each in cls.__mro__ if issubclass(each, base) and each is not base]
-    document, meanings = documented(cls, own)
+    classes = [ancestor for ancestor in cls.__mro__ if issubclass(ancestor, base) and ancestor is not base]
+    document, meanings = documented(cls, classes)
     head = document or f"`{cls.__name__}`, written in Python."
     register(called, head, cls, described)
     _DIGESTS[full], _CLASSES[full] = _digest_of(cls), cls
@@ -540,22 +540,22 @@ def code_of(resolved: object) -> list[dict[str, str]]:
 
 def _code(full: str) -> dict[str, str]:
     cls, file = _CLASSES[full], _LOADED_BY.get(full)
-    named = {"module": cls.__module__} if file is None else {"file": _FILES.get(file, file.name)}
+    source = {"module": cls.__module__} if file is None else {"file": _FILES.get(file, file.name)}
     # What a file imports from its folder is behind the sign.
     digest = _DIGESTS[full].partition("+")[0]
-    return {"mechanism": full, "class": cls.__qualname__, **named, "sha256": digest}
+    return {"mechanism": full, "class": cls.__qualname__, **source, "sha256": digest}
 
 
 def _chosen(value: object, slot: str | None = None) -> Iterator[str]:
     """Find what may choose a mechanism: every key below that of a slot, as `SLOT.KEY`."""
     if isinstance(value, list):
-        for each in value:
-            yield from _chosen(each, slot)
+        for part in value:
+            yield from _chosen(part, slot)
     if isinstance(value, dict):
         # A setting is `{"key": SLOT, "value": CHOICE, "origin": PLACE}`.
         setting = value.get("key")
         below = setting if isinstance(setting, str) and setting in SLOTS else slot
-        for key, each in value.items():
+        for key, inner in value.items():
             if slot is not None:
                 yield f"{slot}.{key}"
-            yield from _chosen(each, below)
+            yield from _chosen(inner, below)

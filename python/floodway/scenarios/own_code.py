@@ -97,11 +97,11 @@ def missing(code: Mapping[str, Any]) -> str | None:
     """
     recorded: Sequence[Mapping[str, str]] = code.get("python", ())
     digests = known_digests()
-    lacks = [each for each in recorded if each["mechanism"] not in digests]
+    lacks = [mechanism for mechanism in recorded if mechanism["mechanism"] not in digests]
     if lacks:
-        files = list(dict.fromkeys(each["file"] for each in lacks if "file" in each))
+        files = list(dict.fromkeys(mechanism["file"] for mechanism in lacks if "file" in mechanism))
         helps = [f"--python {file}" for file in files]
-        helps += [_import_of(each) for each in lacks if "file" not in each]
+        helps += [_import_of(mechanism) for mechanism in lacks if "file" not in mechanism]
         return f"the run used {', '.join(map(_called, lacks))}: add {' and '.join(helps)}"
     had = code.get("extension")
     if had is not None and _extension().get("name") != had["name"]:
@@ -119,9 +119,9 @@ def changed(code: Mapping[str, Any]) -> str | None:
         As `code_of` returned it.
     """
     digests = known_digests()
-    for each in code.get("python", ()):
-        if digests.get(each["mechanism"], "").partition("+")[0] != each["sha256"]:
-            return f"{_called(each)} has changed"
+    for mechanism in code.get("python", ()):
+        if digests.get(mechanism["mechanism"], "").partition("+")[0] != mechanism["sha256"]:
+            return f"{_called(mechanism)} has changed"
     had, has = code.get("extension"), _extension()
     if had is not None and had.get("sha256") != has.get("sha256"):
         return f"the extension {had['name']} is a different build"
@@ -130,8 +130,8 @@ def changed(code: Mapping[str, Any]) -> str | None:
 
 def _called(code: Mapping[str, str]) -> str:
     slot, _, name = code["mechanism"].partition(".")
-    of = f" of {code['file']}" if "file" in code else f", class {code['class']}"
-    return f"{slot} {name!r}{of}"
+    origin = f" of {code['file']}" if "file" in code else f", class {code['class']}"
+    return f"{slot} {name!r}{origin}"
 
 
 def _import_of(code: Mapping[str, str]) -> str:

@@ -59,8 +59,8 @@ def _module_name(path: Path) -> str:
 
 def _is_found_elsewhere(stem: str, path: Path) -> bool:
     # Not all folders have a loader, and not every stem is a name.
-    found = PathFinder.find_spec(stem) if stem.isidentifier() else None
-    return found is not None and (found.origin is None or Path(found.origin).resolve() != path)
+    spec = PathFinder.find_spec(stem) if stem.isidentifier() else None
+    return spec is not None and (spec.origin is None or Path(spec.origin).resolve() != path)
 
 
 def neighbours_digest(path: Path) -> str:
@@ -71,9 +71,11 @@ def neighbours_digest(path: Path) -> str:
         for name, module in list(sys.modules.items())
         if name.partition(".")[0] not in OWN and (file := getattr(module, "__file__", None))
     }
-    own = sorted(file for file in files if file.is_relative_to(folder) and "site-packages" not in file.parts)
+    neighbours = sorted(
+        file for file in files if file.is_relative_to(folder) and "site-packages" not in file.parts
+    )
     code = hashlib.sha256()
-    for file in own:
+    for file in neighbours:
         if file.is_file():
             code.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
     return code.hexdigest()

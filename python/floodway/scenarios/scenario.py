@@ -93,7 +93,7 @@ class Scenario(Keys):
         """
         pairs = _pairs(sets)
         _refuse_halves(name, text, *(word for pair in pairs for word in pair))
-        return cls._of(_floodway.parse_text(name, text, sets=pairs, tables=_as_csv))
+        return cls._from_native(_floodway.parse_text(name, text, sets=pairs, tables=_as_csv))
 
     @classmethod
     def from_dict(cls, keys: Mapping[str, object], *, name: str = NAMELESS) -> Self:
@@ -113,10 +113,10 @@ class Scenario(Keys):
         InputError
             If a scenario cannot have a value, such as an object.
         """
-        return cls._of(_parsed(name, keys))
+        return cls._from_native(_parsed(name, keys))
 
     @classmethod
-    def _of(cls, native: _floodway.Scenario) -> Self:
+    def _from_native(cls, native: _floodway.Scenario) -> Self:
         scenario = cls.__new__(cls)
         scenario._native = native  # noqa: SLF001 (its own)
         scenario._digests = known_digests()  # noqa: SLF001 (its own)
@@ -127,8 +127,8 @@ class Scenario(Keys):
         self._digests = known_digests()
 
     def _replaced(self, keys: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
-        given = _json({key: value for key, value in keys.items() if value is not None})
-        return self._of(self._native.replaced(given, sets=list(sets), tables=_as_csv))
+        text = _json({key: value for key, value in keys.items() if value is not None})
+        return self._from_native(self._native.replaced(text, sets=list(sets), tables=_as_csv))
 
     @property
     def native(self) -> _floodway.Scenario:
@@ -194,7 +194,7 @@ class Scenario(Keys):
             If it is something else.
         """
         if 0 <= seed <= LARGEST_SEED:
-            same = self._of(self._native.with_seed(seed))
+            same = self._from_native(self._native.with_seed(seed))
             same._digests = self._digests  # noqa: SLF001 (its own)
             return same
         return self.replace(seed=seed)
@@ -279,7 +279,7 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
     """
     if is_pipe(Path(path)):
         return _piped(Path(path), sets)
-    return Scenario._of(_floodway.parse_file(path, sets=_pairs(sets), tables=_as_csv))  # noqa: SLF001 (its own module)
+    return Scenario._from_native(_floodway.parse_file(path, sets=_pairs(sets), tables=_as_csv))  # noqa: SLF001 (its own module)
 
 
 def inline(
@@ -304,7 +304,7 @@ def inline(
         As in `load`.
     """
     native = _floodway.parse_json(name, keys, sets=_pairs(sets), tables=_as_csv, folder=folder)
-    return Scenario._of(native)  # noqa: SLF001 (its own module)
+    return Scenario._from_native(native)  # noqa: SLF001 (its own module)
 
 
 def _pairs(sets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -351,7 +351,7 @@ def recorded(document: Mapping[str, Any]) -> Scenario:
     """
     keys, file = document["scenario"], str(document["file"])
     folder = Path(file).parent
-    return Scenario._of(  # noqa: SLF001 (its own module)
+    return Scenario._from_native(  # noqa: SLF001 (its own module)
         _floodway.parse_json(file, _json(keys), sets=[], tables=_as_csv, folder=folder)
     )
 
@@ -359,9 +359,9 @@ def recorded(document: Mapping[str, Any]) -> Scenario:
 def _parsed(name: str, keys: Mapping[str, object]) -> _floodway.Scenario:
     if not isinstance(keys, Mapping):
         raise InputError(f"expected keys with their values, got a {type(keys).__name__}")
-    given = {key: value for key, value in keys.items() if value is not None}
+    values = {key: value for key, value in keys.items() if value is not None}
     _refuse_halves(name)
-    return _floodway.parse_json(name, _json(given), sets=[], tables=_as_csv)
+    return _floodway.parse_json(name, _json(values), sets=[], tables=_as_csv)
 
 
 def _json(keys: Mapping[str, object]) -> str:

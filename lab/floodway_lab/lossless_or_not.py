@@ -74,12 +74,12 @@ def region(table: pl.DataFrame) -> Figure:
     table
         As `ratios` takes it.
     """
-    found = ratios(table)
-    distances, buffers = (sorted(found[name].unique()) for name in ("distance", "buffer"))
+    ratio_table = ratios(table)
+    distances, buffers = (sorted(ratio_table[name].unique()) for name in ("distance", "buffer"))
     figure = Figure(figsize=(9.5, 5.6), layout="constrained")
     panels = figure.subplots(2, 3, sharex=True, sharey=True)
     for axes, name in zip(panels.flat, SCHEMES, strict=True):
-        _panel(axes, name, found.filter(pl.col("scheme") == name), distances, buffers)
+        _panel(axes, name, ratio_table.filter(pl.col("scheme") == name), distances, buffers)
     for axes in panels[1]:
         axes.set_xlabel("length of the long link, km")
     for axes in panels[:, 0]:
@@ -89,9 +89,9 @@ def region(table: pl.DataFrame) -> Figure:
 
 
 def _panel(
-    axes: Axes, name: str, own: pl.DataFrame, distances: Sequence[float], buffers: Sequence[float]
+    axes: Axes, name: str, scheme_table: pl.DataFrame, distances: Sequence[float], buffers: Sequence[float]
 ) -> None:
-    cells = {(row["distance"], row["buffer"]): row["ratio"] for row in own.iter_rows(named=True)}
+    cells = {(row["distance"], row["buffer"]): row["ratio"] for row in scheme_table.iter_rows(named=True)}
     grid = [[cells.get((x, y), float("nan")) for x in distances] for y in buffers]
     axes.imshow(
         grid,

@@ -90,17 +90,17 @@ class Timed:
 
 def measure(*, runs: int, on_message: Callable[[str], None]) -> dict[str, Timed]:
     """Time each call so many times, by turns, and return medians."""
-    found: dict[str, list[Timed]] = {}
+    timings: dict[str, list[Timed]] = {}
     for turn in range(runs):
         for name, call in CALLS.items():
             on_message(f"run {turn + 1} of {runs}: {name}")
-            found.setdefault(name, []).append(_timed(call))
+            timings.setdefault(name, []).append(_timed(call))
         for name, call_with in SEVERAL.items():
             on_message(f"run {turn + 1} of {runs}: {name}")
             few, many = _timed(call_with(FEW)), _timed(call_with(FEW + MORE))
-            each = [(last - first) / RUNS[name] for first, last in _beside(few, many)]
-            found.setdefault(name, []).append(Timed(*each))
-    return {name: Timed(*(median(each) for each in _beside(*timed))) for name, timed in found.items()}
+            per_run = [(last - first) / RUNS[name] for first, last in _beside(few, many)]
+            timings.setdefault(name, []).append(Timed(*per_run))
+    return {name: Timed(*(median(column) for column in _beside(*timed))) for name, timed in timings.items()}
 
 
 def rows(timed: dict[str, Timed]) -> Iterable[Sequence[str]]:
@@ -110,7 +110,7 @@ def rows(timed: dict[str, Timed]) -> Iterable[Sequence[str]]:
 
 
 def _beside(*timed: Timed) -> Iterable[tuple[float, ...]]:
-    return zip(*((each.wall_s, each.processor_s) for each in timed), strict=True)
+    return zip(*((timing.wall_s, timing.processor_s) for timing in timed), strict=True)
 
 
 def _timed(call: Sequence[str]) -> Timed:

@@ -59,7 +59,7 @@ def entry(
         "rustc": _text("rustc", "--version"),
         "cases": [_case(measured) for measured in results],
         "instructions": dict(instructions),
-        "skipped": {each.name: each.reason for each in skipped},
+        "skipped": {omission.name: omission.reason for omission in skipped},
         "pairs": [_pair(paired) for paired in pairs],
     }
 
@@ -151,13 +151,13 @@ def of_cases(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def last_pairs(entries: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return the last entry that has pairs with other simulators; none where no entry has."""
-    found = [entry for entry in entries if entry.get("pairs")]
-    return found[-1] if found else None
+    with_pairs = [entry for entry in entries if entry.get("pairs")]
+    return with_pairs[-1] if with_pairs else None
 
 
 def add(file: Path, new: Mapping[str, Any]) -> None:
     """Add an entry to a file."""
-    lines = ",\n".join(json.dumps(each) for each in [*read(file), new])
+    lines = ",\n".join(json.dumps(record) for record in [*read(file), new])
     beside = file.with_name(f".{file.name}.new")
     beside.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     beside.replace(file)

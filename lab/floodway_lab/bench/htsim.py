@@ -44,14 +44,14 @@ def prepared(pair: Pair, folder: Path) -> Work:
         Where the other simulator runs.
     """
     run = pair.ours[0]
-    sets = [(path, value) for path, _, value in (each.partition("=") for each in run.sets)]
+    sets = [(path, value) for path, _, value in (setting.partition("=") for setting in run.sets)]
     scenario = floodway.load(run.scenario, sets=[*sets, ("limit", BEGINNING)])
     flows = floodway.run(scenario, threads=1).flows
     hosts = sum(not is_switch for _, is_switch in scenario.native.nodes)
     (folder / MATRIX).write_text(connection_matrix(flows, hosts=hosts), encoding="utf-8")
     return Work(
         arguments=("-nodes", str(hosts), *ARGUMENTS),
-        scenarios=tuple(each.scenario for each in pair.ours),
+        scenarios=tuple(our_run.scenario for our_run in pair.ours),
         flows=flows.height,
         check=lambda printed: _checked(printed, flows=flows.height, sent=sum(_sizes(flows))),
     )
@@ -80,10 +80,10 @@ def _number(host: str) -> int:
 
 
 def _checked(printed: str, *, flows: int, sent: int) -> str:
-    found = [int(size) if size else None for size in FINISHED.findall(printed)]
-    if len(found) != flows:
-        raise OtherWorkError(f"htsim finished {len(found):,} of {flows:,} flows")
-    total = sum(size or 0 for size in found)
+    sizes = [int(size) if size else None for size in FINISHED.findall(printed)]
+    if len(sizes) != flows:
+        raise OtherWorkError(f"htsim finished {len(sizes):,} of {flows:,} flows")
+    total = sum(size or 0 for size in sizes)
     if total not in {0, sent}:
         raise OtherWorkError(f"htsim acknowledged {total:,} bytes, and {sent:,} were to be sent")
     return f"{flows:,} flows of {sent // THEIRS:,} packets in all finished in both"

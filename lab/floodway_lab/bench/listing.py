@@ -83,9 +83,9 @@ def chosen(listed: Sequence[Named], names: Sequence[str]) -> tuple[Named, ...]:
     FloodwayError
         There is none of that name.
     """
-    known = [each.name for each in listed]
+    allowed = [case.name for case in listed]
     for name in names:
-        if name not in known:
-            text, near = not_a_choice(name, what="in the set", allowed=known)
-            raise UnknownNameError(text, given=name, allowed=tuple(known), nearest=near)
-    return tuple(each for each in listed if not names or each.name in names)
+        if name not in allowed:
+            text, near = not_a_choice(name, what="in the set", allowed=allowed)
+            raise UnknownNameError(text, given=name, allowed=tuple(allowed), nearest=near)
+    return tuple(case for case in listed if not names or case.name in names)

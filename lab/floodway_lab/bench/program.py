@@ -38,10 +38,10 @@ def built(root: Path) -> Program:
         [*BUILD, "--message-format=json"], cwd=root, stdout=subprocess.PIPE, text=True, check=False
     )
     lines = [json.loads(line) for line in completed.stdout.splitlines() if line.startswith("{")]
-    made = [line["executable"] for line in lines if line.get("executable")]
-    if completed.returncode != 0 or not made:
+    executables = [line["executable"] for line in lines if line.get("executable")]
+    if completed.returncode != 0 or not executables:
         raise FloodwayError(f"`{' '.join(BUILD)}` failed, with what it says above")
-    return Program((made[-1],))
+    return Program((executables[-1],))
 
 
 class Program:
@@ -126,12 +126,12 @@ class Program:
         """
         tool = ("valgrind", "--tool=cachegrind", "--cache-sim=yes", f"--cachegrind-out-file={os.devnull}")
         completed = _completed([*tool, *self.command, *_arguments(scenario, sets)])
-        found = {level: int(count.replace(",", "")) for level, count in _MISSES.findall(completed.stderr)}
-        return _printed(completed.stdout), found
+        misses = {level: int(count.replace(",", "")) for level, count in _MISSES.findall(completed.stderr)}
+        return _printed(completed.stdout), misses
 
 
 def _arguments(scenario: str, sets: Sequence[str]) -> list[str]:
-    return [os.path.expandvars(scenario), *(part for each in sets for part in ("--set", each))]
+    return [os.path.expandvars(scenario), *(part for setting in sets for part in ("--set", setting))]
 
 
 def _completed(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -63,10 +63,10 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     if kind(before) != kind(after):
         one, other = (f"{cpu} of {cores} cores" for cpu, cores in (kind(before), kind(after)))
         raise FloodwayError(f"{one} and {other} cannot be compared: times are those of their machine")
-    found = [*_speeds(before, after), *_counts(before, after)]
-    if not found:
+    rows = [*_speeds(before, after), *_counts(before, after)]
+    if not rows:
         raise FloodwayError("the two entries have no case in common")
-    return found
+    return rows
 
 
 def _speeds(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
@@ -123,8 +123,8 @@ def last_of_kind(entries: Sequence[Mapping[str, Any]], new: Mapping[str, Any]) -
     FloodwayError
         There is none.
     """
-    own = [entry for entry in entries if kind(entry) == kind(new)]
-    if not own:
+    same_kind = [entry for entry in entries if kind(entry) == kind(new)]
+    if not same_kind:
         cpu, cores = kind(new)
         raise FloodwayError(f"no earlier entry is of such a machine ({cpu}, {cores} cores)")
-    return own[-1]
+    return same_kind[-1]

@@ -44,8 +44,8 @@ def refuse(request: Request, options: Iterable[tuple[str, bool]], contents: str)
     floodway.InputError
         One was given.
     """
-    for option, given in options:
-        if given:
+    for option, is_set in options:
+        if is_set:
             message = f"{option} is for cases of the HPCC simulator, and {request.folder} has {contents}"
             raise InputError(message, key=option)
 

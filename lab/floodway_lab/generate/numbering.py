@@ -163,7 +163,7 @@ class _Source:
     """The text of a file, up to its tests."""
 
     def __init__(self, text: str) -> None:
-        tests = next((found for found in TESTS.finditer(text) if found["end"] == " {"), None)
+        tests = next((match for match in TESTS.finditer(text) if match["end"] == " {"), None)
         self.lines = (text[: tests.start()] if tests else text).splitlines()
 
     def comments(self) -> Iterator[int]:
@@ -203,8 +203,8 @@ class _Source:
             return ""
         outer = (line for line in reversed(self.lines[:comment]) if line and not line[0].isspace())
         # An attribute of an item outside of types follows what closes the type before it.
-        of = TYPE.match(next(outer, "")) if _indent(item.string) else None
-        return f"{of['name']}::{item['name']}" if of else item["name"]
+        owner = TYPE.match(next(outer, "")) if _indent(item.string) else None
+        return f"{owner['name']}::{item['name']}" if owner else item["name"]
 
 
 def _indent(line: str) -> int:
@@ -216,9 +216,9 @@ def _sources(root: Path) -> Iterator[tuple[str, _Source]]:
     folder = root / MECHANISMS
     texts = {file: file.read_text(encoding="utf-8") for file in sorted(folder.rglob("*.rs"))}
     tests = {
-        (file.parent if file.stem in {"lib", "mod"} else file.with_suffix("")) / f"{found['name']}.rs"
+        (file.parent if file.stem in {"lib", "mod"} else file.with_suffix("")) / f"{match['name']}.rs"
         for file, text in texts.items()
-        for found in TESTS.finditer(text)
+        for match in TESTS.finditer(text)
     }
     for file, text in texts.items():
         if file not in tests:
@@ -227,12 +227,12 @@ def _sources(root: Path) -> Iterator[tuple[str, _Source]]:
 
 def citations(root: Path) -> list[Citation]:
     """Return all citations below `root`, the repository, file by file."""
-    found = []
+    entries = []
     for file, source in _sources(root):
         for at in source.comments():
             match = CITATION.fullmatch(source.lines[at])
             if match is not None:
-                found.append(
+                entries.append(
                     Citation(
                         file=file,
                         line=at + 1,
@@ -242,18 +242,18 @@ def citations(root: Path) -> list[Citation]:
                         function=source.function(at),
                     )
                 )
-    return found
+    return entries
 
 
 def unparsed(root: Path) -> list[str]:
     """Return the comments that seem to cite a number in another form, which the page would miss."""
-    found = []
+    comments = []
     for file, source in _sources(root):
         plain = ((at, source.lines[at]) for at in source.comments())
         missed = [(at, line) for at, line in plain if NUMBER.search(line) and not CITATION.fullmatch(line)]
         missed += [(at, text) for at, text in source.remarks() if NUMBER.search(text)]
-        found += [f"{file}:{at + 1}: {text.strip()}" for at, text in sorted(missed)]
-    return found
+        comments += [f"{file}:{at + 1}: {text.strip()}" for at, text in sorted(missed)]
+    return comments
 
 
 def mechanisms(root: Path) -> Mapping[str, str]:
@@ -287,10 +287,10 @@ def page(root: Path, written: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table(found: Iterable[Citation]) -> str:
+def _table(entries: Iterable[Citation]) -> str:
     rows = [
         f"| {citation.number} | {cell(citation.words)} | `{citation.file}`: `{citation.function}` |"
-        for citation in sorted(found, key=_order)
+        for citation in sorted(entries, key=_order)
     ]
     return "\n".join(["| number | what it is | file and function |", "|---|---|---|", *rows]) if rows else ""
 

@@ -96,7 +96,7 @@ class Kept:
             The study as it is now, with its runs.
         """
         metrics = metrics_of(study)
-        same = {each.name for each in metrics} - set(self.lacks(study))
+        same = {metric.name for metric in metrics} - set(self.lacks(study))
         rows: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
         for row in self.table.iter_rows(named=True):
             rows[row["scenario"], row["seed"]].append(row)
@@ -123,13 +123,15 @@ class Kept:
     def lacks(self, study: Study) -> tuple[str, ...]:
         """Return the names of a study's metrics that are not kept, or were of something else."""
         return tuple(
-            each.name for each in metrics_of(study) if self.metrics.get(each.name) != _definition(each)
+            metric.name
+            for metric in metrics_of(study)
+            if self.metrics.get(metric.name) != _definition(metric)
         )
 
     def wall_s(self, runs: Sequence[Run]) -> dict[str, float]:
         """Return by key the seconds that these runs took, of those that are kept and did not fail."""
-        own = self.table.filter(pl.col("wall_s").is_not_null()).select("scenario", "seed", "wall_s")
-        took = {(written, seed): wall_s for written, seed, wall_s in own.iter_rows()}
+        rows = self.table.filter(pl.col("wall_s").is_not_null()).select("scenario", "seed", "wall_s")
+        took = {(written, seed): wall_s for written, seed, wall_s in rows.iter_rows()}
         return {run.key: took[run.written, run.seed] for run in runs if (run.written, run.seed) in took}
 
 
@@ -228,13 +230,15 @@ def _definition(metric: Metric) -> Any:  # noqa: ANN401 (any JSON value)
 
 
 def _fields(kind: type[RunFacts | Value], row: Mapping[str, Any]) -> dict[str, Any]:
-    return {each.name: row[each.name] for each in fields(kind)}
+    return {column.name: row[column.name] for column in fields(kind)}
 
 
 def _of_another_engine(folder: Path) -> str:
     """Say which engine a folder is of, if it is not the one here: then none of its runs is found."""
     try:
-        found = read_json(folder / STUDY_FILE)["engine"]
+        stored_engine = read_json(folder / STUDY_FILE)["engine"]
     except (OSError, ValueError, KeyError, TypeError):
         return ""
-    return "" if found == engine() else f" (the folder is of the engine {found}, and this is {engine()})"
+    if stored_engine == engine():
+        return ""
+    return f" (the folder is of the engine {stored_engine}, and this is {engine()})"

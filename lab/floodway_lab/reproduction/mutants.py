@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from floodway.study.format.model import Sets
     from floodway_lab.study.claims.judgement import Judged, Verdict
 
-__all__ = ["Found", "Mutant", "Worse", "mutants_of", "tried"]
+__all__ = ["Mutant", "MutantResult", "Worse", "mutants_of", "tried"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Mutant:
 
     Attributes
     ----------
-    name, what
+    name, fault
         Its name, and what is wrong with it in a sentence.
     studies
         The studies in which it is tried.
@@ -44,7 +44,7 @@ class Mutant:
     """
 
     name: str
-    what: str
+    fault: str
     studies: tuple[str, ...]
     variants: tuple[str, ...]
     sets: Sets
@@ -65,7 +65,7 @@ class Worse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class MutantResult:
     """A mutant with the statements whose verdicts it made worse."""
 
     mutant: Mutant
@@ -74,7 +74,7 @@ class Found:
     @property
     def published(self) -> tuple[Worse, ...]:
         """Those that a paper prints."""
-        return tuple(each for each in self.worse if each.published)
+        return tuple(statement for statement in self.worse if statement.published)
 
 
 def mutants_of(file: Path) -> tuple[Mutant, ...]:
@@ -87,13 +87,13 @@ def mutants_of(file: Path) -> tuple[Mutant, ...]:
     """
     return tuple(
         Mutant(
-            name=each["name"],
-            what=each["what"],
-            studies=tuple(each["studies"]),
-            variants=tuple(each["variants"]),
-            sets=pairs_of(each["sets"]),
+            name=table["name"],
+            fault=table["what"],
+            studies=tuple(table["studies"]),
+            variants=tuple(table["variants"]),
+            sets=pairs_of(table["sets"]),
         )
-        for each in read_study_json(file, _floodway.parse_mutants)
+        for table in read_study_json(file, _floodway.parse_mutants)
     )
 
 
@@ -104,7 +104,7 @@ def tried(
     out: Path,
     jobs: int | None = None,
     on_message: Callable[[str], None],
-) -> tuple[Found, ...]:
+) -> tuple[MutantResult, ...]:
     """Run the quick studies with each mutant, and compare the verdicts with those without it.
 
     Parameters
@@ -130,19 +130,19 @@ def tried(
     names = dict.fromkeys(name for mutant in mutants for name in mutant.studies)
     studies = {name: load_study(files[name]) for name in names}
     sound = {name: _judged(study, out, jobs) for name, study in studies.items()}
-    found: list[Found] = []
+    results: list[MutantResult] = []
     for mutant in mutants:
         worse: list[Worse] = []
         for name in mutant.studies:
             changed = _judged(_mutated(studies[name], mutant), out, jobs)
             worse += _worse(name, sound[name], changed)
-        found.append(Found(mutant=mutant, worse=tuple(worse)))
-        published = len(found[-1].published)
+        results.append(MutantResult(mutant=mutant, worse=tuple(worse)))
+        published = len(results[-1].published)
         on_message(
             f"{mutant.name}: {published} published statements are worse, and {len(worse) - published} others"
             + ("" if worse else ": not noticed")
         )
-    return tuple(found)
+    return tuple(results)
 
 
 def _mutated(study: Study, mutant: Mutant) -> Study:
@@ -168,11 +168,11 @@ def _judged(study: Study, out: Path, jobs: int | None) -> dict[str, Judged]:
 
 
 def _worse(name: str, before: Mapping[str, Judged], after: Mapping[str, Judged]) -> list[Worse]:
-    found = []
+    worse = []
     for statement, sound in before.items():
         changed = after[statement]
         if VERDICTS.index(changed.verdict) > VERDICTS.index(sound.verdict):
-            found.append(
+            worse.append(
                 Worse(
                     study=name,
                     published=sound.claim.origin == "printed",
@@ -181,4 +181,4 @@ def _worse(name: str, before: Mapping[str, Judged], after: Mapping[str, Judged])
                     after=changed.verdict,
                 )
             )
-    return found
+    return worse

@@ -105,10 +105,10 @@ def _judged(verdict: str) -> Cell:
 def _part(
     study: Study, runs: Sequence[Run], ran: Conducted, store: Runs, on_message: Callable[[str], None]
 ) -> Part:
-    known: dict[str, Known] = {}
+    run_facts: dict[str, Known] = {}
 
     def remember(key: str, result: Result) -> None:
-        known[key] = Known.of(result)
+        run_facts[key] = Known.of(result)
 
     numbers = evaluated(
         study,
@@ -119,4 +119,4 @@ def _part(
         on_message=on_message,
         on_result=remember,
     )
-    return Part(study=study, numbers=numbers, judged=alone(study, numbers), known=known)
+    return Part(study=study, numbers=numbers, judged=alone(study, numbers), known=run_facts)

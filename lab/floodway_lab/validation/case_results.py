@@ -187,9 +187,9 @@ class CaseResult:
     @property
     def nodes(self) -> list[dict[str, object]]:
         """PFC frames node by node; empty where either side did not record them."""
-        own = [side.pauses for side in self.sides if side.pauses is not None]
+        frames = [side.pauses for side in self.sides if side.pauses is not None]
         expected = self.reference.side.pauses
-        return [] if expected is None or not own else frames_by_node(expected, own)
+        return [] if expected is None or not frames else frames_by_node(expected, frames)
 
     def unmatched(self, most: int) -> Iterator[str]:
         """Name the flows of the first seed that one side alone has finished, `most` of each side at most."""

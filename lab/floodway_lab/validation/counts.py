@@ -128,9 +128,9 @@ def counts_equal(reference: Counts | None, ours: Counts | None) -> bool:
 def counts_apart(reference: Counts | None, ours: Counts | None) -> Iterator[str]:
     """Name the totals of the reference that are not those of ours."""
     for name, _, label in NAMES:
-        expected, own = (getattr(counts or Counts(), name) for counts in (reference, ours))
-        if expected is not None and expected != own:
-            ours_text = "none" if own is None else f"{own:,}"
+        expected, actual = (getattr(counts or Counts(), name) for counts in (reference, ours))
+        if expected is not None and expected != actual:
+            ours_text = "none" if actual is None else f"{actual:,}"
             yield f"{label}: {expected:,} in the reference, {ours_text} in floodway"
 
 
@@ -139,9 +139,9 @@ def count_rows(reference: Counts, ours: Sequence[Counts], rules: Rules) -> Itera
     limit = None if rules.equal is None else limit_of(1 - rules.equal)
     for name, key, label in NAMES:
         expected = getattr(reference, name)
-        own = [getattr(counts, name) for counts in ours]
-        if expected is not None and None not in own:
-            yield relative(key, label, "count", reference=expected, ours=own, limit=limit)
+        totals = [getattr(counts, name) for counts in ours]
+        if expected is not None and None not in totals:
+            yield relative(key, label, "count", reference=expected, ours=totals, limit=limit)
 
 
 def _noted(config: Path) -> dict[str, int | None]:
@@ -168,8 +168,8 @@ def _name(head: str) -> str | None:
 
 def _leading(cell: str) -> int | None:
     """Return the number with which a cell begins, if it does."""
-    found = re.match(r"\d[\d,]*", cell)
-    return int(found[0].replace(",", "")) if found else None
+    match = re.match(r"\d[\d,]*", cell)
+    return int(match[0].replace(",", "")) if match else None
 
 
 def _marks(file: Path) -> Iterator[int]:
@@ -177,7 +177,7 @@ def _marks(file: Path) -> Iterator[int]:
     for line, fields in fields_of(file):
         if len(fields) != CNP_COLUMNS or not all(field.isascii() and field.isdigit() for field in fields):
             at = f"{file}:{line}"
-            given = " ".join(fields)
+            text = " ".join(fields)
             expected = "time, node, and CNPs by marks, by disorder and in all"
-            raise ValidationError(f"{at}: expected {expected}, got {given}", place=at, given=given)
+            raise ValidationError(f"{at}: expected {expected}, got {text}", place=at, given=text)
         yield int(fields[2])

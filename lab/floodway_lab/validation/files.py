@@ -109,8 +109,12 @@ def read_queues(file: Path) -> pl.DataFrame:
         As `read_flows`.
     """
     lines = [(line, fields) for line, fields in fields_of(file) if not fields[0].startswith("#")]
-    own = any(fields[0] == "time:" for _, fields in lines)
-    rows = _own_queues(file, lines) if own else [_table_queue(file, line, fields) for line, fields in lines]
+    is_own_form = any(fields[0] == "time:" for _, fields in lines)
+    rows = (
+        _own_queues(file, lines)
+        if is_own_form
+        else [_table_queue(file, line, fields) for line, fields in lines]
+    )
     return _frame(QUEUES, [row for row in rows if row[2] and row[3]])
 
 
@@ -162,8 +166,8 @@ def _row(
 ) -> tuple[int, ...]:
     """Read a line of numbers; `first` reads the first two of them."""
     if len(fields) != len(columns):
-        given = f"{len(fields)}"
-        raise _fault(file, line, given, f"{len(columns)} columns ({' '.join(columns)})")
+        count = f"{len(fields)}"
+        raise _fault(file, line, count, f"{len(columns)} columns ({' '.join(columns)})")
     readers = [first or _number] * 2 + [_number] * (len(columns) - 2)
     return tuple(read(file, line, field) for read, field in zip(readers, fields, strict=True))
 
@@ -184,9 +188,9 @@ def _number(file: Path, line: int, field: str) -> int:
     return int(field)
 
 
-def _fault(file: Path, line: int, given: str, expected: str) -> ValidationError:
+def _fault(file: Path, line: int, text: str, expected: str) -> ValidationError:
     at = f"{file}:{line}"
-    return ValidationError(f"{at}: expected {expected}, got {given}", place=at, given=given)
+    return ValidationError(f"{at}: expected {expected}, got {text}", place=at, given=text)
 
 
 def _frame(columns: Sequence[str], rows: Sequence[tuple[int | None, ...]]) -> pl.DataFrame:

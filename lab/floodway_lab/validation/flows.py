@@ -92,7 +92,7 @@ def matched(reference: pl.DataFrame, ours: pl.DataFrame) -> Matched:
     by_start, left, right = _joined(left, right, WITHOUT_PORTS, right_keys)
     columns = [*reference.columns, *renamed.values()]
     both = pl.concat([by_ports.select(columns), by_start.select(columns)])
-    back = {own: name for name, own in renamed.items()}
+    back = {new_name: name for name, new_name in renamed.items()}
     return Matched(both=both, by_ports=len(by_ports), only_reference=left, only_ours=right.rename(back))
 
 
@@ -117,15 +117,15 @@ def differences(both: pl.DataFrame, *, ranked: bool = True) -> Numbers:
     times = [pl.col(name).cast(pl.Float64) for name in ("fct_ns", "own_fct_ns")]
     if ranked:
         times = [time.sort().over(ALIKE) for time in times]
-    found = both.select(reference=times[0], own=times[1])
-    reference, own = (found[name].to_numpy() for name in found.columns)
-    change: Numbers = (own - reference) / reference
+    pairs = both.select(reference=times[0], own=times[1])
+    reference, ours = (pairs[name].to_numpy() for name in pairs.columns)
+    change: Numbers = (ours - reference) / reference
     return change
 
 
 def flow_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Rules) -> list[Row]:
     """Compare flow by flow, with each seed of ours."""
-    matches = [matched(reference, own) for own in ours]
+    matches = [matched(reference, frame) for frame in ours]
     changes = [differences(match.both) for match in matches]
     sizes = [np.abs(change) for change in changes]
     own_spread = _own_spread(ours) if rules.or_spread else None
@@ -139,7 +139,7 @@ def flow_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Rule
         share(
             "fct.equal",
             "FCT equal to the ns",
-            ours=[_share(each == 0) for each in singly],
+            ours=[_share(change == 0) for change in singly],
             limit=least_of(rules.equal),
         ),
         share(
@@ -159,7 +159,7 @@ def flow_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Rule
             "fct.typical",
             "median difference of FCTs",
             ours=[_median(s) for s in sizes],
-            limit=limit_of(rules.typical, own=own_spread),
+            limit=limit_of(rules.typical, ours=own_spread),
         ),
         share(
             "fct.bias",
@@ -175,8 +175,8 @@ def bucket_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Ru
     """Compare percentiles of completion time and slowdown, of all flows and by size."""
     for bucket, low, high in (("all sizes", 0, 2**63 - 1), *BUCKETS):
         inside = pl.col("size_bytes").is_between(low, high, closed="left")
-        flows, own = reference.filter(inside), [frame.filter(inside) for frame in ours]
-        if flows.is_empty() or any(frame.is_empty() for frame in own):
+        flows, frames = reference.filter(inside), [frame.filter(inside) for frame in ours]
+        if flows.is_empty() or any(frame.is_empty() for frame in frames):
             continue
         has_limit = len(flows) >= FEW_FLOWS
         for metric, name, rank, bound, or_spread in (
@@ -185,14 +185,14 @@ def bucket_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Ru
             ("slowdown", "p50", 0.5, rules.p50, rules.or_spread),
             ("slowdown", "p99", 0.99, rules.slowdown, rules.or_spread),
         ):
-            values = [nearest_rank(_metric(frame, metric), rank) for frame in own]
+            values = [nearest_rank(_metric(frame, metric), rank) for frame in frames]
             yield relative(
                 f"{metric}.{name}.{bucket.replace(' ', '-')}",
                 f"{metric if metric == 'slowdown' else 'FCT'} {name}, {bucket} ({len(flows):,})",
                 "us" if metric == "fct" else "slowdown",
                 reference=nearest_rank(_metric(flows, metric), rank),
                 ours=values,
-                limit=limit_of(bound if has_limit else None, own=values if or_spread else None),
+                limit=limit_of(bound if has_limit else None, ours=values if or_spread else None),
                 note="" if has_limit else f"fewer than {FEW_FLOWS} flows",
             )
 
@@ -266,6 +266,8 @@ def _median(values: Numbers) -> float:
 
 
 def _metric(flows: pl.DataFrame, metric: str) -> Numbers:
-    of = pl.col("fct_ns") / (1000.0 if metric == "fct" else pl.col("standalone_ns").clip(lower_bound=1))
-    values: Numbers = flows.select(of).to_series().to_numpy()
+    expression = pl.col("fct_ns") / (
+        1000.0 if metric == "fct" else pl.col("standalone_ns").clip(lower_bound=1)
+    )
+    values: Numbers = flows.select(expression).to_series().to_numpy()
     return values

@@ -70,7 +70,7 @@ def allowed(limit: Limit | None) -> str:
     bound = f"{limit.value * 100:.4g} %"
     if limit.side == "least":
         return f">= {bound}"
-    return f"<= {bound}, own spread" if limit.own else f"<= {bound}"
+    return f"<= {bound}, own spread" if limit.is_spread else f"<= {bound}"
 
 
 def percent(value: float, *, signed: bool = False) -> str:

@@ -35,15 +35,15 @@ def overview_row(result: CaseResult) -> tuple[str, ...]:
     label, flows = result.case.label, f"{len(result.reference.side.flows):,}"
     if result.not_run:
         return (label, flows, *[NOTHING] * (len(COLUMNS) - 3), "not run")
-    known = {row.key: row for row in result.rows}
+    rows_by_key = {row.key: row for row in result.rows}
     return (
         label,
         flows,
-        _share(known.get("fct.equal")),
-        percent(known["fct.largest"].ours[0]),
-        _change(known.get("fct.p99.all-sizes")),
+        _share(rows_by_key.get("fct.equal")),
+        percent(rows_by_key["fct.largest"].ours[0]),
+        _change(rows_by_key.get("fct.p99.all-sizes")),
         _frames(result),
-        _share(known.get("queue.equal")),
+        _share(rows_by_key.get("queue.equal")),
         f"{result.wall_s[0]:.2f} s" if result.wall_s else NOTHING,
         verdict_of(result),
     )
@@ -74,5 +74,5 @@ def _change(row: Row | None) -> str:
 
 
 def _frames(result: CaseResult) -> str:
-    expected, own = result.reference.side.pauses, result.sides[0].pauses
-    return NOTHING if expected is None or own is None else f"{len(own):,} ({len(expected):,})"
+    expected, ours = result.reference.side.pauses, result.sides[0].pauses
+    return NOTHING if expected is None or ours is None else f"{len(ours):,} ({len(expected):,})"

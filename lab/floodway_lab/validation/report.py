@@ -78,8 +78,8 @@ def block(validation: Validation, pictures: dict[str, str]) -> str:
         for result in cases
         if result.not_run
     ]
-    for name, own in _by_case(cases):
-        parts += _case(name, own, pictures)
+    for name, results in _by_case(cases):
+        parts += _case(name, results, pictures)
     return "\n\n".join([*parts, "### Bounds", _bounds()])
 
 
@@ -116,9 +116,9 @@ def draw_into(
     from floodway_lab.validation.pictures import pictures  # noqa: PLC0415
 
     written = []
-    for name, own in _by_case(cases):
-        for picture, drawing in pictures(own):
-            if not few and picture != "queues" and _largest(own) < FEW_FLOWS:
+    for name, results in _by_case(cases):
+        for picture, drawing in pictures(results):
+            if not few and picture != "queues" and _largest(results) < FEW_FLOWS:
                 continue
             file = folder / f"{name}-{picture}.{form}"
             files = [file, file.with_suffix(".csv")] if with_data else [file]
@@ -128,8 +128,8 @@ def draw_into(
 
 
 def _by_case(cases: Sequence[CaseResult]) -> Iterator[tuple[str, list[CaseResult]]]:
-    for name, own in groupby(cases, key=lambda result: result.case.name):
-        yield name, list(own)
+    for name, results in groupby(cases, key=lambda result: result.case.name):
+        yield name, list(results)
 
 
 def _largest(cases: Sequence[CaseResult]) -> int:
@@ -210,8 +210,8 @@ def _case(name: str, cases: Sequence[CaseResult], pictures: dict[str, str]) -> I
         yield f"**{plain(headline(result))}.**"
         head = ("what", "reference", "floodway", "difference", "allowed", "verdict")
         yield table(head, _rows(result))
-        named = [f"First difference, {result.first}.", *result.unmatched(MOST_NAMED)]
-        yield "\n".join(f"- {plain(line)}" for line in named)
+        notes = [f"First difference, {result.first}.", *result.unmatched(MOST_NAMED)]
+        yield "\n".join(f"- {plain(line)}" for line in notes)
     for picture, caption in CAPTIONS.items():
         if (path := drawn[picture]) is not None:
             yield f"![{caption}]({target(path)})\n\n*{caption}.*"

@@ -110,20 +110,20 @@ def share(key: str, label: str, *, ours: Sequence[float], limit: Limit | None, u
     return Row(key=key, label=label, unit=unit, ours=tuple(ours), bounded_value=bounded_value, limit=limit)
 
 
-def limit_of(fixed: float | None, *, own: Sequence[float] | float | None = None) -> Limit | None:
+def limit_of(fixed: float | None, *, ours: Sequence[float] | float | None = None) -> Limit | None:
     """Make the limit of a difference.
 
     Parameters
     ----------
     fixed
         The fixed bound; none for no limit.
-    own
+    ours
         Our seeds' numbers or their spread, which takes the bound's place where it is wider.
     """
     if fixed is None:
         return None
-    width = 0.0 if own is None else own if isinstance(own, float) else spread(own)
-    return Limit(side="most", value=max(fixed, width), own=width > fixed)
+    width = 0.0 if ours is None else ours if isinstance(ours, float) else spread(ours)
+    return Limit(side="most", value=max(fixed, width), is_spread=width > fixed)
 
 
 def least_of(value: float | None) -> Limit | None:
@@ -133,6 +133,6 @@ def least_of(value: float | None) -> Limit | None:
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the verdict of several: a failure before a pass before what is only shown."""
-    found = set(verdicts)
+    distinct = set(verdicts)
     order: tuple[Verdict, ...] = ("fail", "pass", "shown")
-    return next((verdict for verdict in order if verdict in found), "not run")
+    return next((verdict for verdict in order if verdict in distinct), "not run")

@@ -54,13 +54,13 @@ class Limit:
         Whether the number may be so large at most, or must be so large at least.
     value
         The bound, a share (0.02 is 2 %) or a count.
-    own
+    is_spread
         Whether it is the spread of our own seeds, being wider than the fixed bound.
     """
 
     side: Literal["most", "least"]
     value: float
-    own: bool = False
+    is_spread: bool = False
 
     def verdict(self, value: float) -> Verdict:
         """Say whether a number keeps within it; the bound itself does, and what is no number does not."""

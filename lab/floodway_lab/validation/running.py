@@ -45,10 +45,10 @@ def refusal_of(case: Case, error: ScenarioError) -> str | None:
 
     Its form has been checked when the case was found.
     """
-    asked = all(
+    in_configuration = all(
         Path(fault.file).name == case.config.name and fault.key not in FILES for fault in error.faults
     )
-    return error.faults[0].text if asked else None
+    return error.faults[0].text if in_configuration else None
 
 
 def export(result: Result, scenario: Scenario, folder: Path) -> None:

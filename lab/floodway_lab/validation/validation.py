@@ -63,8 +63,10 @@ class Validation:
     @property
     def counts(self) -> dict[str, int]:
         """How many configurations have each verdict."""
-        found = Counter(case.verdict for case in self.cases)
-        return {verdict: found[verdict] for verdict in ("pass", "fail", "shown", "not run") if found[verdict]}
+        counter = Counter(case.verdict for case in self.cases)
+        return {
+            verdict: counter[verdict] for verdict in ("pass", "fail", "shown", "not run") if counter[verdict]
+        }
 
 
 @dataclass(kw_only=True)

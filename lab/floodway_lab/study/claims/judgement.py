@@ -88,8 +88,8 @@ class Judged:
         Whether chance plays no part in it: all seeds gave the same results.
     unfinished
         Flows that did not finish among those that it is of.
-    found
-        For an order: the variants as we found them, best first, with their numbers.
+    means
+        For an order: the variants with their means, the best of our runs first.
     leads
         For an order: by how many percent each is better than the next, or the first than each of the others,
         in the order of the claim; None where there is no percentage.
@@ -121,7 +121,7 @@ class Judged:
     seeds: int = 0
     exact: bool = False
     unfinished: int = 0
-    found: tuple[tuple[str, float], ...] = ()
+    means: tuple[tuple[str, float], ...] = ()
     leads: tuple[Interval | None, ...] = ()
     cause: float | None = None
     few: tuple[int, int, int] | None = None
@@ -166,12 +166,12 @@ def best_reading(claims: Iterable[Judged]) -> Judged:
     A reading in parts is as good as the worst of them, which stands for it. Among equals it is the first.
     """
     readings: dict[str, list[Judged]] = {}
-    for each in claims:
-        readings.setdefault(each.claim.reading, []).append(each)
+    for judged in claims:
+        readings.setdefault(judged.claim.reading, []).append(judged)
 
-    def rank(found: Judged) -> tuple[int, float]:
-        off = abs(found.difference) if found.difference is not None else float("inf")
-        return VERDICTS.index(found.verdict), off
+    def rank(candidate: Judged) -> tuple[int, float]:
+        off = abs(candidate.difference) if candidate.difference is not None else float("inf")
+        return VERDICTS.index(candidate.verdict), off
 
     worst = [max(parts, key=rank) for parts in readings.values()]
     return min(worst, key=rank)

@@ -75,14 +75,14 @@ class Band:
         Its ends; infinite for a bound.
     sign
         +1 or -1 if all of it must lie on this side of zero, 0 if there is no side.
-    least
+    minimum
         How far from zero it begins, with a sign.
     """
 
     low: float
     high: float
     sign: int = 0
-    least: float = 0.0
+    minimum: float = 0.0
 
     def holds(self, interval: Interval) -> Answer:
         """Say whether a number lies in the band: with its whole interval, with no part of it, or neither."""
@@ -98,19 +98,19 @@ class Band:
         if not self.sign or interval.low is None or interval.high is None:
             return "open"
         near, far = sorted((interval.low * self.sign, interval.high * self.sign))
-        if near >= self._least:
+        if near >= self._smallest:
             return "yes"
-        return "no" if far < self._least else "open"
+        return "no" if far < self._smallest else "open"
 
     @property
-    def _least(self) -> float:
+    def _smallest(self) -> float:
         """The smallest distance from zero that has a sign."""
-        return self.least or math.ulp(0.0)
+        return self.minimum or math.ulp(0.0)
 
     @property
     def _ends(self) -> tuple[float, float]:
-        low = max(self.low, self._least) if self.sign > 0 else self.low
-        high = min(self.high, -self._least) if self.sign < 0 else self.high
+        low = max(self.low, self._smallest) if self.sign > 0 else self.low
+        high = min(self.high, -self._smallest) if self.sign < 0 else self.high
         return low, high
 
 
@@ -143,7 +143,7 @@ def band_of(claim: Claim, *, chance: float = 0.0) -> Band:
         low=low if low == 0 < high else low - _allowed(claim, low, chance),
         high=high if high == 0 > low else high + _allowed(claim, high, chance),
         sign=sign,
-        least=LEAST_CHANGE if sign and claim.relative and not 0 < nearest < LEAST_CHANGE else 0.0,
+        minimum=LEAST_CHANGE if sign and claim.relative and not 0 < nearest < LEAST_CHANGE else 0.0,
     )
 
 
@@ -217,13 +217,13 @@ def change(values: Sequence[float], bases: Sequence[float], *, exact: bool, leve
 
 
 def change_less(
-    own: Sequence[Sequence[float]], less: Sequence[Sequence[float]], *, exact: bool, level: float
+    minuend: Sequence[Sequence[float]], subtrahend: Sequence[Sequence[float]], *, exact: bool, level: float
 ) -> Interval | None:
     """Return a difference in percent less another one, in points, with its interval over the seeds.
 
     Parameters
     ----------
-    own, less
+    minuend, subtrahend
         The values and the bases of each difference, one a seed, for the same seeds.
     exact
         Whether chance plays no part.
@@ -238,13 +238,15 @@ def change_less(
     """
     residuals: list[list[float]] = []
     middles: list[float] = []
-    for values, bases in (own, less):
-        found = change(values, bases, exact=True, level=level)
-        if found is None:
+    for values, bases in (minuend, subtrahend):
+        interval = change(values, bases, exact=True, level=level)
+        if interval is None:
             return None
-        middles.append(found.middle)
-        ratio, base = 1 + found.middle / 100, fmean(bases)
-        residuals.append([(value - ratio * each) / base for value, each in zip(values, bases, strict=True)])
+        middles.append(interval.middle)
+        ratio, base = 1 + interval.middle / 100, fmean(bases)
+        residuals.append(
+            [(value - ratio * base_value) / base for value, base_value in zip(values, bases, strict=True)]
+        )
     differences = [one - two for one, two in zip(*residuals, strict=True)]
     reach = 0.0 if exact else half_width(differences, level=level)
     return Interval(middle=middles[0] - middles[1], reach=None if reach is None else reach * 100)
@@ -286,11 +288,11 @@ def margin_answer(  # noqa: PLR0913 (what the comparison is of)
             return "yes"
         return "no" if ratio.low > -margin or ratio.low >= 0 else "open"
     sign = 1 if best == "lowest" else -1
-    gains = [sign * (other - own) for own, other in zip(better, worse, strict=True)]
-    found = mean_of(gains, exact=exact, level=level)
-    least = margin / 100 * max(abs(fmean(better)), abs(fmean(worse)))
-    if found.low is None or found.high is None:
+    gains = [sign * (other - value) for value, other in zip(better, worse, strict=True)]
+    interval = mean_of(gains, exact=exact, level=level)
+    minimum = margin / 100 * max(abs(fmean(better)), abs(fmean(worse)))
+    if interval.low is None or interval.high is None:
         return "open"
-    if found.low >= least and found.low > 0:
+    if interval.low >= minimum and interval.low > 0:
         return "yes"
-    return "no" if found.high < least or found.high <= 0 else "open"
+    return "no" if interval.high < minimum or interval.high <= 0 else "open"

@@ -82,7 +82,7 @@ def bars_of(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
     PlotError
         If none of its runs is there.
     """
-    made = [
+    bars = [
         _bar(
             study,
             plot,
@@ -95,7 +95,7 @@ def bars_of(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
         for metric in plot.metrics
         for at, group, variant, coordinates in _cells(study, plot)
     ]
-    if not any(bar.mean is not None for bar in made):
+    if not any(bar.mean is not None for bar in bars):
         raise NothingRanError
     # What is not to be run takes no room where nothing else stands, and has no bar.
     planned = {(run.variant, run.at) for run in numbers.runs}
@@ -104,7 +104,7 @@ def bars_of(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
         for at, group, variant, coordinates in _cells(study, plot)
         if (variant, coordinates) in planned
     }
-    return [bar for bar in made if (bar.at, bar.group) in cells]
+    return [bar for bar in bars if (bar.at, bar.group) in cells]
 
 
 def _base(plot: Plot, metric: Metric, numbers: Numbers, coordinates: Coordinates) -> Cell | None:
@@ -114,21 +114,21 @@ def _base(plot: Plot, metric: Metric, numbers: Numbers, coordinates: Coordinates
 def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
     study: Study, plot: Plot, metric: Metric, at: str, group: str, cell: Cell, base: Cell | None
 ) -> Bar:
-    known: Sequence[float] = cell.known
+    values: Sequence[float] = cell.known
     mean, reach = cell.mean, cell.reach
     if base is not None:
         below = base.mean
         mean = mean / below if mean is not None and below else None
         pairs = _pairs(cell, base)
-        known = [value / other for value, other in pairs if other]
+        values = [value / other for value, other in pairs if other]
         reach = ratio_half_width(*zip(*pairs, strict=True)) if pairs else None
     return Bar(
         metric=metric.name,
         at=at,
         group=group,
         mean=mean,
-        low=min(known, default=None),
-        high=max(known, default=None),
+        low=min(values, default=None),
+        high=max(values, default=None),
         reach=reach,
         seeds=len(cell.values),
         exact=cell.exact and (base is None or base.exact),
@@ -154,16 +154,16 @@ def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) ->
     for mark in plot.marks:
         if mark.at == at and mark.group == group and mark.metric in ("", metric.name):
             return mark.value
-    wanted = next(
+    cell = next(
         (
             (variant, coordinates)
-            for here, own, variant, coordinates in _cells(study, plot)
-            if (here, own) == (at, group)
+            for bar_at, bar_group, variant, coordinates in _cells(study, plot)
+            if (bar_at, bar_group) == (at, group)
         ),
         None,
     )
     for claim in study.claims:
-        same = claim.metric.name == metric.name and (claim.variant, claim.at) == wanted
+        same = claim.metric.name == metric.name and (claim.variant, claim.at) == cell
         if not same or claim.several or claim.less_points or claim.value is None or claim.bound != "about":
             continue
         # A number of our own is not published.

@@ -71,8 +71,8 @@ def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
                 axes.set_ylim(0, top)
         panels[-1].set_xlabel("time in ms")
         figure.supylabel(_UP[plot.of], fontsize="medium")
-        least = PANEL_HEIGHT * len(panels) * current().scale
-        figure.set_figheight(max(figure.get_figheight() * 0.75, least))
+        min_height = PANEL_HEIGHT * len(panels) * current().scale
+        figure.set_figheight(max(figure.get_figheight() * 0.75, min_height))
         add_legend(figure, (), note=note)
     data = pl.concat(curve.select(pl.lit(variant).alias("variant"), pl.all()) for variant, curve in curves)
     return Drawing(figure=figure, data=data, note=note)
@@ -136,13 +136,13 @@ def _first_seeds(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> tup
     NothingRanError
         If none of its runs is there.
     """
-    found = list(_results(study, plot, numbers, store))
-    if not found:
+    by_variant = list(_results(study, plot, numbers, store))
+    if not by_variant:
         raise NothingRanError
     sources = [
-        Source(label=study.variant(variant).label, results=(results[0],)) for variant, results in found
+        Source(label=study.variant(variant).label, results=(results[0],)) for variant, results in by_variant
     ]
-    return sources, first_of_seeds([[result.run.seed for result in results] for _, results in found])
+    return sources, first_of_seeds([[result.run.seed for result in results] for _, results in by_variant])
 
 
 def _in_time(plot: Plot, result: Result) -> pl.DataFrame:
@@ -181,8 +181,8 @@ def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
         if not tables:
             raise NothingRanError
         axes.set(xlabel=_ACROSS[plot.of], ylabel=_SHARE[plot.of])
-        least = min(float(table["share"][0]) for table in tables)
-        axes.set_ylim(least if "y" in scale_axes(axes, plot.log) else 0, 1.01)
+        lowest_share = min(float(table["share"][0]) for table in tables)
+        axes.set_ylim(lowest_share if "y" in scale_axes(axes, plot.log) else 0, 1.01)
         note = over_seeds(seeds)
         add_legend(figure, labels, note=note)
     return Drawing(figure=figure, data=pl.concat(tables), note=note)
@@ -203,5 +203,5 @@ def _values(plot: Plot, results: list[Result]) -> tuple[Values, int]:
         values = np.concatenate([link_buckets(result, options).gbps for result in results])
         return np.sort(values), len(values)
     column = "fct_us" if plot.of == "fct" else "slowdown"
-    own = pl.concat(chosen_flows(result, options).select(column) for result in results)[column]
-    return np.sort(own.drop_nulls().to_numpy()), len(own)
+    numbers = pl.concat(chosen_flows(result, options).select(column) for result in results)[column]
+    return np.sort(numbers.drop_nulls().to_numpy()), len(numbers)

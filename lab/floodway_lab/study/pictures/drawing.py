@@ -118,8 +118,10 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
         figure, panels = figure_of(plot.title, len(plot.metrics))
         for axes, metric in zip(panels, plot.metrics, strict=True):
             _lines(axes, study, plot, [bar for bar in table if bar.metric == metric.name], across)
-            own = [theory for theory in plot.theory if theory.metric == metric.name]
-            curves += [_curve(axes, theory, across, dash=dash) for theory, dash in zip(own, cycle(DASHES))]
+            theories = [theory for theory in plot.theory if theory.metric == metric.name]
+            curves += [
+                _curve(axes, theory, across, dash=dash) for theory, dash in zip(theories, cycle(DASHES))
+            ]
             axes.set_ylabel(value_label(study, plot, metric))
             if "y" not in scale_axes(axes, plot.log):
                 axes.set_ylim(bottom=0)
@@ -129,7 +131,8 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
         panels[-1].set_xlabel(shown(study.axis(plot.along).label))
         note = note_of(plot, table)
         if any(
-            any(_hidden([bar for bar in table if bar.metric == each.name]).values()) for each in plot.metrics
+            any(_hidden([bar for bar in table if bar.metric == metric.name]).values())
+            for metric in plot.metrics
         ):
             note = f"{note} {WIDER_BELOW}"
         _legend(figure, panels, note)
@@ -166,11 +169,11 @@ def _rank(study: Study, variant: str) -> int:
     """
     shown_together = [frozenset(plot.variants) for plot in study.plots]
     ranks: dict[str, int] = {}
-    for place, each in enumerate(study.variants):
-        beside = {name for names in shown_together if each.name in names for name in names}
+    for place, candidate in enumerate(study.variants):
+        beside = {name for names in shown_together if candidate.name in names for name in names}
         taken = {ranks[name] for name in beside if name in ranks}
-        wanted = place % len(COLOURS)
-        ranks[each.name] = wanted if wanted not in taken else next(n for n in count() if n not in taken)
+        rank = place % len(COLOURS)
+        ranks[candidate.name] = rank if rank not in taken else next(n for n in count() if n not in taken)
     return ranks[variant]
 
 
@@ -181,7 +184,7 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
     middle = (len(groups) - 1) / 2
     xs = [across.index(bar.at) + (groups.index(bar.group) - middle) * width for bar in table]
     for x, bar in zip(xs, table, strict=True):
-        first = bar is next(each for each in table if each.group == bar.group)
+        first = bar is next(other for other in table if other.group == bar.group)
         label = _group_label(study, plot, bar.group) if first and len(groups) > 1 else None
         colour = _colour(study, plot, bar, groups)
         height = 0.0 if bar.mean is None else bar.mean
@@ -193,7 +196,9 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
     upright = max(len(number_in(bar)) for bar in table) * DIGIT > room / len(across) * width
     for x, bar in zip(xs, table, strict=True):
         _label_value(axes, x, bar, upright=upright)
-    _name_bars(axes, [study.variant(each).label if plot.along == VARIANT else each for each in across], room)
+    _name_bars(
+        axes, [study.variant(point).label if plot.along == VARIANT else point for point in across], room
+    )
     axes.grid(visible=False, axis="x")
     axes.margins(y=0.3 if upright else 0.15)
     values = [value for bar in table for value in (bar.mean, bar.ends[1], bar.published) if value]
@@ -249,15 +254,15 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
     groups = list(dict.fromkeys(bar.group for bar in table))
     hidden = _hidden(table)
     for number, group in enumerate(groups):
-        own = [bar for bar in table if bar.group == group and bar.mean is not None]
-        if not own:
+        drawn = [bar for bar in table if bar.group == group and bar.mean is not None]
+        if not drawn:
             continue
-        colour = _colour(study, plot, own[0], groups)
-        xs = [across[bar.at] for bar in own]
+        colour = _colour(study, plot, drawn[0], groups)
+        xs = [across[bar.at] for bar in drawn]
         axes.errorbar(
             xs,
-            [_mean(bar) for bar in own],
-            yerr=[bar.reach or 0.0 for bar in own] if any(bar.reach for bar in own) else None,
+            [_mean(bar) for bar in drawn],
+            yerr=[bar.reach or 0.0 for bar in drawn] if any(bar.reach for bar in drawn) else None,
             label=_group_label(study, plot, group) if group and (len(groups) > 1 or plot.theory) else None,
             color=colour,
             linestyle=_line(study, plot, group, number),
@@ -266,7 +271,7 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
             linewidth=min(WIDEST, WIDTH + WIDER * hidden[group]),
             capsize=2,
         )
-        cut = [bar for bar in own if bar.unfinished]
+        cut = [bar for bar in drawn if bar.unfinished]
         axes.plot([across[bar.at] for bar in cut], [_mean(bar) for bar in cut], "x", color="black", zorder=6)
     for bar in table:
         if bar.published is not None:
@@ -368,8 +373,8 @@ def _legend(figure: Figure, panels: Sequence[Axes], note: str) -> None:
     """Name each group once, say what hollow points are where there are any, and explain the picture."""
     if any(line.get_markerfacecolor() == "none" for panel in panels for line in panel.get_lines()):
         panels[0].plot([], [], label="published", **HOLLOW)
-    found: dict[str, Artist] = {}
+    handles: dict[str, Artist] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    add_legend(figure, tuple(found), handles=tuple(found.values()), note=note)
+            handles.setdefault(label, handle)
+    add_legend(figure, tuple(handles), handles=tuple(handles.values()), note=note)

@@ -125,4 +125,4 @@ def arguments_of(name: str) -> tuple[str, ...]:
     >>> arguments_of("bdp")
     ('delay-us', 'rate-gbps')
     """
-    return tuple(each.replace("_", "-") for each in inspect.signature(FORMULAS[name]).parameters)
+    return tuple(parameter.replace("_", "-") for parameter in inspect.signature(FORMULAS[name]).parameters)

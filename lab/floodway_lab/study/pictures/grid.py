@@ -124,8 +124,8 @@ def _panel(axes: Axes, table: Sequence[Bar], across: Sequence[str], down: Sequen
     values = np.full((len(down), len(across)), np.nan)
     for bar in table:
         values[down.index(bar.group), across.index(bar.at)] = np.nan if bar.mean is None else bar.mean
-    known = values[~np.isnan(values)]
-    norm = _norm(known)
+    present = values[~np.isnan(values)]
+    norm = _norm(present)
     axes.set_facecolor("0.85")
     axes.imshow(values, norm=norm, cmap=mpl.colormaps[COLOURS], aspect="auto")
     axes.tick_params(length=0)
@@ -143,13 +143,13 @@ def _panel(axes: Axes, table: Sequence[Bar], across: Sequence[str], down: Sequen
         )
 
 
-def _norm(known: np.ndarray[Any, np.dtype[np.float64]]) -> Normalize:
-    if not len(known) or known.min() == known.max():
+def _norm(values: np.ndarray[Any, np.dtype[np.float64]]) -> Normalize:
+    if not len(values) or values.min() == values.max():
         # One colour, and a light one.
-        least = float(known.min()) if len(known) else 0.0
-        return Normalize(least, least + 1)
-    wide = known.min() > 0 and known.max() > WIDE_RANGE * known.min()
-    return (LogNorm if wide else Normalize)(float(known.min()), float(known.max()))
+        lowest = float(values.min()) if len(values) else 0.0
+        return Normalize(lowest, lowest + 1)
+    wide = values.min() > 0 and values.max() > WIDE_RANGE * values.min()
+    return (LogNorm if wide else Normalize)(float(values.min()), float(values.max()))
 
 
 def _name(study: Study, axis: str, name: str) -> str:

@@ -93,11 +93,12 @@ class Gallery:
         save(drawing, files, force=True)
         self.files += files
         # A picture in another format beside these could be mistaken for the same picture.
-        for each in FORMATS:
-            if each not in self._formats:
-                (self._folder / f"{name}.{each}").unlink(missing_ok=True)
+        for ending in FORMATS:
+            if ending not in self._formats:
+                (self._folder / f"{name}.{ending}").unlink(missing_ok=True)
         links = ", ".join(
-            f"[{'data' if each == 'csv' else each}]({target(f'{name}.{each}')})" for each in endings[1:]
+            f"[{'data' if ending == 'csv' else ending}]({target(f'{name}.{ending}')})"
+            for ending in endings[1:]
         )
         title = " ".join(plot.title.split())
         caption = f"{title.removesuffix('.')}. {drawing.note}".strip() if drawing.note else title

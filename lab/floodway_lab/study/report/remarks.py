@@ -23,12 +23,12 @@ def lossless_of(part: Part, losses: Mapping[str, Lossless]) -> Iterator[str]:
 
     `losses` has the lossless verdicts, by the runs' keys.
     """
-    found: dict[str, list[tuple[Run, Lossless]]] = {}
+    by_verdict: dict[str, list[tuple[Run, Lossless]]] = {}
     for run in {run.key: run for run in part.numbers.runs if run.key in losses}.values():
         lossless = losses[run.key]
-        found.setdefault(lossless.verdict, []).append((run, lossless))
-    if set(found) - {"not-asked"}:
-        texts = "; ".join(_verdict(part, own) for own in found.values())
+        by_verdict.setdefault(lossless.verdict, []).append((run, lossless))
+    if set(by_verdict) - {"not-asked"}:
+        texts = "; ".join(_verdict(part, pairs) for pairs in by_verdict.values())
         yield f"Lossless classes: {texts}."
 
 
@@ -54,11 +54,11 @@ def run_faults(result: Result) -> Iterator[str]:
 def warnings_of(part: Part) -> tuple[str, ...]:
     """Return what `check` warns of in the runs, each once, with the variants that it concerns."""
     labels: Mapping[str, str] = {variant.name: variant.label for variant in part.study.variants}
-    found = [(labels[run.variant], run.warnings) for run in part.numbers.runs]
-    return tuple(each.whole for each in merged_warnings(found, by_number=False))
+    by_label = [(labels[run.variant], run.warnings) for run in part.numbers.runs]
+    return tuple(warning.whole for warning in merged_warnings(by_label, by_number=False))
 
 
-def _verdict(part: Part, found: Sequence[tuple[Run, Lossless]]) -> str:
-    labels = dict.fromkeys(part.study.variant(run.variant).label for run, _ in found)
-    runs = counted(len(found), "run")
-    return f"{brief([lossless for _, lossless in found])} in {runs} ({', '.join(labels)})"
+def _verdict(part: Part, pairs: Sequence[tuple[Run, Lossless]]) -> str:
+    labels = dict.fromkeys(part.study.variant(run.variant).label for run, _ in pairs)
+    runs = counted(len(pairs), "run")
+    return f"{brief([lossless for _, lossless in pairs])} in {runs} ({', '.join(labels)})"

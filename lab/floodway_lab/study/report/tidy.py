@@ -40,16 +40,16 @@ def tidy(part: Part) -> pl.DataFrame:
             **_axis_columns(study, run.at),
             "seed": run.seed,
         }
-        own = {**place, "run": run.key, "scenario": run.written}
+        run_columns = {**place, "run": run.key, "scenario": run.written}
         if run.key in numbers.failures:
-            rows.append({**own, "failure": numbers.failures[run.key]})
+            rows.append({**run_columns, "failure": numbers.failures[run.key]})
             continue
         for metric in numbers.metrics:
             value = numbers.values[metric.name].get(run.key)
             if value is None:
                 continue
             row = {"metric": metric.name, "unit": metric.kind.unit, **asdict(value)}
-            rows.append({**own, **row, **asdict(numbers.facts[run.key])})
+            rows.append({**run_columns, **row, **asdict(numbers.facts[run.key])})
     return pl.DataFrame(rows, schema=_schema(study))
 
 

@@ -44,7 +44,7 @@ def schedules(folder: Path) -> Iterator[Row]:
     ValidationError
         If the table is malformed, or a schedule that it names is missing.
     """
-    known: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for cells in cells_of(folder / FILE, COLUMNS):
         label = f"{cells['schedule']} L {cells['L_ns']} ns rank {cells['rank']}"
         reason = _reason(cells)
@@ -52,9 +52,9 @@ def schedules(folder: Path) -> Iterator[Row]:
             yield Row(set=SET, label=label, reason=reason)
             continue
         file = folder / f"goal/{cells['schedule']}.goal"
-        if file.name not in known:
-            known[file.name] = _text(file, cells)
-        yield Row(set=SET, label=label, expected=_expected(cells, file, known[file.name]))
+        if file.name not in texts:
+            texts[file.name] = _text(file, cells)
+        yield Row(set=SET, label=label, expected=_expected(cells, file, texts[file.name]))
 
 
 def _program(cells: Cells) -> str | None:
@@ -108,8 +108,8 @@ def longest_chain(schedule: str) -> int:
     depth: dict[Node, int] = {}
     try:
         for node in TopologicalSorter(waits).static_order():
-            own = max((depth[earlier] for earlier in before[node]), default=0)
-            depth[node] = max(own, depth[arrives[node]] + 1 if node in arrives else 0)
+            level = max((depth[earlier] for earlier in before[node]), default=0)
+            depth[node] = max(level, depth[arrives[node]] + 1 if node in arrives else 0)
     except CycleError:
         # The reader of schedules refuses it, and says where.
         return 0

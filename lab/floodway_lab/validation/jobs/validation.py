@@ -66,11 +66,11 @@ class Set:
     @property
     def reasons(self) -> dict[str, int]:
         """Why rows cannot be met, and how many each time."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for row in self.rows:
             if row.reason:
-                found[row.reason] = found.get(row.reason, 0) + 1
-        return found
+                counts[row.reason] = counts.get(row.reason, 0) + 1
+        return counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ class JobsValidation:
     @property
     def failed(self) -> tuple[Row, ...]:
         """Rows that can be met and are not."""
-        return tuple(row for each in self.sets for row in each.failed)
+        return tuple(row for job_set in self.sets for row in job_set.failed)
 
 
 def is_of_jobs(folder: str | os.PathLike[str]) -> bool:
@@ -213,14 +213,14 @@ def document(validation: JobsValidation) -> dict[str, Any]:
         "runs": validation.runs,
         "sets": [
             {
-                "set": each.name,
-                "rows": len(each.rows),
-                "met": len(each.judged) - len(each.failed),
-                "failed": len(each.failed),
-                "not_to_be_met": each.reasons,
-                "each": [_row(row) for row in each.rows],
+                "set": job_set.name,
+                "rows": len(job_set.rows),
+                "met": len(job_set.judged) - len(job_set.failed),
+                "failed": len(job_set.failed),
+                "not_to_be_met": job_set.reasons,
+                "each": [_row(row) for row in job_set.rows],
             }
-            for each in validation.sets
+            for job_set in validation.sets
         ],
     }
 

@@ -36,15 +36,15 @@ class Difference:
     ----------
     time_ps
         When, by the reference.
-    what
+    text
         The event, with both sides' numbers.
     """
 
     time_ps: int
-    what: str
+    text: str
 
     def __str__(self) -> str:
-        return f"at {self.time_ps:,} ps: {self.what}"
+        return f"at {self.time_ps:,} ps: {self.text}"
 
 
 def differences(case: UetCase, result: Result) -> list[Difference]:
@@ -55,8 +55,8 @@ def differences(case: UetCase, result: Result) -> list[Difference]:
     ValidationError
         If the reference's trace cannot be read.
     """
-    found = [*_of_flows(case, result), *_of_windows(case, result)]
-    return sorted(found, key=lambda one: one.time_ps)
+    all_differences = [*_of_flows(case, result), *_of_windows(case, result)]
+    return sorted(all_differences, key=lambda one: one.time_ps)
 
 
 def _ps(value: object) -> int | None:
@@ -74,13 +74,13 @@ def _of_flows(case: UetCase, result: Result) -> Iterator[Difference]:
             ("received", expected.received_ps, "finish_receiver_us"),
             ("acknowledged", expected.acknowledged_ps, "finish_sender_us"),
         )
-        for what, reference, column in ends:
+        for event, reference, column in ends:
             ours = None if row is None else _ps(row[column])
             if ours != reference:
                 shown = "not in this run" if ours is None else f"at {ours:,} ps here"
-                text = f"{name}: {what} at {reference:,} ps in the reference, {shown}"
+                text = f"{name}: {event} at {reference:,} ps in the reference, {shown}"
                 at = reference if ours is None else min(reference, ours)
-                yield Difference(time_ps=at, what=text)
+                yield Difference(time_ps=at, text=text)
 
 
 def _flow_id(connection: Connection, number: int) -> str:
@@ -115,11 +115,11 @@ def _of_windows(case: UetCase, result: Result) -> Iterator[Difference]:
         theirs = expected.get(place, [])
         name = f"flow {connection.source}->{connection.destination}"
         # The first entry of ours is the window that the flow starts with.
-        for (time, event, window), (own_time, own) in zip(theirs, _changes(ours), strict=False):
-            if (time, window) != (own_time, own):
-                what = f"{name}: {event}: a window of {window:,} B"
-                text = f"{what} in the reference, of {own:,} B at {own_time:,} ps here"
-                yield Difference(time_ps=min(time, own_time), what=text)
+        for (time, event, window), (own_time, own_window) in zip(theirs, _changes(ours), strict=False):
+            if (time, window) != (own_time, own_window):
+                prefix = f"{name}: {event}: a window of {window:,} B"
+                text = f"{prefix} in the reference, of {own_window:,} B at {own_time:,} ps here"
+                yield Difference(time_ps=min(time, own_time), text=text)
                 break
 
 
@@ -136,17 +136,17 @@ def _windows(case: UetCase) -> dict[int, list[tuple[int, str, int]]]:
     except (OSError, UnicodeDecodeError, ValueError) as error:
         shown = os.fspath(file)
         raise ValidationError(f"{shown}: cannot be read: {error}", place=shown) from error
-    found: dict[int, list[tuple[int, str, int]]] = {}
+    windows: dict[int, list[tuple[int, str, int]]] = {}
     last: dict[int, int] = {}
     for match in WINDOW.finditer(text):
         event, time, flow, window = match[1], int(match[2]), int(match[3]), int(match[4])
         place = (flow - FIRST_FLOW) // 2
         if place in last and last[place] != window:
-            changes = found.setdefault(place, [])
+            changes = windows.setdefault(place, [])
             if changes and changes[-1][0] == time:
                 # Of several changes of one instant the last counts.
                 changes.pop()
             changes.append((time, event, window))
         last.setdefault(place, window)
         last[place] = window
-    return found
+    return windows

@@ -74,16 +74,18 @@ def beyond(spread: SeedRuns, results: Sequence[Result]) -> list[str]:
         Runs with several seeds.
     """
     times = [(result.flows["finish_sender_us"] - result.flows["start_us"]) for result in results]
-    found = []
+    messages = []
     sides = (
-        ("mean completion time", spread.mean, [each.mean() for each in times]),
-        ("last completion time", spread.last, [each.max() for each in times]),
+        ("mean completion time", spread.mean, [durations.mean() for durations in times]),
+        ("last completion time", spread.last, [durations.max() for durations in times]),
     )
-    for what, theirs, ours in sides:
-        own = fmean(float(value) for value in ours)  # type: ignore[arg-type]
+    for label, theirs, ours in sides:
+        our_mean = fmean(float(value) for value in ours)  # type: ignore[arg-type]
         center = fmean(theirs)
         bound = DEVIATIONS * (sum((value - center) ** 2 for value in theirs) / (len(theirs) - 1)) ** 0.5
-        if not abs(own - center) <= bound:
-            text = f"{what}: {own:,.2f} us in the mean of {len(results)} runs"
-            found.append(f"{text}, {center:,.2f} us in the reference, allowed {bound:,.2f} us more or less")
-    return found
+        if not abs(our_mean - center) <= bound:
+            text = f"{label}: {our_mean:,.2f} us in the mean of {len(results)} runs"
+            messages.append(
+                f"{text}, {center:,.2f} us in the reference, allowed {bound:,.2f} us more or less"
+            )
+    return messages

@@ -147,9 +147,9 @@ def text_of(case: UetCase) -> str:
     single = options.paths == 1
     entropy = "fixed" if single else ENTROPIES.get(options.balancing)
     if entropy is None:
-        given, known = options.balancing, tuple(ENTROPIES)
-        message = f"{case.label}: -load_balancing_algo is {given!r}; allowed: {', '.join(known)}"
-        raise ValidationError(message, place=case.label, key="-load_balancing_algo", allowed=known)
+        algorithm, allowed = options.balancing, tuple(ENTROPIES)
+        message = f"{case.label}: -load_balancing_algo is {algorithm!r}; allowed: {', '.join(allowed)}"
+        raise ValidationError(message, place=case.label, key="-load_balancing_algo", allowed=allowed)
     stack = [*(["nscc"] if options.sender else []), *(["rccc"] if options.receiver else [])]
     lowers = json.dumps(options.cuts_lower_base_rtt)
     layers = {

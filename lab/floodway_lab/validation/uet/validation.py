@@ -47,7 +47,7 @@ class UetResult:
         Number of runs: more than one where chance decides.
     reason
         Why it has not run.
-    found
+    differences
         What differs, the earliest first.
     faults
         What broke in the run, independent of the reference.
@@ -57,7 +57,7 @@ class UetResult:
     verdict: str
     reason: str = ""
     seeds: int = 1
-    found: tuple[Difference | str, ...] = ()
+    differences: tuple[Difference | str, ...] = ()
     faults: tuple[str, ...] = ()
 
 
@@ -79,7 +79,7 @@ class UetValidation:
     @property
     def failed(self) -> tuple[UetResult, ...]:
         """Cases that differ from the reference, or whose run broke."""
-        return tuple(each for each in self.results if each.verdict == "fail")
+        return tuple(result for result in self.results if result.verdict == "fail")
 
 
 def validate_uet(  # noqa: PLR0913 (what a caller may choose)
@@ -189,17 +189,17 @@ def _unmatched(pattern: str, labels: Sequence[str], near: str | None) -> Validat
 def _judged(plan: _Plan) -> UetResult:
     if len(plan.results) < len(plan.tasks) or not plan.tasks:
         return UetResult(case=plan.case, verdict="not run", reason=plan.reason or "interrupted")
-    found: list[Difference | str] = []
+    findings: list[Difference | str] = []
     if plan.spread is None:
-        found += differences(plan.case, plan.results[0])
+        findings += differences(plan.case, plan.results[0])
     else:
-        found += beyond(plan.spread, plan.results)
+        findings += beyond(plan.spread, plan.results)
     faults = tuple(fault for result in plan.results for fault in result.outcome.faults)
     return UetResult(
         case=plan.case,
-        verdict="fail" if found or faults else "pass",
+        verdict="fail" if findings or faults else "pass",
         seeds=len(plan.results),
-        found=tuple(found),
+        differences=tuple(findings),
         faults=faults,
     )
 
@@ -211,14 +211,14 @@ def document(validation: UetValidation) -> dict[str, Any]:
         "verdict": "fail" if validation.failed else "pass",
         "cases": [
             {
-                "case": each.case.label,
-                "verdict": each.verdict,
-                "reason": each.reason,
-                "flows": len(each.case.connections),
-                "seeds": each.seeds,
-                "differences": [str(one) for one in each.found[:10]],
-                "faults": list(each.faults),
+                "case": result.case.label,
+                "verdict": result.verdict,
+                "reason": result.reason,
+                "flows": len(result.case.connections),
+                "seeds": result.seeds,
+                "differences": [str(one) for one in result.differences[:10]],
+                "faults": list(result.faults),
             }
-            for each in validation.results
+            for result in validation.results
         ],
     }

@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster"]
 
-#: What `cluster` takes.
+#: The forms of an address that `cluster` accepts.
 ALLOWED = "the address of a scheduler such as tcp://host:8786, or a YAML file of Dask's configuration"
-#: The key of that configuration which has the address.
+#: The key of Dask's configuration that holds the scheduler's address.
 ADDRESS = "scheduler-address"
-#: How long a scheduler has to answer.
+#: Time that a scheduler has to answer, in seconds.
 CONNECT_S = 10
-#: How much longer than that what answers at its address is waited for, in seconds.
+#: Time after `CONNECT_S` until the attempt to connect is given up, in seconds.
 PATIENCE_S = 5.0
 
 
 @contextlib.contextmanager
 def cluster(where: str) -> Iterator[Client]:
-    """Have a client of a scheduler of Dask, for `conduct`.
+    """Connect to a scheduler of Dask, for `conduct`; the connection is closed at the end.
 
     Parameters
     ----------
     where
-        The address of a scheduler; or a YAML file of Dask's configuration with it as `scheduler-address`,
-        and with all that a client of it needs, such as certificates.
+        The address of a scheduler; or a YAML file of Dask's configuration, with the address as
+        `scheduler-address` and whatever else a client needs, such as certificates.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _settings(file: Path) -> dict[str, Any]:
 
 
 def _silence() -> None:
-    """Let the library log nothing: workers that die are replaced, and of all else floodway speaks itself."""
+    """Turn off the library's logs: workers that die are replaced, and floodway reports all else itself."""
     for name in list(logging.root.manager.loggerDict):
         if name.split(".")[0] in {"distributed", "tornado", "asyncio"}:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
@@ -114,7 +114,7 @@ def _client(address: str, label: str) -> Iterator[Client]:
 
 
 def _connected(address: str, label: str) -> Client:
-    """Connect to a scheduler, in a thread: where something else answers, the library may wait for ever."""
+    """Connect to a scheduler in a thread: where another program answers, the library may wait for ever."""
     from distributed import Client  # noqa: PLC0415 (of the extra)
 
     answer: SimpleQueue[Client | BaseException] = SimpleQueue()
@@ -129,7 +129,7 @@ def _connected(address: str, label: str) -> Client:
     end = time.monotonic() + CONNECT_S + PATIENCE_S
     reply: Client | BaseException | None = None
     while reply is None and time.monotonic() < end:
-        # A signal may come to another thread: this one looks for it between its waits.
+        # A signal may arrive in another thread; this one notices it between its waits.
         with contextlib.suppress(Empty):
             reply = answer.get(timeout=POLL_S)
     match reply:

@@ -1,8 +1,8 @@
 """The critical path of a collective or of a training iteration, to the picosecond.
 
-As for the causes of a flow's completion time, nothing has to be written down beforehand: the scenario runs
-again until the collective is complete, while ranks log from which event what followed, and once more while
-the messages of the path are followed.
+As for the causes of a flow's completion time, the run needs no records for it: the scenario runs again until
+the collective is complete, while each rank logs the event that each of its events waited for, and once more
+to break down the time of the messages on the path.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 
 __all__ = ["PATH_CAUSES", "CriticalPath", "Step", "Target", "find_path", "target_of", "targets_of"]
 
-#: What time of a path may go to: causes of a flow's time, and what ranks do.
+#: Causes of the time of a path: those of a flow's time, and the work of ranks.
 PATH_CAUSES = {
     "computation": "computing",
     "reduction": "reducing what had arrived",
     **CAUSES,
     "acknowledgement": "the acknowledgement on its way back",
 }
-#: Causes that are no message's.
+#: Causes that are work of ranks, not of messages.
 _OF_RANKS = ("computation", "reduction")
-#: Longer numbers are of no collective.
+#: Digits of the largest number that a collective can have.
 MOST_DIGITS = 9
-#: Operations that a job waited for, of which errors name so many.
+#: How many of the operations that a job waits for an error names.
 NAMED_WAITS = 3
 #: An iteration of a workload.
 _ITERATION = re.compile(r"(.+):iteration-(\d{1,6})")
@@ -60,11 +60,11 @@ class Target:
     name
         `WORKLOAD:NUMBER`, by which `floodway why` takes it, or `WORKLOAD:iteration-NUMBER`.
     title
-        What it is, in words.
+        Its kind and size, in words.
     workload, iteration
-        Of which workload, and in which iteration of the ranks' programs.
+        Its workload, and the iteration of the ranks' programs that it is in.
     call
-        Of a collective: the group, and its number there.
+        For a collective: its group, and its number within the group.
     start_us, end_us
         The start at its first rank and the end at its last one.
     """
@@ -85,14 +85,14 @@ class Step:
     Attributes
     ----------
     from_ps, to_ps
-        When it began and ended; the first step begins at the start of the path.
+        Begin and end, in picoseconds; the first step begins at the start of the path.
     rank
         The rank at which it ended.
     began_at
         The rank at which it began: the sender of a message.
     peer
-        Of a message that was on its way, its sender; of one that the rank waited to be complete or to leave,
-        its receiver; else none.
+        For a message in flight, its sender; for one that the rank waited to complete or to leave, its
+        receiver; else `None`.
     kind
         `message`, from its posting until it is there; `completion`, from its posting until it is complete for
         its sender; `turn`, from its posting until it has left and the next one's turn comes; `computation`;
@@ -104,7 +104,7 @@ class Step:
     of_target
         Whether that operation is the collective, or in the iteration: if not, a rank had not begun its part.
     parts
-        What the time went to; they add up to the step.
+        The causes of its time; their times add up to that of the step.
     """
 
     from_ps: int
@@ -126,7 +126,7 @@ class Step:
 
     @property
     def waited_for(self) -> str:
-        """What the rank waited for, in words."""
+        """The event that the rank waited for, in words."""
         return {
             "message": f"message of rank {self.peer}",
             "completion": f"its message to rank {self.peer} to be complete",
@@ -143,7 +143,7 @@ class CriticalPath:
     Attributes
     ----------
     target
-        What it is of.
+        The collective or iteration.
     start_ps, end_ps
         The start at the first rank and the end at the last one, in picoseconds.
     steps
@@ -307,7 +307,7 @@ def target_of(result: Result, name: str) -> Target:
     Raises
     ------
     UnknownNameError
-        If there is none.
+        If the run has no collective or iteration of this name.
     InputError
         If it is not complete.
     """
@@ -331,7 +331,7 @@ def _names(target: Target, result: Result) -> tuple[str, ...]:
 
 
 def _unknown(result: Result, name: str, targets: tuple[Target, ...]) -> InputError:
-    """Say which collectives there are instead."""
+    """Return the error for an unknown name, with the collectives that the run has."""
     if result.collectives is None:
         message = f"{name!r} is no collective: the run has no jobs"
         return UnknownNameError(message, key="collective", given=name)
@@ -358,7 +358,7 @@ def _is_number(text: str) -> bool:
 
 
 def _unfinished(result: Result, name: str, targets: tuple[Target, ...]) -> str | None:
-    """Say that it was not complete and what its job waited for; none where the run has no such name."""
+    """Say that it was not complete and which operations its job waited for; `None` for an unknown name."""
     workload, _, number = name.rpartition(":")
     iteration = _ITERATION.fullmatch(name)
     numbered = {target.workload for target in targets if target.call is None}
@@ -416,9 +416,9 @@ def find_path(
     result
         The run.
     name
-        As `target_of` takes it.
+        The name of a collective or iteration, in the forms of `target_of`.
     scenario
-        What was run; by default it is read again from the record of the run.
+        The scenario of the run; by default it is read again from the record of the run.
     on_progress
         As for `floodway.run`.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Shard"]
 
-#: What is divided.
+#: An element of the list that is divided.
 Each = TypeVar("Each")
 
 
@@ -24,9 +24,9 @@ class Shard:
     Parameters
     ----------
     index
-        Which one it is, from 0.
+        Number of the shard, from 0.
     count
-        How many there are.
+        Number of shards.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The breakdown of a flow's completion time by cause and port, to the picosecond.
 
-A run is deterministic, and its results hold its scenario. So nothing has to be written down beforehand: the
-scenario runs again until the flow is complete, and this time the simulator follows that flow.
+A run is deterministic, and its results hold its scenario. So the run needs no records for it: the scenario
+runs again until the flow is complete, and this time the simulator follows that flow.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 
 _Found_co = TypeVar("_Found_co", covariant=True)
 
-#: What time may go to, in the order in which it is shown, and what that is in words.
+#: The causes of a completion time, in the order in which they are shown, with their descriptions.
 CAUSES = {
     "serialisation": "its data on the wire",
     "propagation": "on its way along links",
@@ -64,9 +64,9 @@ CAUSES = {
 }
 #: Causes whose port is the NIC of the sender.
 AT_NIC = ("predecessors", "link-down")
-#: What a flow needs that is alone.
+#: Causes that a flow has even when it is alone in the network.
 NEEDED = ("serialisation", "propagation", "switching")
-#: The rest is named from one part in so many of the completion time on.
+#: The summary names other causes if they take at least one part in so many of the completion time.
 LEAST_REST = 100
 #: A percentile, such as p99 or p99.9.
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)")
@@ -79,13 +79,13 @@ class Part:
     Attributes
     ----------
     cause
-        What it went to: a key of `CAUSES`.
+        The cause: a key of `CAUSES`.
     port
-        The egress port where, `link: from>to` as in the table `series`; none where the cause has none.
+        The egress port, `link: from>to` as in the table `series`; `None` where the cause has no port.
     origin
         Of pauses: the egress port, or the host, where they began.
     time_ps
-        How long in all, in picoseconds.
+        The time, in picoseconds.
     """
 
     cause: str
@@ -95,13 +95,13 @@ class Part:
 
     @property
     def time_us(self) -> float:
-        """How long in all, in microseconds."""
+        """The time, in microseconds."""
         return self.time_ps / 1e6
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """What a flow's sender transmitted, retransmissions included, in buckets of one width.
+    """Bytes that a flow's sender transmitted, retransmissions included, in buckets of equal width.
 
     Attributes
     ----------
@@ -131,11 +131,11 @@ class Why:
     fct_ps
         Its completion time, in picoseconds.
     ideal_fct_ps
-        What it would have taken alone.
+        Completion time of the flow alone in the network, in picoseconds.
     parts
-        They add up to `fct_ps`; by cause, then by port.
+        The parts, which add up to `fct_ps`; by cause, then by port.
     sent
-        What its sender transmitted over time.
+        Bytes that its sender transmitted over time.
     """
 
     flow_id: str
@@ -152,7 +152,7 @@ class Why:
 
     @property
     def slowdown(self) -> float:
-        """How many times the ideal its completion time is."""
+        """Its completion time over the ideal one."""
         return self.fct_ps / max(self.ideal_fct_ps, 1)
 
     @property
@@ -181,7 +181,7 @@ class Why:
         return {cause: parts for cause, parts in grouped.items() if parts}
 
     def sentence(self) -> str:
-        """Say what most of the time went to, and where that is what any flow needs, most of the rest."""
+        """Summarise the largest cause, and where any flow has that cause, the largest of the others."""
         causes = self.by_cause()
         text = self._most(causes, self.fct_ps, time_text(self.fct_us))
         rest = {cause: parts for cause, parts in causes.items() if cause not in NEEDED}
@@ -232,9 +232,9 @@ def take_apart(
     result
         The run.
     flow
-        As `chosen` takes it.
+        A flow, in the forms of `chosen`.
     scenario
-        What was run; by default it is read again from the record of the run.
+        The scenario of the run; by default it is read again from the record of the run.
     on_progress
         As for `floodway.run`.
 
@@ -269,7 +269,7 @@ def take_each_apart(
     result
         The run.
     flows
-        Each as `chosen` takes it; no flow twice.
+        The flows, each in the forms of `chosen`; no flow twice.
     scenario, on_progress
         As for `take_apart`, whose errors it raises.
     """
@@ -294,7 +294,7 @@ def _finished(result: Result, flow: str) -> dict[str, Any]:
 
 
 def _why(result: Result, row: Mapping[str, Any], why: _floodway.Why | None) -> Why:
-    """Return what was found, if it is the flow of the results."""
+    """Return the breakdown that the repetition gave, if it agrees with the results."""
     if why is None or (why.start_ps / 1e6, why.fct_ps / 1e6) != (row["start_us"], row["fct_us"]):
         now = None if why is None else why.fct_ps / 1e6
         raise RunError(differs(result, "the flow", was_us=row["fct_us"], now_us=now))
@@ -329,7 +329,7 @@ def chosen(flows: pl.DataFrame, flow: str) -> str:
     UnknownNameError
         If there is no such flow.
     InputError
-        If none that is complete has that rank.
+        If the flow of that rank is not complete.
     """
     if not isinstance(flow, str):
         raise InputError(f"{flow!r} is not a flow: expected a string", key="flow", given=flow)
@@ -352,7 +352,7 @@ def chosen(flows: pl.DataFrame, flow: str) -> str:
 
 
 def is_rank(name: str) -> bool:
-    """Whether a name is that of a flow by its rank: `worst`, or a percentile."""
+    """Whether a name is a rank: `worst`, or a percentile."""
     return name == "worst" or PERCENTILE.fullmatch(name) is not None
 
 
@@ -362,9 +362,9 @@ def scenario_of(result: Result) -> Scenario:
     Raises
     ------
     ScenarioError
-        If it cannot be read, as where a file that it names is gone.
+        If it cannot be read, for example because a file that it names is missing.
     OutputError
-        If the record is not one that this version can read.
+        If this version cannot read the record.
     """
     try:
         return recorded(result.run.scenario)
@@ -386,7 +386,7 @@ class _Work(Protocol[_Found_co]):
 
 
 def run_again(work: _Work[_Found_co], on_progress: Callable[[Progress], None] | None) -> _Found_co | None:
-    """Call what runs a scenario again, until Ctrl-C.
+    """Call a function that runs a scenario again; Ctrl-C stops it.
 
     Raises
     ------
@@ -408,7 +408,7 @@ def run_again(work: _Work[_Found_co], on_progress: Callable[[Progress], None] | 
 
 
 def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
-    """Say which flows there are instead."""
+    """Return the error for an unknown flow, with the flows that the run has."""
     ids = flows["flow_id"].cast(pl.String).to_list()
     workload = flow.partition(":")[0]
     alike = [flow_id for flow_id in ids if flow_id.startswith(f"{workload}:")] or ids
@@ -427,7 +427,7 @@ def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
 
 
 def differs(result: Result, subject: str, *, was_us: float, now_us: float | None) -> str:
-    """Say that the run is another one when it is done again, and why that may be."""
+    """Return the text of an error: the repeated run differs from the recorded one, with the likely reason."""
     now = "is not complete" if now_us is None else f"takes {now_us:,.6f} us"
     text = f"{subject} {now} when the scenario runs again, and took {was_us:,.6f} us in these results"
     other = changed(result.run.code)
@@ -445,7 +445,7 @@ def differs(result: Result, subject: str, *, was_us: float, now_us: float | None
 def short_name(name: str, parts: Iterable[Part]) -> str:
     """Return a port's name without that of its link, where no other link has ports of that name.
 
-    Parallel links have, also where `parts` name one of them only.
+    Parallel links have such ports, even where `parts` name only one of them.
     """
     ports = {port for part in parts for port in (part.port, part.origin)}
     link, _, direction = name.rpartition(": ")
@@ -463,7 +463,7 @@ def _largest_of(causes: Mapping[str, tuple[Part, ...]]) -> str:
 
 
 def _largest(times: Iterable[tuple[str | None, int]]) -> tuple[str | None, int]:
-    """Return the name with the most, and how much that is; the first of several."""
+    """Return the name with the largest sum of times, and the sum; the first of several."""
     sums: dict[str | None, int] = {}
     for name, time in times:
         sums[name] = sums.get(name, 0) + time

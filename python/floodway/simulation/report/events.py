@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_PAUSES", "marks_document", "pauses_document", "states_document"]
 
-#: So many pauses are in a page; the longest where there are more.
+#: The most pauses in a page, which are the longest ones of a run.
 MOST_PAUSES = 40_000
 
 
@@ -84,7 +84,7 @@ def pauses_document(
 
 
 def paused_spans(result: Result, grid: Grid) -> pl.DataFrame:
-    """Return the pauses of a run with their causes, and how long each of them held.
+    """Return the pauses of a run with their causes and durations.
 
     The table of pauses has no row where a pause runs out. The series have the paused time of each bucket.
     Where a port was paused for less than its pauses last from frame to frame, some of them ran out: then

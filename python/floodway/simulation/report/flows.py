@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_FLOWS", "Chosen", "flows_document", "named_flow", "usual_flows", "why_document", "whys_of"]
 
-#: So many flows are in a page; of more, the slowest ones and every so-manyth of the rest.
+#: The most flows in a page; of a run with more, the slowest ones and an even sample of the others.
 MOST_FLOWS, SLOWEST = 20_000, 2_000
-#: So many flows have causes where none are named: that at p99, and the slowest of each workload.
+#: The most flows with causes by default: the one at p99, and the slowest of each workload.
 MOST_USUAL = 5
 
 
@@ -34,9 +34,9 @@ class Chosen:
     Attributes
     ----------
     flow
-        As `floodway why` takes it.
+        Its id or rank, in the forms of `floodway why`.
     short, title
-        What it is, for a button and in a sentence.
+        Its description, for a button and in a sentence.
     """
 
     flow: str
@@ -45,7 +45,7 @@ class Chosen:
 
 
 def named_flow(flow: str) -> Chosen:
-    """Return a flow that is asked for by its name or its rank."""
+    """Return the flow of a name or a rank."""
     if not is_rank(flow):
         return Chosen(flow=flow, short="", title="Causes")
     title = "The flow with the largest slowdown" if flow == "worst" else f"The flow at {flow} of slowdowns"
@@ -85,9 +85,9 @@ def flows_document(result: Result, nodes: Mapping[str, int], always: Sequence[st
     result
         The run.
     nodes
-        Numbers of nodes.
+        Numbers of the nodes, by name.
     always
-        Flows that are in the page in any case.
+        Ids of flows that are in the page in any case.
     """
     plain = result.flows.with_columns(pl.col("workload", "source", "destination", "flow_id").cast(pl.String))
     shown = _sample(plain, always)
@@ -133,21 +133,21 @@ def _or_nan(column: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
 def whys_of(
     result: Result, flows: Sequence[Chosen], why: Callable[[Result, Sequence[str]], Sequence[Why]]
 ) -> tuple[list[tuple[Chosen, Why]], list[str]]:
-    """Divide the completion times of flows into their causes; say of which ones that cannot be done.
+    """Break down the completion times of flows into their causes, where that can be done.
 
     Parameters
     ----------
     result
         The run.
     flows
-        Which ones.
+        The flows.
     why
-        Runs the scenario again for several, by their ids.
+        Function that runs the scenario again and returns the breakdowns of flows by their ids.
 
     Returns
     -------
     list of tuple, list of str
-        Each flow with what was found, once; and reasons.
+        Each flow with its breakdown, once; and for the others, the reasons why they have none.
 
     Raises
     ------

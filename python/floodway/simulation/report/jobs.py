@@ -23,7 +23,7 @@ MOST_ITERATIONS = 50
 
 
 def longest(result: Result) -> str | None:
-    """Name the iteration that took longest, or without computation the collective; none without jobs."""
+    """Return the name of the longest iteration, or without computation of the longest collective, if any."""
     computing = {row.workload for row in result.summary().iterations}
     targets = targets_of(result)
     iterations = [target for target in targets if target.call is None and target.workload in computing]
@@ -35,7 +35,7 @@ def longest(result: Result) -> str | None:
 def path_of(
     result: Result, name: str | None, path: Callable[[Result, str], CriticalPath]
 ) -> tuple[CriticalPath | None, list[str]]:
-    """Find the critical path of a collective or an iteration; say why that cannot be done."""
+    """Return the critical path of a collective or an iteration, or the reason why it has none."""
     if name is None:
         return None, []
     try:

@@ -1,8 +1,8 @@
 """The network as a page draws it: nodes by site, tier and pod, links, and the ports at their ends.
 
 All of it follows from what a run's folder has: which nodes there are, the links between them, and their rates
-and delays. A long link joins sites; a tier is the distance to the nearest host; a pod is what stays together
-where the switches above it are taken away.
+and delays. A long link joins sites; a tier is the distance to the nearest host; a pod is a part of a site
+that stays connected without the switches above it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Link", "Network", "Node", "network_of"]
 LONG_US, TIMES_SHORTEST = 5.0, 4.0
 #: Switches of this tier and above join pods.
 ABOVE_PODS = 3
-#: Pods that share this part of a site are no pods: switches below are taken away, too.
+#: The largest share of a site's nodes that a pod can have; larger ones are divided at the tier below.
 MOST_OF_SITE = 0.5
 
 
@@ -193,7 +193,7 @@ def _nodes(sites: Sequence[Sequence[str]], kinds: Mapping[str, str], graph: _Gra
 
 
 def _pods(site: Sequence[str], tiers: Mapping[str, int], graph: _Graph) -> list[list[str]]:
-    """Find the pods of a site: what is left in one piece below the switches that join all of it."""
+    """Find the pods of a site: its connected parts without the switches that join all of it."""
     highest = max(tiers.values(), default=0)
     for above in range(min(ABOVE_PODS, highest), 1, -1):
         below = [name for name in site if tiers.get(name, 0) < above]

@@ -1,4 +1,4 @@
-"""The page of runs: one self-contained file, which asks for nothing from anywhere."""
+"""The page of runs: one self-contained file that loads nothing else."""
 
 from __future__ import annotations
 

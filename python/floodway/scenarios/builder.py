@@ -1,7 +1,7 @@
 """The base of the builders of `floodway.builders`: a table of a scenario as an object.
 
-A builder's attributes are the keys of its table, with `_` for `-` and a trailing `_` where Python has the
-word for itself (`class_`, `from_`). What is `None` is left to the default.
+A builder's attributes are the keys of its table, with `_` for `-` and a trailing `_` for reserved
+words of Python (`class_`, `from_`). An attribute that is `None` is left out: its key has the default.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Table:
         return cls(**{attribute(key): value for key, value in keys.items()})
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as a scenario has it: keys with `-`, tables as dictionaries, without what is `None`.
+        """Return the table as a dictionary with the keys of scenarios, without attributes that are `None`.
 
         Examples
         --------
@@ -79,7 +79,7 @@ def plain(value: object, *, key_path: str = "") -> object:
     Raises
     ------
     InputError
-        If a scenario cannot have something in it; `key` is its path.
+        If it contains a value that a scenario cannot have; `key` is its path.
     """
     if isinstance(value, Table):
         value = value.to_dict()

@@ -35,23 +35,23 @@ class Grammar:
 
     @classmethod
     def current(cls) -> Grammar:
-        """Return that of the simulator as it is."""
+        """Return the grammar of scenarios of this simulator."""
         return cls(json.loads(_floodway.schema_json()))
 
     @classmethod
     def of_studies(cls) -> Grammar:
-        """Return that of studies."""
+        """Return the grammar of studies."""
         return cls(json.loads(_floodway.study_schema_json()))
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
-        """The named parts."""
+        """Named definitions, to which other definitions refer."""
         definitions: Mapping[str, Schema] = self.document["$defs"]
         return definitions
 
     @cached_property
     def tags(self) -> Mapping[str, str]:
-        """Definitions that are chosen by a tag, with it."""
+        """Tags of the definitions that are chosen by a tag, by name."""
         tags: dict[str, str] = {}
         for schema in _within(self.document):
             tag = tagged(schema)
@@ -104,7 +104,7 @@ def options(schema: Schema) -> tuple[Option, ...]:
         values = [form["const"]] if "const" in form else form.get("enum", [])
         if not values:
             return ()
-        # What is said of several values is said of all of them together, where they are defined.
+        # A description of several values is that of their definition.
         text = form.get("description", "") if len(values) == 1 else ""
         choices += [Option(value=str(value), text=text) for value in values]
     return tuple(choices)

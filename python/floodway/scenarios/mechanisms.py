@@ -78,12 +78,12 @@ class _Unit(int):
     text: str
 
     def __new__(cls, text: str) -> Self:
-        """Read it.
+        """Read a text with its unit.
 
         Raises
         ------
         ValueError
-            If it is invalid, such as without a unit.
+            If it is invalid, for example without a unit.
         """
         value = super().__new__(cls, _floodway.parse_unit(cls.__name__, text))
         value.text = text
@@ -103,9 +103,9 @@ class Rate(_Unit):
 
 
 TYPES |= {kind.__name__: kind for kind in (Duration, Size, Rate)}
-#: What classes can be.
+#: The slots that classes can fill.
 SLOTS = ("rate-control", "congestion-point")
-#: What a rate control can ask for.
+#: The inputs that a rate control can need.
 NEEDS = ("acks", "int", "marks", "timestamps")
 #: Ways in which a congestion point can notify senders.
 TELLS = ("marks", "cnps")
@@ -114,32 +114,32 @@ TELLS = ("marks", "cnps")
 _DIGESTS: dict[str, str] = {}
 #: The class itself, by slot and name.
 _CLASSES: dict[str, type] = {}
-#: What the parameters of each mean, by their keys, as far as its class says so.
+#: Meanings of the parameters of each class, by their keys, as far as the class documents them.
 _MEANINGS: dict[str, dict[str, str]] = {}
-#: Files that were loaded, in order, with what users called them.
+#: Files that were loaded, in order, with the names that users gave.
 _FILES: dict[Path, str] = {}
-#: Those that are being loaded, the innermost last.
+#: Files that are being loaded, the innermost last.
 _LOADING: list[Path] = []
-#: Of classes of loaded files, by slot and name: the file.
+#: Files of the classes of loaded files, by slot and name.
 _LOADED_BY: dict[str, Path] = {}
 
 
 class RateControl:
     """A rate control of your own: one object for each sending queue pair.
 
-    What an object has set holds until it sets something else: the attributes below are read after each call.
-    Numbers may be whole or not; what is behind the point is cut off. Two runs of one scenario do the same as
-    long as the code does: what it draws at random must come from a generator with a seed of its own.
+    The attributes below are read after each call, and a value holds until the object sets another one.
+    Fractions of numbers are cut off. Two runs of one scenario are equal if the code is deterministic: random
+    numbers must come from a generator with a seed of its own.
 
-    A run with such a class is on one thread.
+    A run with such a class uses one thread.
 
     Parameters
     ----------
     name
-        What scenarios call it; by default the class's name in kebab-case.
+        Its name in scenarios; by default the class's name in kebab-case.
     needs
-        What it cannot work without: any of `acks`, `marks` (of congestion points), `timestamps` (which take
-        some bytes of each packet) and `int` (telemetry of each hop, `Ack.hops`).
+        Inputs that it needs: any of `acks`, `marks` (of congestion points), `timestamps` (which take some
+        bytes of each packet) and `int` (telemetry of each hop, `Ack.hops`).
 
     Attributes
     ----------
@@ -185,8 +185,7 @@ class RateControl:
     def start(self, flow: Flow) -> None:
         """A queue pair begins.
 
-        It is called before a run, too, with an example, so that errors are reported before anything is
-        simulated.
+        It is also called before a run, with an example, so that errors are reported before the simulation.
         """
 
     def on_ack(self, ack: Ack) -> None:
@@ -196,24 +195,24 @@ class RateControl:
         """A CNP has arrived. Receivers send them to a class that has this method."""
 
     def on_loss(self, loss: Loss) -> None:
-        """Something was lost."""
+        """A packet was lost."""
 
     def on_sent(self, sent: Sent) -> None:
         """A data packet starts on the wire."""
 
     def on_timer(self, now_ps: int) -> None:
-        """The time that `timer_ps` named has come; it is None now."""
+        """The time of `timer_ps` has come; the attribute is None again."""
 
 
 class CongestionPoint:
     """A congestion point of your own: one object for each egress port that it is chosen for.
 
-    A run with such a class is on one thread.
+    A run with such a class uses one thread.
 
     Parameters
     ----------
     name
-        What scenarios call it; by default the class's name in kebab-case.
+        Its name in scenarios; by default the class's name in kebab-case.
     tells
         How it notifies senders: `marks`, `cnps` or both.
 
@@ -257,7 +256,7 @@ class CongestionPoint:
         super().__init__(*values, **keywords)
 
     def start(self, port: Port) -> None:
-        """A port begins; called before a run, too, as that of a rate control is."""
+        """A port begins; it is also called before a run, with an example."""
 
     def admit(self, packet: Packet, queue: Queue) -> bool:  # noqa: ARG002 (for others)
         """Whether to take a packet in, rather than drop it, before it joins its queue.
@@ -282,7 +281,7 @@ class CongestionPoint:
         """A packet has left its queue and will not be sent."""
 
     def on_timer(self, now_ps: int) -> None:
-        """The time that `timer_ps` named has come; it is None now."""
+        """The time of `timer_ps` has come; the attribute is None again."""
 
     def send_cnp(
         self,
@@ -297,17 +296,17 @@ class CongestionPoint:
         Parameters
         ----------
         flow
-            `Packet.flow` of the current packet, in `on_enqueue`, `on_dequeue` or `on_removed`: elsewhere the
-            number may be another flow's, and is refused.
+            `Packet.flow` of the current packet, in `on_enqueue`, `on_dequeue` or `on_removed`: in other
+            methods the number may be another flow's, and is refused.
         rate_bps, window_bytes
-            What the sender is to use, if anything.
+            Rate in bit/s and window in bytes for the sender; None leaves it to the sender.
         degree
-            A weight, as some rate controls read it.
+            Degree of congestion, which some rate controls read.
 
         Raises
         ------
         ValueError
-            If a value is no rate, window or weight.
+            If a value is not a rate, window or degree.
         """
         for name, value in (("rate_bps", rate_bps), ("window_bytes", window_bytes)):
             if value is not None and not 1 <= value < 2**64:
@@ -320,17 +319,17 @@ class CongestionPoint:
 
 
 def _is_last(cls: type, base: type) -> bool:
-    """Whether no class behind one of floodway's takes what an object is made with."""
+    """Whether no class after floodway's base in the order of bases accepts the arguments of an object."""
     return cls.__mro__[cls.__mro__.index(base) + 1] is object
 
 
 def name_of(cls: type) -> str | None:
-    """Return what scenarios call a class; none where it is no mechanism."""
+    """Return the name of a class in scenarios; `None` for a class that is not a mechanism."""
     return next((full.partition(".")[2] for full, registered in _CLASSES.items() if registered is cls), None)
 
 
 def no_values(cls: type, keywords: Mapping[str, object]) -> str:
-    """Say how a scenario chooses a class, where an object of it was made or given."""
+    """Return the text of an error where an object was made: how a scenario chooses its class."""
     name = name_of(cls) or _kebab(cls.__name__)
     keys = {key.replace("_", "-"): getattr(value, "text", value) for key, value in keywords.items()}
     choice = {name: keys} if keys else name
@@ -433,7 +432,7 @@ def _kebab(name: str) -> str:
 
 
 def _digest_of(cls: type) -> str:
-    """Hash the code of a class: its whole file where it has one, else what the class itself does."""
+    """Hash the code of a class: its whole file where it has one, else the code of the class itself."""
     try:
         file = inspect.getsourcefile(cls)
         code = Path(file).read_bytes() if file and Path(file).is_file() else inspect.getsource(cls).encode()
@@ -467,23 +466,23 @@ def digests_of(resolved: object) -> dict[str, str]:
 
 
 def load_file(path: Path, *, given: str | None = None) -> None:
-    """Run a file of Python, whose classes become mechanisms; once for a process.
+    """Execute a Python file, whose classes become mechanisms; once in a process.
 
-    It can import what lies beside it, where nothing of Python or of its packages has that name.
+    It can import modules beside it, unless a module of Python or of a package has that name.
 
     Parameters
     ----------
     path
         The file.
     given
-        What its user calls it; by default the path.
+        Its name in messages; by default the path.
 
     Raises
     ------
     InputError
         If there is no such file.
     MechanismError
-        If it raises something, which is the cause of this.
+        If the file raises an exception, which is the cause of this one.
     """
     given = given or str(path)
     path = path.resolve()
@@ -512,12 +511,12 @@ def load_file(path: Path, *, given: str | None = None) -> None:
 
 
 def meanings_of(full: str) -> Mapping[str, str]:
-    """Return what the parameters of a mechanism in Python mean, by key: none for others."""
+    """Return the meanings of the parameters of a mechanism in Python, by key; empty for others."""
     return _MEANINGS.get(full, {})
 
 
 def loaded_files() -> dict[Path, str]:
-    """Return the files that were loaded, in order, with what their user called them."""
+    """Return the files that were loaded, in order, with their names in messages."""
     return dict(_FILES)
 
 
@@ -547,7 +546,7 @@ def _code(full: str) -> dict[str, str]:
 
 
 def _chosen(value: object, slot: str | None = None) -> Iterator[str]:
-    """Find what may choose a mechanism: every key below that of a slot, as `SLOT.KEY`."""
+    """Yield every key below that of a slot, as `SLOT.KEY`: each may choose a mechanism."""
     if isinstance(value, list):
         for part in value:
             yield from _chosen(part, slot)

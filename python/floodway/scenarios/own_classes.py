@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["fault_of", "line_of", "own_frames", "refuse_callbacks", "refuse_keywords"]
 
-#: Units that users put behind a name in place of ours.
+#: Suffixes of units that users write in place of ours.
 UNITS = ("bits", "bps", "byte", "bytes", "gbps", "kb", "kbps", "mbps", "ms", "ns", "packets", "ps", "s", "us")
-#: Of the attributes that are read after each call: what each is.
+#: Meanings of the attributes that are read after each call.
 MEANINGS = {
     "rate_bps": "the pace, in bit/s",
     "window_bytes": "payload that may be in flight, in bytes",
@@ -31,24 +31,24 @@ SUBJECT = re.compile(r"(\w+)")
 
 @dataclass
 class _Use:
-    """What the code of a class does with attributes."""
+    """Attributes that the code of a class sets and reads."""
 
-    #: Of attributes that a method sets on its object: the first place, and its line.
+    #: File and line where a method first sets each attribute of its object.
     set_on_me: dict[str, tuple[str, int]] = field(default_factory=dict)
     #: Names of attributes that are set on any object, or read.
     set_anywhere: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
-    #: Attributes are set by names that the code makes up.
+    #: Whether attributes are set by names that the code computes.
     is_dynamic: bool = False
 
 
 def refuse_callbacks(cls: type, methods: Sequence[str]) -> None:
-    """Refuse callbacks that cannot be called as functions are, and methods that are spelled nearly as one.
+    """Refuse callbacks that cannot be called like functions, and methods whose names are nearly a callback's.
 
     Raises
     ------
     TypeError
-        With what to write instead.
+        If there is one; the text has the right form.
     """
     by_plain = {_plain(method): method for method in methods}
     for owner, attribute, value in _functions(cls):
@@ -71,18 +71,18 @@ def refuse_callbacks(cls: type, methods: Sequence[str]) -> None:
 def refuse_keywords(
     cls: type, base: type, keywords: Mapping[str, object], allowed: Mapping[str, str]
 ) -> None:
-    """Refuse keywords beside the base class that neither it nor another base knows.
+    """Refuse keywords of a class definition that no base class knows.
 
     Parameters
     ----------
     cls
         The class.
     base
-        Whose keywords they would be.
+        The base class of floodway.
     keywords
-        Those that are left.
+        The keywords that are left over.
     allowed
-        The names that there are, and of names of other bases why this one has none.
+        Names of keywords: of the base class with an empty text, of others with the reason why it has none.
 
     Raises
     ------
@@ -106,9 +106,9 @@ def refuse_keywords(
 
 
 def fault_of(cls: type, base: type, methods: Sequence[str], outputs: Sequence[str]) -> str | None:
-    """Return why a class must contain a mistake; None if there is no sign of one.
+    """Return the mistake that a class must contain; None if there is no sign of one.
 
-    A scenario that chooses it gets the message: a base class of others need not be complete.
+    Only a scenario that chooses the class reports it: a base class of others need not be complete.
 
     Parameters
     ----------
@@ -117,9 +117,9 @@ def fault_of(cls: type, base: type, methods: Sequence[str], outputs: Sequence[st
     base
         `RateControl` or `CongestionPoint`.
     methods
-        What is called of it.
+        Names of the methods that are called.
     outputs
-        The attributes that are read after each call.
+        Names of the attributes that are read after each call.
     """
     called = [method for method in methods if getattr(cls, method) is not getattr(base, method)]
     overridden = [name for name in outputs if getattr(cls, name) is not getattr(base, name)]
@@ -149,14 +149,14 @@ def fault_of(cls: type, base: type, methods: Sequence[str], outputs: Sequence[st
 
 
 def line_of(cls: type, method: str, text: str) -> str | None:
-    """Return where a class says what an error without a traceback is about, as `FILE:LINE`.
+    """Return the line of a class that an error without a traceback is about, as `FILE:LINE`.
 
     Parameters
     ----------
     cls
         The class.
     method
-        What was called.
+        The method that was called.
     text
         The error's text, which begins with the name of an attribute or method.
     """
@@ -174,7 +174,7 @@ def line_of(cls: type, method: str, text: str) -> str | None:
 
 
 def own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without floodway's own frames and those of imports."""
+    """Return a traceback without the frames of floodway and of imports."""
     package = str(Path(__file__).parents[1])
     chain: TracebackType | None = None
     frames: list[TracebackType] = []
@@ -189,7 +189,7 @@ def own_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _plain(name: str) -> str:
-    """Spell a name without what differs between spellings.
+    """Return a name in one spelling: without case and underscores.
 
     >>> _plain("on_ack") == _plain("onAck")
     True
@@ -202,7 +202,7 @@ def _has(cls: type, method: str) -> bool:
 
 
 def _user_classes(cls: type) -> list[type]:
-    """Return the class and its bases but floodway's, the nearest first."""
+    """Return the class and its bases without those of floodway, the nearest first."""
     return [
         ancestor
         for ancestor in cls.__mro__
@@ -236,7 +236,7 @@ def _use_of(cls: type) -> _Use:
 
 
 def _read_code(code: CodeType, use: _Use) -> None:
-    """Take note of what some code does, functions in it included."""
+    """Record the attributes that code sets and reads, functions in it included."""
     me = code.co_varnames[0] if code.co_argcount else None
     use.is_dynamic |= bool({"setattr", "__dict__", "vars"} & {*code.co_names})
     before = ""
@@ -245,7 +245,7 @@ def _read_code(code: CodeType, use: _Use) -> None:
         name, argument = instruction.opname, instruction.argval
         if name == "STORE_ATTR":
             use.set_anywhere.add(argument)
-            # What is added to is read first, from the same object.
+            # An augmented assignment first reads the attribute from the same object.
             if before == "me" or (before == "SWAP" and argument in read_on_me):
                 use.set_on_me.setdefault(argument, (Path(code.co_filename).name, line))
         elif name in {"LOAD_ATTR", "LOAD_METHOD"}:

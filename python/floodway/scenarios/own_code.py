@@ -1,6 +1,6 @@
-"""Code that is not floodway's: the code that a run used, and checks that it is unchanged.
+"""Code of users: the code that a run used, and checks that it is unchanged.
 
-Nearly every run has none, so that nothing is imported for it here.
+Nearly every run has none; so this module imports nothing that only such code needs.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ def chosen_digests(resolved: object) -> dict[str, str]:
 
 
 def meanings_of(full: str) -> Mapping[str, str]:
-    """Return what the parameters of a class in Python mean, by key; none for what is no such class."""
+    """Return the meanings of the parameters of a class in Python, by key; empty for other mechanisms."""
     module = sys.modules.get(MECHANISMS)
     return {} if module is None else module.meanings_of(full)
 
 
 def warn_of_older(digests: Mapping[str, str], resolved: object, *, name: str) -> None:
-    """Warn of a scenario that has a class that was redefined since.
+    """Warn of a scenario with a class that was redefined after the scenario was read.
 
     Parameters
     ----------
     digests
-        What `known_digests` returned when the scenario was read.
+        Result of `known_digests` when the scenario was read.
     resolved
         The scenario after defaults.
     name
-        What it is called.
+        The name of the scenario.
     """
     now = known_digests()
     older = {full for full, digest in digests.items() if now.get(full, digest) != digest}
@@ -68,14 +68,14 @@ def warn_of_older(digests: Mapping[str, str], resolved: object, *, name: str) ->
 
 
 def code_of(resolved: object, *, digests: Mapping[str, str]) -> dict[str, Any]:
-    """Return what `run.json` records of code that is not floodway's: `python`, `extension`, or neither.
+    """Return the record of users' code in `run.json`: `python`, `extension`, both or neither.
 
     Parameters
     ----------
     resolved
         The scenario after defaults.
     digests
-        What `known_digests` returned when the scenario was read.
+        Result of `known_digests` when the scenario was read.
     """
     python, extension = _python(resolved), _extension()
     for code in python:
@@ -88,12 +88,12 @@ def code_of(resolved: object, *, digests: Mapping[str, str]) -> dict[str, Any]:
 
 
 def missing(code: Mapping[str, Any]) -> str | None:
-    """Return which code of a run is missing, and how to get it; None if all is there.
+    """Return the text of an error about missing code of a run, with how to load it; None if all is loaded.
 
     Parameters
     ----------
     code
-        As `code_of` returned it.
+        Result of `code_of`.
     """
     recorded: Sequence[Mapping[str, str]] = code.get("python", ())
     digests = known_digests()
@@ -111,12 +111,12 @@ def missing(code: Mapping[str, Any]) -> str | None:
 
 
 def changed(code: Mapping[str, Any]) -> str | None:
-    """Name the code of a run that has changed; None if all is unchanged.
+    """Return a sentence about the code of a run that has changed; None if all is unchanged.
 
     Parameters
     ----------
     code
-        As `code_of` returned it.
+        Result of `code_of`.
     """
     digests = known_digests()
     for mechanism in code.get("python", ()):

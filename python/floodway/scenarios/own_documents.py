@@ -22,10 +22,8 @@ _COMMENTED = re.compile(
 def documented(cls: type, classes: list[type]) -> tuple[str, dict[str, str]]:
     """Return the docstring of a class, and the meanings of its parameters by attribute.
 
-    A section of the docstring that has nothing but parameters is left out of it.
-
-    A meaning is what that section says of a parameter, or a comment that begins with `#:`, above the
-    attribute or behind it.
+    A section of the docstring that only describes parameters is left out of it. A meaning is the text about a
+    parameter in that section, or a comment that begins with `#:`, above the attribute or behind it.
 
     Parameters
     ----------

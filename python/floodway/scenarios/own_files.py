@@ -1,4 +1,4 @@
-"""Files of Python that users name: run as modules that take the place of no other one."""
+"""Python files that users name, executed as modules that replace no other module."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 __all__ = ["execute", "neighbours_digest"]
 
-#: Packages whose files are no part of a user's code.
+#: Packages whose files are not a part of a user's code.
 OWN = ("floodway", "floodway_lab")
 
 
 def execute(path: Path) -> None:
-    """Run a file as a module; what lies beside it can be imported.
+    """Execute a file as a module; it can import modules beside it.
 
-    Its folder is the last that is searched: a file called `random.py` or `numpy.py` replaces neither Python's
-    own module nor that of a package. Such a file itself is a module under a name that nothing imports.
+    Its folder is searched last: a file called `random.py` or `numpy.py` replaces neither Python's own module
+    nor that of a package. Such a file itself becomes a module with a name that nothing imports.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def execute(path: Path) -> None:
     Raises
     ------
     Exception
-        What it raises.
+        Any exception that the file raises.
     """
     folder, name = str(path.parent), _module_name(path)
     spec = importlib.util.spec_from_file_location(name, path)
@@ -64,7 +64,7 @@ def _is_found_elsewhere(stem: str, path: Path) -> bool:
 
 
 def neighbours_digest(path: Path) -> str:
-    """Hash a file and what it has imported from its folder, but for environments and floodway's own."""
+    """Hash a file and the modules that it imported from its folder, installed packages excepted."""
     folder = path.parent
     files = {
         Path(file)

@@ -12,18 +12,18 @@ from floodway.common.names import nearest, not_a_choice
 __all__ = ["Graph", "from_networkx"]
 
 Attributes = Mapping[str, object]
-#: The attributes that have a meaning; others are left alone unless they look like one of these.
+#: Attributes that are read; others are ignored unless their names are nearly one of these.
 NODE_ATTRIBUTES = ("kind", "tags")
 EDGE_ATTRIBUTES = ("rate", "delay", "length", "name", "tags", "count")
 KINDS = ("host", "switch")
-#: What a quantity is written like.
+#: An example of each quantity, for errors.
 _WRITTEN = {"rate": '"400G"', "delay": '"10us"', "length": '"80km"'}
 #: A scenario's names are matched by globs and paths, and `h1..h4` is a range.
 _NOT_IN_NAMES = (",", ">", "*", "?", '"', "..")
 
 
 class Graph(Protocol):
-    """What of a `networkx.Graph` or `MultiGraph` is needed; the package itself is not."""
+    """The part of `networkx.Graph` and `MultiGraph` that is used; the package itself is not needed."""
 
     def is_directed(self) -> bool:
         """Whether edges have a direction."""
@@ -45,8 +45,8 @@ def from_networkx(
 ) -> Explicit:
     """Return a graph as the topology of a scenario.
 
-    Nodes are called by their text, and come in the order of the graph; so do links, and with them the ports
-    of a node. Parallel edges of a `MultiGraph` are parallel links.
+    A node's name is its text. Nodes and links are in the order of the graph, and so are the ports of a node.
+    Parallel edges of a `MultiGraph` become parallel links.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ def from_networkx(
         An undirected `networkx.Graph` or `MultiGraph`. Attributes of nodes: `kind` (`"host"` or
         `"switch"`) and `tags` (texts). Attributes of edges: `rate` (`"400G"`), `delay` (`"10us"`) or
         `length` (`"80km"`), and optionally `name`, `tags`, and `count` (number of identical links). Other
-        attributes are left alone, but one that is nearly called like these is an error.
+        attributes are ignored, but a name that is nearly one of these is an error.
     kind
-        Of nodes that say none.
+        The kind of nodes without that attribute.
     rate, delay, length
-        Of edges that say none; one of delay and length.
+        The attributes of edges without them, each a text with its unit; either delay or length.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def from_networkx(
     Raises
     ------
     GraphError
-        If it is directed, or a node or an edge does not fit; `place` names it, `key` its attribute.
+        If the graph is directed, or a node or an edge is invalid; `place` names it, `key` its attribute.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Lists of flows from frames."""
+"""Lists of flows from data frames."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _NEEDED = {
     "size": ("size_bytes",),
     "start": ("start_us", "start_ns"),
 }
-#: Larger numbers fit no clock and no buffer.
+#: The limit of numbers: larger ones exceed every clock and buffer.
 _MOST = Decimal(2**64)
 #: The smallest part of a unit: a byte, a picosecond.
 _SMALLEST = {"B": Decimal(1), "us": Decimal("1e-6"), "ns": Decimal("1e-3")}
@@ -67,8 +67,8 @@ def flows(frame: pl.DataFrame | pl.LazyFrame) -> list[ListedFlow]:
         A frame of polars, or of pandas where that is installed. Columns as in a file: `source`,
         `destination`, `size_bytes`, `start_us` or `start_ns`, and optionally `class`, `source_port`,
         `destination_port`, `path`, `ack_path`, `id`, `after` (ids apart by blanks), `wait_us`. Sizes and
-        times are numbers in the unit of the column's name, or texts with a unit; the size `"unbounded"` is
-        of a flow without end. Times are rounded to picoseconds.
+        times are numbers in the unit of the column's name, or texts with a unit; the size `"unbounded"`
+        makes a flow endless. Times are rounded to picoseconds.
 
     Returns
     -------
@@ -78,8 +78,8 @@ def flows(frame: pl.DataFrame | pl.LazyFrame) -> list[ListedFlow]:
     Raises
     ------
     TableError
-        If a column is unknown or missing, or a value does not fit; `key` names the column, `place` the
-        row, counted from 0.
+        If a column is unknown or missing, or a value is invalid; `key` names the column, `place` the row,
+        counted from 0.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _refuse_columns(columns: Sequence[str]) -> None:
 
 
 def _flow(number: int, row: dict[str, object]) -> dict[str, object]:
-    """Return a flow with its keys in the order of the grammar, whatever that of the columns."""
+    """Return a flow with its keys in the order of the grammar, whatever the order of the columns."""
     values = {
         column.key: _value(name, column, row[name], number)
         for name, column in _COLUMNS.items()

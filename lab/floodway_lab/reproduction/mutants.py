@@ -34,13 +34,13 @@ class Mutant:
     Attributes
     ----------
     name, fault
-        Its name, and what is wrong with it in a sentence.
+        Its name, and its fault in a sentence.
     studies
         The studies in which it is tried.
     variants
-        The variants of these that have the mechanism; those that a study does not have are passed over.
+        The variants of these that have the mechanism; those that a study does not have are skipped.
     sets
-        What it sets, after the variant's own settings.
+        Its settings, which follow those of the variant.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Mutant:
 class Worse:
     """A statement whose verdict a mutant makes worse: its study, its words, the verdict before and after.
 
-    `published` is whether a paper prints it: those of our own, of formulas and of logs do not count.
+    `published` is whether a paper prints it: statements of our own, of formulas and of logs do not count.
     """
 
     study: str
@@ -73,7 +73,7 @@ class MutantResult:
 
     @property
     def published(self) -> tuple[Worse, ...]:
-        """Those that a paper prints."""
+        """The statements that a paper prints."""
         return tuple(statement for statement in self.worse if statement.published)
 
 
@@ -110,13 +110,13 @@ def tried(
     Parameters
     ----------
     mutants
-        What is tried.
+        The mutants.
     files
         The studies' files by name.
     out
-        Folder of the runs; those that are there are not run again.
+        Folder of the runs; those that it already has are not run again.
     jobs
-        So many processes; by default one per core.
+        Number of processes; by default one per core.
     on_message
         Called with a line about each mutant.
 

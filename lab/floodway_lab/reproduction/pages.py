@@ -49,7 +49,7 @@ MUTANTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """How a page was made: by which command, when, and by which revision of the sources."""
+    """The origin of a page: the command that wrote it, the date, and the revision of the sources."""
 
     command: str
     date: str
@@ -64,11 +64,11 @@ def results_page(
     Parameters
     ----------
     name
-        Of the paper, as `floodway reproduce` takes it.
+        The name of the paper for `floodway reproduce`.
     full, quick
-        What `judge` returned of both forms; without a quick form the page does not compare.
+        Results of `judge` for both forms; without a quick form the page does not compare.
     provenance
-        How the page was made.
+        The origin of the page.
     """
     paper = next((study["paper"] for study in full["studies"] if study["paper"]), name)
     head = map(plain, [*full["lacks"], *full["counts"]])
@@ -83,7 +83,7 @@ def results_page(
 
 
 def statements_of(full: Mapping[str, Any], provenance: Provenance) -> dict[str, Any]:
-    """Return what the overview has of a paper, as `docs/reproduced/PAPER/statements.json` keeps it."""
+    """Return a paper's part of the overview, as in `docs/reproduced/PAPER/statements.json`."""
     return {
         "paper": next((study["paper"] for study in full["studies"] if study["paper"]), ""),
         "date": provenance.date,
@@ -98,7 +98,7 @@ def overview_page(statements: Mapping[str, Mapping[str, Any]]) -> str:
     Parameters
     ----------
     statements
-        By paper, what `statements_of` returned. A paper without it has a line that says so.
+        Results of `statements_of`, by paper. For a paper without one, the page says so.
     """
     parts = ["# The five papers, statement by statement", ABOVE_OVERVIEW]
     for name in PAPERS:
@@ -146,7 +146,7 @@ def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
     yield formatted(study["notes"])
     yield readings_list((reading["name"], reading["says"]) for reading in study["readings"])
     if study["rows"]:
-        # Readings, and what is said of baselines, are for those who open them.
+        # Readings and remarks on baselines are hidden until a reader opens them.
         yield f'<details markdown="1"><summary>{counted(len(study["rows"]), "claim")} and readings</summary>'
         yield table(COLUMNS, ([row[column] for column in COLUMNS] for row in study["rows"]))
         yield "</details>"
@@ -156,7 +156,7 @@ def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _cost(paper: str, study: Mapping[str, Any]) -> str:
-    """Say what a study took, from which follows what more seeds would, and which engine simulated it."""
+    """Return a sentence on the time that a study took, and on the engine that simulated it."""
     command = code(f"floodway reproduce {paper} {study['name']}")
     if not study["kept"]:
         return f"{command}: no numbers are kept"
@@ -170,7 +170,7 @@ def _cost(paper: str, study: Mapping[str, Any]) -> str:
 
 
 def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str]:
-    """Say where the quick form has another verdict than the full one."""
+    """Yield the comparison of the quick form's verdicts with those of the full form."""
     verdicts = {
         (study["name"], claim["name"]): claim["verdict"]
         for study in quick["studies"]

@@ -1,7 +1,7 @@
 """Studies whose numbers are taken into the repository, and papers judged from there.
 
-The rule of verdicts and the studies are those that are here now; what has no number of a run of theirs is
-not run.
+The rule of verdicts and the studies are the present ones; a claim without numbers of its runs counts as not
+run.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def take_in(  # noqa: PLR0913 (what a file says)
     Parameters
     ----------
     study
-        Which one.
+        The study.
     results
         The folder of `floodway reproduce`, in which other studies may be unfinished.
     folder
-        Of the paper's pictures and numbers.
+        The folder of the paper's pictures and numbers.
     date, revision
-        Today, and the revision whose engine made the runs.
+        The present date, and the revision whose engine made the runs.
     several
         Whether the paper has other studies.
     quick
@@ -95,15 +95,16 @@ def judge(studies: Sequence[Study], folder: Path, *, quick: bool = False) -> dic
     studies
         All studies of the paper.
     folder
-        Of the paper's numbers and pictures.
+        The folder of the paper's numbers and pictures.
     quick
         Whether the quick form is judged, of which a page has no pictures.
 
     Returns
     -------
     dict
-        As `study.json`, and what was `lacks`, in sentences; the count of runs and the minutes that they took,
-        for each study, too, and when its numbers were `kept`, and of which `revision`.
+        The keys of `study.json`, and `lacks`, sentences on missing numbers, with the count of runs and the
+        minutes that they took. Each study also has these counts, and the date (`kept`) and `revision` of its
+        numbers.
 
     Raises
     ------
@@ -159,9 +160,9 @@ def _alone(study: Study, runs: Sequence[Run], kept_numbers: Kept) -> Part:
 
 
 def _pictures(conducted: Conducted, part: Part, kept_numbers: Kept, folder: Path) -> list[dict[str, str]]:
-    """Draw the pictures of a study's numbers; return them, and those of single runs that are there.
+    """Draw the pictures of a study's numbers; return them and the kept pictures of single runs.
 
-    Those are left out if a run is missing: they may show a run that the study no longer has.
+    The kept ones are left out if a run is missing: they may show a run that the study no longer has.
     """
     study, several = part.study, len(conducted.parts) > 1
     gallery = Gallery(part, conducted.folder, Runs(folder), ("png",), several=several)
@@ -176,7 +177,7 @@ def _pictures(conducted: Conducted, part: Part, kept_numbers: Kept, folder: Path
 def _replace_pictures(
     studies: Sequence[Study], judgement: Mapping[str, Any], drawn: Path, folder: Path
 ) -> None:
-    """Replace the pictures in a paper's folder; those of no study and of no plot of its go."""
+    """Replace the pictures in a paper's folder, and remove those that belong to no plot of its studies."""
     copy_pictures(sorted(file.name for file in drawn.glob("*.png")), drawn, folder)
     several = len(studies) > 1
     names = {
@@ -199,7 +200,7 @@ def _cost(took: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _lacks(parts: Sequence[Part], kept_by_study: Sequence[Kept]) -> Iterator[str]:
-    """Say which numbers a paper lacks, so that statements that need them are not run."""
+    """Yield sentences on the numbers that a paper lacks, whose statements count as not run."""
     none = [
         part.study.name
         for part, kept_numbers in zip(parts, kept_by_study, strict=True)

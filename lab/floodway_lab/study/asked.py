@@ -63,6 +63,6 @@ def _figures(paper: Paper, figures: Sequence[str]) -> tuple[Study, ...]:
 
 
 def _names(study: Study) -> tuple[str, ...]:
-    """Return what a study can be asked for by, beside its file: its pictures, the figures of its claims."""
+    """Return the names by which a study can be selected beside its file's: its pictures and figures."""
     figures = (claim.figure for claim in study.claims if claim.figure)
     return (*(plot.name for plot in study.plots), *figures)

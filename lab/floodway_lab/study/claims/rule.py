@@ -30,7 +30,7 @@ __all__ = [
     "mean_of",
 ]
 
-#: Whether something holds: for certain, not for certain, or so few seeds that nobody can say.
+#: Whether a statement holds: yes, no, or undecided with the number of seeds.
 Answer = Literal["yes", "no", "open"]
 #: Differences in percent below this are printed as 0.0 and have no sign.
 LEAST_CHANGE = 0.05
@@ -47,8 +47,8 @@ class Interval:
     middle
         The number: a mean, or a difference in percent.
     reach
-        How far the interval reaches to either side: 0 where chance plays no part, None where there are too
-        few seeds for an interval.
+        Half of the interval's width: 0 where chance plays no part, None where there are too few seeds for an
+        interval.
     """
 
     middle: float
@@ -67,16 +67,16 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """What agrees with a published number: from `low` to `high`, both included.
+    """The range of numbers that agree with a published one: from `low` to `high`, both included.
 
     Attributes
     ----------
     low, high
         Its ends; infinite for a bound.
     sign
-        +1 or -1 if all of it must lie on this side of zero, 0 if there is no side.
+        The sign of all numbers in the band: +1 or -1; 0 if both agree.
     minimum
-        How far from zero it begins, with a sign.
+        The least distance from zero of a number with that sign.
     """
 
     low: float
@@ -115,7 +115,7 @@ class Band:
 
 
 def band_of(claim: Claim, *, chance: float = 0.0) -> Band:
-    """Return what agrees with a claim's published number: it and its tolerance, never across zero.
+    """Return the band of a claim: its published number with the tolerance, never across zero.
 
     A bound is a band with one end; a difference of at least zero, or at most, is one with a sign. A published
     zero has no side: ours may be off in both directions. A range that ends at zero is not made longer there.
@@ -152,12 +152,12 @@ def _number(claim: Claim) -> float:
 
 
 def _allowed(claim: Claim, end: float, chance: float) -> float:
-    """Return how far ours may be off: points of a percentage, percent of anything else; and chance."""
+    """Return the allowed deviation with chance: points of a percentage, percent of any other number."""
     if not math.isfinite(end):
         return 0.0
     in_points = claim.relative or claim.unit == "%"
     allowed = claim.tolerance if in_points else abs(end) * claim.tolerance / 100
-    # What is nothing but chance must not agree with an effect, nor one of half its size.
+    # A number of pure chance must not agree with an effect, nor must one of half its size.
     return max(allowed, min(allowed + chance, abs(end) / 2))
 
 
@@ -172,7 +172,7 @@ def chance_of(claim: Claim, values: Sequence[float], bases: Sequence[float] | No
     claim
         A claim of a number.
     values, bases
-        One a seed; the bases of a difference in percent, in pairs.
+        The values, one a seed; and the bases of a difference in percent, in pairs with them.
     """
     if not claim.draws or len(values) < LEAST_DRAWS:
         return 0.0
@@ -228,8 +228,8 @@ def change_less(
     exact
         Whether chance plays no part.
     level
-        Of the interval. It is that of the difference of both ratios' residuals, each over the mean of its
-        bases, seed by seed: the two need not be independent.
+        The level of the interval, which is computed from the difference of both ratios' residuals, each over
+        the mean of its bases, seed by seed: the two need not be independent.
 
     Returns
     -------
@@ -261,15 +261,15 @@ def margin_answer(  # noqa: PLR0913 (what the comparison is of)
     exact: bool,
     level: float,
 ) -> Answer:
-    """Say whether one number is better than another, by a margin and beyond what chance does.
+    """Decide whether one number is better than another, by a margin and beyond chance.
 
-    The interval is that of the difference in percent. Where a number is zero, it is that of the
-    differences: a ratio of 0 would have no chance in it, however rarely the other number is not zero.
+    The interval is that of the difference in percent. Where a number is zero, it is that of the differences:
+    a ratio of 0 has no variance, however rarely the other number is not zero.
 
     Parameters
     ----------
     better, worse
-        One a seed, in pairs.
+        The numbers, one a seed, in pairs.
     best
         Whether the `lowest` or the `highest` number is best.
     margin
@@ -277,7 +277,7 @@ def margin_answer(  # noqa: PLR0913 (what the comparison is of)
     exact
         Whether chance plays no part.
     level
-        Of the interval of the differences.
+        The level of the interval.
     """
     smaller, larger = (better, worse) if best == "lowest" else (worse, better)
     if min(*better, *worse) > 0:

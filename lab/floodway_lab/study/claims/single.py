@@ -45,7 +45,7 @@ def verdict_on_number(claim: Claim, numbers: Numbers, *, level: float) -> Judged
     if any(not cell.values or cell.missing for cell in cells):
         return Judged(claim=claim)
     unfinished = sum(cell.unfinished for cell in cells)
-    # What is compared with itself, as an ablation may be, differs by nothing.
+    # A number that is compared with itself, as in some ablations, has no difference.
     itself = (claim.variant, claim.at) == (claim.against, claim.against_at)
     exact = itself or all(cell.exact for cell in cells)
     less = _subtracted(claim, numbers)
@@ -82,7 +82,7 @@ def verdict_on_number(claim: Claim, numbers: Numbers, *, level: float) -> Judged
 
 
 def undecided(seeds: int, why: str) -> str:
-    """Say why seeds do not decide something."""
+    """Return a sentence on why the seeds do not decide."""
     if seeds < LEAST_SEEDS:
         have = "One seed has" if seeds == 1 else f"{seeds} seeds have"
         return f"{have} no confidence interval: that needs {LEAST_SEEDS}, or 2 with exactly the same results"
@@ -90,7 +90,7 @@ def undecided(seeds: int, why: str) -> str:
 
 
 def _subtracted(claim: Claim, numbers: Numbers) -> tuple[Cell, Cell] | None:
-    """Return what makes the difference that a claim subtracts from its own."""
+    """Return the two cells of the difference that a claim subtracts from its own."""
     if not claim.less_points:
         return None
     at, against_at = claim.less_at
@@ -120,18 +120,18 @@ def _interval(
 
 
 def _by_seed(cell: Cell, other: Cell | None) -> tuple[list[float], list[float] | None]:
-    """Return the numbers of a cell, and what each is measured against, if it is."""
+    """Return the numbers of a cell, and the bases of a difference, if it is one."""
     return (list(cell.known), None) if other is None else pairs_of(cell, other)
 
 
 def pairs_of(cell: Cell, other: Cell) -> tuple[list[float], list[float]]:
-    """Return the numbers of those seeds that both have."""
+    """Return the numbers of both cells for the seeds that both have."""
     values, others = seeds_of(cell, other)
     return values, others
 
 
 def seeds_of(*cells: Cell) -> list[list[float]]:
-    """Return the numbers of each cell for those seeds that all have."""
+    """Return the numbers of each cell for the seeds that all have."""
     rows = [[cell.values[seed].value for cell in cells] for seed in cells[0].values if _have(cells, seed)]
     complete = [[value for value in row if value is not None] for row in rows if None not in row]
     return [list(column) for column in zip(*complete, strict=True)] or [[] for _ in cells]
@@ -176,13 +176,13 @@ class Ranking:
     Attributes
     ----------
     judged
-        The order as we found it, without a verdict.
+        The order of our means, without a verdict.
     cells
-        By variant.
+        The numbers of each variant.
     last
-        Variants that leave flows unfinished: they are worse than any that does not.
+        Variants that leave flows unfinished: they are worse than all others.
     level
-        Of the intervals of differences.
+        The level of the intervals of differences.
     """
 
     judged: Judged
@@ -192,7 +192,7 @@ class Ranking:
 
     @classmethod
     def of(cls, claim: Claim, numbers: Numbers, *, level: float) -> Ranking | None:
-        """Return those of a claim's own point; None where a run is missing."""
+        """Return the ranking at a claim's own point; None where a run is missing."""
         cells = {name: numbers.cell(claim.metric, name, claim.at) for name in claim.order}
         if any(not cell.values or cell.missing for cell in cells.values()):
             return None
@@ -219,12 +219,12 @@ class Ranking:
         return not self.last or (len(self.last) == 1 and self.judged.claim.best == "lowest")
 
     def better(self, better: str, worse: str) -> Answer:
-        """Say whether one variant is better than another, by the margin and beyond chance."""
+        """Decide whether one variant is better than another, by the margin and beyond chance."""
         claim, cell, other = self.judged.claim, self.cells[better], self.cells[worse]
         if better == worse or cell.unfinished:
             return "no"
         if better in self.last or worse in self.last:
-            # Last is what left flows unfinished with every seed; a number that is not there says nothing.
+            # A variant is last if it left flows unfinished with every seed; a missing number decides nothing.
             always = all(value.unfinished for value in other.values.values())
             return "yes" if better not in self.last and always else "open"
         exact = cell.exact and other.exact
@@ -234,7 +234,7 @@ class Ranking:
         )
 
     def lead(self, better: str, worse: str) -> Interval | None:
-        """Return by how many percent of the larger number one variant is better; None without numbers."""
+        """Return the lead of one variant in percent of the larger number; None without numbers."""
         cell, other = self.cells[better], self.cells[worse]
         if better in self.last or worse in self.last:
             return None
@@ -247,20 +247,20 @@ class Ranking:
         return None if interval is None else replace(interval, middle=-interval.middle)
 
     def equal(self, study: Study) -> list[str]:
-        """Say which neighbours in the order are equal within the margin."""
+        """Return notes on neighbours in the order that are equal within the margin."""
         pairs = itertools.pairwise(name for name, _ in self.judged.means)
         claim = self.judged.claim
         return [_equal(study, claim, pair) for pair in pairs if _are_equal(claim, self.cells, pair)]
 
 
 def all_of(answers: Iterable[Answer]) -> Answer:
-    """Say whether all of several things hold."""
+    """Return whether all of several statements hold."""
     distinct = set(answers)
     return "no" if "no" in distinct else "open" if "open" in distinct else "yes"
 
 
 def _are_equal(claim: Claim, cells: Mapping[str, Cell], pair: tuple[str, str]) -> bool:
-    """Whether two means differ by less than the claim's margin, whatever chance does."""
+    """Whether two means differ by less than the claim's margin, without regard to chance."""
     one, two = (cells[name].mean or 0.0 for name in pair)
     return one == two or abs(one - two) < claim.margin / 100 * max(abs(one), abs(two))
 
@@ -271,7 +271,7 @@ def _equal(study: Study, claim: Claim, pair: tuple[str, str]) -> str:
 
 
 def few_of_all(few: Iterable[tuple[int, int, int] | None]) -> tuple[int, int, int] | None:
-    """Return a percentile with the least and the most flows that it is of in any of some numbers."""
+    """Return a percentile with the least and the most flows of it in several numbers."""
     present = [counts for counts in few if counts is not None]
     if not present:
         return None

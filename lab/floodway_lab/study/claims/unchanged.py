@@ -38,7 +38,7 @@ def verdict_on_unchanged_order(
     rankings
         The variants at each point that is run.
     points
-        The same, each with what its runs lost.
+        The results at these points, with the losses of their runs.
     """
     pairs = list(itertools.combinations(claim.order, 2))
     answers = {pair: _is_unchanged([_relation(ranking, *pair) for ranking in rankings]) for pair in pairs}

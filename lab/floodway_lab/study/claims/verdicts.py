@@ -39,7 +39,7 @@ MOST_NAMED = 4
 
 
 def claim_verdicts(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
-    """Judge every claim of a study, as if its statements had no part in other studies."""
+    """Judge every claim of a study, without regard to parts of its statements in other studies."""
     judged_claims = alone(study, numbers)
     return decided([(judged.claim.statement, judged) for judged in judged_claims])
 
@@ -55,9 +55,8 @@ def decided(claims: Sequence[tuple[Hashable, Judged]]) -> tuple[Judged, ...]:
     Parameters
     ----------
     claims
-        Claims, each with the statement that it is of. The parts of a reading hold without the mechanism
-        only if all of them do in the same experiment: of an ablation that several parts name, the answers
-        are taken together.
+        Results, each with its statement. A reading holds without the mechanism only if all of its parts do in
+        the same experiment: the answers of an ablation that several parts name are combined.
     """
     readings: dict[tuple[Hashable, str], list[Judged]] = {}
     for statement, judged in claims:
@@ -76,7 +75,7 @@ def _with_ablations(study: Study, claim: Claim, numbers: Numbers) -> Judged:
 
 
 def _decided(judged: Judged, parts: Sequence[Judged]) -> Judged:
-    """Ask the ablations of a claim, of each together with all parts of its reading that name it, too."""
+    """Decide a claim by its ablations, each combined with all parts of its reading that name it."""
     judged = replace(judged, verdict=judged.alone or judged.verdict)
     deciding = [ablation for ablation in judged.ablations if not ablation.is_half]
     if judged.verdict not in HOLDS or not deciding:
@@ -105,10 +104,9 @@ def _decided(judged: Judged, parts: Sequence[Judged]) -> Judged:
 
 
 def _without(ablation: Ablation, judged: Judged, parts: Sequence[Judged]) -> tuple[Answer, str]:
-    """Say whether a reading holds with an ablation in the place of its mechanism, in all parts that name it.
+    """Return whether a reading holds with an ablation in place of its mechanism, in all parts that name it.
 
-    With it comes what a reader of this part must know: it holds without the mechanism, too, but another
-    part does not.
+    The second value is a note, if this part holds without the mechanism and another part does not.
     """
     direction = judged.has_direction
     answers = {
@@ -124,7 +122,7 @@ def _without(ablation: Ablation, judged: Judged, parts: Sequence[Judged]) -> tup
 
 
 def _added(judged: Judged, ablations: Iterable[Ablation]) -> Iterator[str]:
-    """Say of a direction whether the mechanism adds to what is there, or may be there, without it."""
+    """Yield a note if the mechanism increases an effect that exists, or may exist, without it."""
     if not judged.has_direction or judged.ours is None or not judged.claim.relative:
         return
     if all(ablation.differs and _is_less(ablation.judged, judged) for ablation in ablations):
@@ -160,12 +158,12 @@ def _ablation(study: Study, original: Judged, name: str, numbers: Numbers) -> Ab
         remark="",
     )
     ablated = _claim_verdict(study, changed, numbers, looks=claim.looks)
-    # A larger effect without the mechanism is no effect of the mechanism either.
+    # A larger effect without the mechanism is not an effect of the mechanism.
     larger = _at_all(changed)
     at_all = ablated if larger is changed else _claim_verdict(study, larger, numbers, looks=claim.looks)
     agrees = _alike(original, at_all)
     direction = _direction(original, ablated)
-    # Without the mechanism packets are lost that must not be, or flows never finish: then it does not hold.
+    # If the ablation loses packets of a lossless class, or its flows never finish, the claim does not hold.
     if ablated.failed:
         agrees = direction = "no"
     elif ablated.verdict == "unfinished":
@@ -235,7 +233,7 @@ def _at_all(claim: Claim) -> Claim:
 def _never_finishes(claim: Claim, name: str, numbers: Numbers) -> bool:
     """Whether a variant leaves flows unfinished with every seed, somewhere in a claim.
 
-    What happens with some seeds only, such as one flow of many that does not end, decides nothing.
+    Unfinished flows with only some of the seeds decide nothing.
     """
     cells = [
         numbers.cell(claim.metric, variant, at)
@@ -318,7 +316,7 @@ def _unchanged_order(study: Study, claim: Claim, numbers: Numbers, *, level: flo
 
 
 def _with_faults(study: Study, judged: Judged, numbers: Numbers) -> Judged:
-    """Say what the variants of a claim lost and where they stood still; what may lose nothing fails by it."""
+    """Add notes on losses and deadlocks of a claim's variants; losses of lossless variants fail it."""
     claim = judged.claim
     cells = {place: numbers.cell(claim.metric, *place) for place in claim.cells}
     notes: list[str] = []
@@ -344,14 +342,14 @@ def _with_faults(study: Study, judged: Judged, numbers: Numbers) -> Judged:
 
 
 def _packets(cell: Cell) -> str:
-    """Say how many packets were lost, and in how many runs."""
+    """Return the number of lost packets, and of runs that lost some, as text."""
     count = counted(cell.lost, "packet")
     runs = sum(run_facts.lost > 0 for run_facts in cell.facts)
     return f"{count} in {runs} runs" if runs > 1 else count
 
 
 def _is_planned(claim: Claim, numbers: Numbers) -> bool:
-    """Whether all that a claim needs is to be run: the quick version leaves points and variants out."""
+    """Whether all runs of a claim are planned: the quick version leaves points and variants out."""
     cells = [numbers.cell(claim.metric, name, at) for name, at in claim.cells]
     return all(cell.values or cell.missing for cell in cells)
 
@@ -376,7 +374,7 @@ def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
         return judged
     reached = [part for part in parts if part.ours is not None]
     lossy = any(part.failed for part in parts)
-    # What was lost or did not finish counts, wherever the selected number is.
+    # Losses and unfinished flows count at all points, whichever number is selected.
     if claim.take != "each" and len(reached) == len(parts) and not unfinished and not lossy:
         extreme = (min if claim.take == "lowest" else max)(reached, key=lambda part: part.ours or 0.0)
         notes += [f"Ours is {_where(study, claim, extreme)}", *extreme.notes]
@@ -399,7 +397,7 @@ def _together(study: Study, claim: Claim, parts: tuple[Judged, ...]) -> Judged:
 
 
 def _at_their_points(claim: Claim, parts: tuple[Judged, ...]) -> Iterator[str]:
-    """Return the notes of all numbers of a claim, each once; with its points, unless it is of all."""
+    """Yield the notes of all numbers of a claim, each once; with its points, unless it applies to all."""
     points_of_note: dict[str, dict[str, None]] = {}
     for part in parts:
         for note in part.notes:
@@ -415,7 +413,7 @@ def point_of(claim: Claim, part: Judged) -> str:
 
 
 def _where(study: Study, claim: Claim, part: Judged) -> str:
-    """Say which of its numbers a part of a claim is, and of an order who is the first there."""
+    """Return the description of a claim's part: its point, and for an order the first variant there."""
     at = point_of(claim, part)
     against = [f"against {study.variant(part.claim.against).label}"] if len(claim.rivals) > 1 else []
     best = [f"where {study.variant(part.means[0][0]).label} is"] if claim.order and part.means else []

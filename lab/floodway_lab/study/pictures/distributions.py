@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cdf", "ports_in_time", "region_in_time", "series", "shares_in_time"]
 
-#: A curve of more points is drawn through this many.
+#: The most points of a curve.
 MOST_POINTS = 2000
 _ACROSS = {
     "fct": TIME,
@@ -45,7 +45,7 @@ Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
-    """Draw what a link carried, or its queue, in time: a panel for each variant, of its first seed.
+    """Draw the throughput of a link, or its queue, in time: a panel for each variant, of its first seed.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def ports_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Dr
     Raises
     ------
     PlotError
-        If none of its runs is there, or nothing was kept of these ports.
+        If none of its runs exists, or none recorded these ports.
     """
     sources, note = _first_seeds(study, plot, numbers, store)
     drawn = ports(sources, objects=plot.ports, flows=plot.flows, window=plot.window, title=plot.title)
@@ -97,19 +97,19 @@ def region_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> D
     Raises
     ------
     PlotError
-        If none of its runs is there, signals were not kept, or there was no region.
+        If none of its runs exists, signals were not recorded, or there was no region.
     """
     sources, note = _first_seeds(study, plot, numbers, store)
     return _noted(region(sources, window=plot.window, title=plot.title), note)
 
 
 def shares_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
-    """Draw what flows had of a link in time: a panel for each variant, of its first seed.
+    """Draw the throughput of flows over a link in time: a panel for each variant, of its first seed.
 
     Raises
     ------
     PlotError
-        If none of its runs is there, or no flow had anything of such a link, or that was not kept.
+        If none of its runs exists, shares were not recorded, or no flow used such a link.
     """
     sources, note = _first_seeds(study, plot, numbers, store)
     drawn = shares(
@@ -129,7 +129,7 @@ def _noted(drawing: Drawing, note: str) -> Drawing:
 
 
 def _first_seeds(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> tuple[list[Source], str]:
-    """Return the variants of a picture that has them beside one another, and which seeds these are.
+    """Return the variants of a picture that shows them side by side, with a note on their seeds.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def _first_seeds(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> tup
 
 
 def _in_time(plot: Plot, result: Result) -> pl.DataFrame:
-    """Return begin and width of buckets, and what the picture is of."""
+    """Return begin, width and value of the buckets of a picture."""
     options = plot.metrics[0].options
     if plot.of == "queue":
         return queue_buckets(result, options)
@@ -197,7 +197,7 @@ def _results(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Iterato
 
 
 def _values(plot: Plot, results: list[Result]) -> tuple[Values, int]:
-    """Return values in rising order, and how many there are with those that have none."""
+    """Return values in rising order, and their number including unfinished flows."""
     options = plot.metrics[0].options
     if plot.of == "throughput":
         values = np.concatenate([link_buckets(result, options).gbps for result in results])

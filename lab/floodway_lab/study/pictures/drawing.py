@@ -55,19 +55,19 @@ if TYPE_CHECKING:
 
 __all__ = ["bars", "colour_in", "figure_of", "line_in", "lines", "number_in", "value_label"]
 
-#: Of the room between two groups of bars, what bars take.
+#: Share of the distance between two groups that bars fill.
 FILLED = 0.8
 #: Letters of a line beside an axis.
 LONGEST_LINE = 32
 #: Inches across the axes of a picture; letters to an inch below them; inches of a digit above a bar.
 ACROSS, LETTERS, DIGIT = 6.0, 13.5, 0.058
-#: Curves whose points differ by a smaller share hide one another.
+#: The largest relative difference of points at which curves hide one another.
 COINCIDE = 0.01
 #: Letters of a line below the axes that is upright.
 UPRIGHT_LINE = 26
-#: Bars beyond the colours go round them with other patterns.
+#: Patterns of bars: after the last colour, colours repeat with the next pattern.
 HATCHES = ("", "///", "...", "xxx")
-#: Numbers from here on are written without decimals.
+#: The least number that is written without decimals.
 WHOLE = 1000
 #: Points of the curve of a formula.
 CURVE_POINTS = 200
@@ -141,7 +141,7 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
 
 
 def _around(panels: Sequence[Axes], point: float) -> None:
-    """Show a single point in the middle: a logarithmic axis finds no limits for it."""
+    """Centre a single point: a logarithmic axis finds no limits for it."""
     for axes in panels:
         if axes.get_xscale() == "log":
             axes.set_xlim(point / 2, point * 2)
@@ -150,7 +150,7 @@ def _around(panels: Sequence[Axes], point: float) -> None:
 
 
 def figure_of(title: str, panels: int) -> tuple[Figure, list[Axes]]:
-    """Make a figure with panels below one another, each with a range of its own."""
+    """Return a figure with panels below one another, each with a range of its own."""
     return stacked(
         title, alone_high() if panels == 1 else (PANEL_HEIGHT + 1.0) * lower() * panels + 0.8, panels
     )
@@ -220,7 +220,7 @@ def _range(axes: Axes, plot: Plot, values: Sequence[float], *, room: float) -> N
     """Start bars at zero, or, on a logarithmic axis, on the power of ten below the least of them."""
     log = plot.log if current().log is None else current().log
     if "y" not in (log or ()) or not values:
-        # Where all is zero, an axis of its own would show nothing but its own arithmetic.
+        # Where all values are zero, an automatic range would only show rounding.
         axes.set_ylim(bottom=0, top=None if values else 1)
         return
     axes.set_yscale("log")
@@ -295,7 +295,7 @@ def line_in(study: Study, variant: str) -> Any:  # noqa: ANN401 (of lines)
 
 
 def _hidden(table: Sequence[Bar]) -> dict[str, int]:
-    """Return by group how many later curves of a panel it would be hidden by: they coincide with it."""
+    """Return by group the number of later curves of a panel that coincide with it and would hide it."""
     values: dict[str, dict[str, float]] = {}
     for bar in table:
         values.setdefault(bar.group, {})
@@ -358,7 +358,7 @@ def _group_label(study: Study, plot: Plot, group: str) -> str:
 
 
 def value_label(study: Study, plot: Plot, metric: Metric) -> str:
-    """Say what the numbers of a metric are, in lines that are not too long."""
+    """Return the label of a metric's axis, in lines that are not too long."""
     title = metric.title
     if plot.relative_to:
         title = f"{metric.label} over that of {study.variant(plot.relative_to).label}"
@@ -370,7 +370,7 @@ def _mean(bar: Bar) -> float:
 
 
 def _legend(figure: Figure, panels: Sequence[Axes], note: str) -> None:
-    """Name each group once, say what hollow points are where there are any, and explain the picture."""
+    """Add the legend: each group once, an entry for hollow points if there are any, and the note."""
     if any(line.get_markerfacecolor() == "none" for panel in panels for line in panel.get_lines()):
         panels[0].plot([], [], label="published", **HOLLOW)
     handles: dict[str, Artist] = {}

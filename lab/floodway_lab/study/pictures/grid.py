@@ -34,11 +34,11 @@ WIDE, HIGH, LETTER, TITLE, LINE, TOP, BETWEEN = 0.78, 0.36, 0.075, 0.3, 0.15, 0.
 TITLE_LINE, BOTTOM = 0.2, 0.25
 #: Letters of a line below a column, and panels side by side.
 LETTERS, COLUMNS = 10, 2
-#: Light is little: what is printed in grey keeps its order.
+#: Colours from light for small numbers to dark, so that a print in grey keeps their order.
 COLOURS = "magma_r"
-#: Of the colours' range: beyond it letters are white.
+#: Share of the colours' range beyond which letters are white.
 DARK = 0.42
-#: From this ratio of largest to smallest on, colours are logarithmic.
+#: The least ratio of the largest to the smallest number at which colours are logarithmic.
 WIDE_RANGE = 4.0
 
 

@@ -72,7 +72,7 @@ def claim_rows(part: Part) -> Iterator[Shown]:
 
 
 def _reading_and_part(judged: Judged) -> str:
-    """Return what tells a claim from the others of its statement."""
+    """Return the reading and the part of a claim, which distinguish it from others of its statement."""
     return ", ".join(text for text in (judged.claim.reading, judged.claim.part) if text)
 
 
@@ -101,7 +101,7 @@ def shown(part: Part, judged: Judged, *, several: bool = False) -> Shown:
 
 
 def readings_list(readings: Iterable[tuple[str, str]]) -> str:
-    """Return the readings of a study that say why the text allows them, as Markdown; empty if none does."""
+    """Return the readings of a study with their justification, as Markdown; empty without any."""
     lines = [f"- {plain(name)}: {plain(says)}" for name, says in readings if says]
     return "\n".join(["Readings of the text:", "", *lines]) if lines else ""
 
@@ -115,7 +115,7 @@ def _published(part: Part, judged: Judged) -> str:
         if claim.unchanged:
             return f"one order of {labels} at all points ({claim.margin:g} % apart or more)"
         return f"{labels} (best first, {claim.margin:g} % apart or more)"
-    # Some percent of zero is no tolerance.
+    # A percentage of zero is not a tolerance.
     has_any = claim.tolerance and (_tolerance_unit(claim) == " points" or claim.value != 0)
     tolerance = f" ± {claim.tolerance:g}{_tolerance_unit(claim)}" if has_any else ""
     if judged.chance:
@@ -164,7 +164,7 @@ def _spread(judged: Judged) -> str:
 
 
 def _without(part: Part, judged: Judged) -> str:
-    """Return what the claim's ablations give, or why it has none."""
+    """Return the results of a claim's ablations, or the reason why it has none."""
     claim = judged.claim
     if not judged.ablations:
         return f"none: {claim.no_ablation}" if claim.no_ablation else "no ablation is named"

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["is_of_mechanism", "statements_of_all", "verdict_counts"]
 
-#: What statements are by their origin: one, and several.
+#: Names of statements by their origin: singular and plural.
 ORIGINS: Mapping[Origin, tuple[str, str]] = {
     "printed": ("published statement", "published statements"),
     "formula": ("number by a paper's formula", "numbers by a paper's formula"),
     "log": ("number from authors' logs or lists", "numbers from authors' logs or lists"),
     "ours": ("statement of our own", "statements of our own"),
 }
-#: Behind published statements: those that a mechanism decides, and those about baselines, traffic or costs.
+#: Suffixes for published statements that a mechanism decides, and for those on baselines, traffic or costs.
 TESTED = " about the mechanism, with an ablation"
 UNTESTED = " about a baseline, traffic or a cost, or without an ablation"
 

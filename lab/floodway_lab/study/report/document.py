@@ -1,4 +1,4 @@
-"""What studies found, as `study.json` has it."""
+"""Results of studies as the document `study.json`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def document(
     conducted
         The studies with their verdicts.
     pictures, overview
-        File, title and caption of each picture of each study, and of that of all statements.
+        File, title and caption of each picture of each study, and of the picture of all statements.
     """
     return {
         "complete": True,
@@ -97,7 +97,7 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
 
 
 def _ablation_document(ablation: Ablation) -> dict[str, Any]:
-    """Return a claim without its mechanism."""
+    """Return the document of a claim without its mechanism."""
     judged = ablation.judged
     return {
         "variant": ablation.variant,
@@ -111,7 +111,7 @@ def _ablation_document(ablation: Ablation) -> dict[str, Any]:
 
 
 def _number_document(judged: Judged) -> dict[str, Any]:
-    """Return one of several numbers of a claim."""
+    """Return the document of one of several numbers of a claim."""
     return {
         "at": dict(judged.claim.at),
         "against": judged.claim.against or None,

@@ -19,7 +19,7 @@ __all__ = ["lossless_of", "run_faults", "warnings_of"]
 
 
 def lossless_of(part: Part, losses: Mapping[str, Lossless]) -> Iterator[str]:
-    """Say of how many runs that ended each verdict on lossless classes is, and of which variants.
+    """Yield the number of runs and the variants for each verdict on lossless classes.
 
     `losses` has the lossless verdicts, by the runs' keys.
     """
@@ -33,7 +33,7 @@ def lossless_of(part: Part, losses: Mapping[str, Lossless]) -> Iterator[str]:
 
 
 def run_faults(result: Result) -> Iterator[str]:
-    """Say what a reader of a run's numbers must know."""
+    """Yield the faults of a run that affect its numbers."""
     outcome = result.outcome
     if outcome.lossless.loss is not None or outcome.lossless.failed is not None:
         yield f"lossless: {sentence(outcome.lossless)}"
@@ -52,7 +52,7 @@ def run_faults(result: Result) -> Iterator[str]:
 
 
 def warnings_of(part: Part) -> tuple[str, ...]:
-    """Return what `check` warns of in the runs, each once, with the variants that it concerns."""
+    """Return the warnings of `check` about the runs, each once, with its variants."""
     labels: Mapping[str, str] = {variant.name: variant.label for variant in part.study.variants}
     by_label = [(labels[run.variant], run.warnings) for run in part.numbers.runs]
     return tuple(warning.whole for warning in merged_warnings(by_label, by_number=False))

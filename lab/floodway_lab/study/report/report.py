@@ -52,11 +52,11 @@ __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
 QUICK = "This is the quick version, with fewer points, seeds or flows. Its numbers are for a first look."
-#: Rows of means that the report has.
+#: The most rows of means in the report.
 MOST_ROWS = 60
-#: With more labels than this, what differs by them is counted.
+#: The most labels that are listed; of more, only the number of differing values is given.
 MOST_LABELS = 12
-#: The heading of the only part that is not the same every time.
+#: The heading of the run times, the only part that differs each time.
 TIMES = "## Run times"
 
 
@@ -113,7 +113,7 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
 
 
 def _glance(conducted: Conducted, study_document: Mapping[str, Any]) -> Iterator[str]:
-    """Return all published statements of a paper as one table and one picture, of what `document` has."""
+    """Yield all published statements of a paper, from its document: one table and one picture."""
     rows, picture = study_document["glance"], study_document["overview"]
     if rows and len(conducted.parts) > 1:
         yield table(GLANCE, ([*row.values()] for row in rows))
@@ -158,7 +158,7 @@ def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
 
 
 def _simulated(part: Part, run_facts: Mapping[str, Known]) -> str:
-    """Say what was simulated: what holds of all runs, and of what differs, by what."""
+    """Return the table of what was simulated: facts of all runs, and differing ones by variant or point."""
     runs = [run for run in part.numbers.runs if run.key in run_facts]
     if not runs:
         return ""
@@ -177,7 +177,7 @@ def _lines_of(facts: Sequence[Fact], name: str) -> str:
 
 
 def _by_what(part: Part, runs: Sequence[Run], lines: Mapping[str, str]) -> Iterator[str]:
-    """Return what holds of all runs, or of each variant, or of each point of the axis that decides it."""
+    """Yield the values of a fact: of all runs, or by variant, or by point of the axis that decides it."""
     values = list(dict.fromkeys(lines[run.key] for run in runs))
     if len(values) == 1:
         yield values[0]
@@ -201,7 +201,7 @@ def _by_what(part: Part, runs: Sequence[Run], lines: Mapping[str, str]) -> Itera
 
 
 def _runs(part: Part, conducted: Conducted, run_facts: Mapping[str, Known]) -> str:
-    """Say how many runs there were, and what is to be known of them."""
+    """Return the number of runs, their seeds, their losses and their faults."""
     runs = part.numbers.runs
     seeds = seeds_text(run.seed for run in runs)
     losses = {key: facts.lossless for key, facts in run_facts.items()}
@@ -216,7 +216,7 @@ def _runs(part: Part, conducted: Conducted, run_facts: Mapping[str, Known]) -> s
 
 
 def _warnings(part: Part) -> str:
-    """List what `check` warns of; nothing where it does not."""
+    """Return the list of warnings of `check`; empty without any."""
     lines_ = [f"- {plain(warning)}" for warning in warnings_of(part)]
     return "\n".join(["`floodway check` warns:", "", *lines_]) if lines_ else ""
 
@@ -256,7 +256,7 @@ def _page(title: str, text: str, folder: Path) -> str:
 
     def inside(match: re.Match[str]) -> str:
         picture = folder / unquote(unescape(match[1]))
-        # What is not there, or no file, stays a link.
+        # A missing file stays a link.
         if not picture.is_file():
             return match[0]
         return f'src="data:image/png;base64,{b64encode(picture.read_bytes()).decode()}"'

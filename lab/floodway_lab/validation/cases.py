@@ -19,11 +19,11 @@ __all__ = ["Case", "cases_of"]
 CONFIGS = "config*.txt"
 #: Modes of the simulator whose senders react to marks: DCQCN and DCTCP.
 MARKED_MODES = (1, 8)
-#: What every value begins with that is no file's name: numbers, rates and durations.
+#: The first characters of values that are not names of files: numbers, rates and durations.
 NUMERIC = "0123456789.+-"
-#: What lists the paths of flows.
+#: The file that lists the paths of flows.
 PATHS_FILE = "paths.txt"
-#: Names of output files that mean none.
+#: Names of output files that stand for no file.
 NOWHERE = ("/dev/null",)
 #: A set of the simulator's maps has a count and pairs of rate and value.
 _PAIRED = 2
@@ -49,7 +49,7 @@ class Case:
     flows
         The reference's completion times.
     pauses, queues
-        Its PFC frames, and its histogram of queues; none where there is no such file.
+        Its PFC frames, and its histogram of queues; `None` where there is no such file.
     cnps
         Its counts of CNPs, which ConWeave's simulator writes.
     """
@@ -131,7 +131,7 @@ def _case(folder: Path, config: Path) -> Case:
 
 
 def _keys(config: Path) -> Mapping[str, Sequence[str]]:
-    """Read a configuration: lines of a key and its values, of which the last counts."""
+    """Read a configuration: lines of a key and its values; of several lines of a key the last counts."""
     keys: dict[str, Sequence[str]] = {}
     for line, (key, *values) in fields_of(config):
         at = f"{config}:{line}"
@@ -149,7 +149,7 @@ def _keys(config: Path) -> Mapping[str, Sequence[str]]:
 
 
 def _file(folder: Path, values: Sequence[str], else_called: str) -> Path | None:
-    """Find a file that the configuration names: where it says, beside it, or by the name that it has else."""
+    """Find a file of a configuration: at the path that it names, beside it, or by its usual name."""
     names = [name for name in values[:1] if name not in NOWHERE]
     candidates: Iterable[Path] = [
         *(folder / name for name in names),

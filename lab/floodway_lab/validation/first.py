@@ -30,13 +30,13 @@ class First:
     Attributes
     ----------
     time_ns
-        After the reference's first start; none of totals and samples, which have no time.
+        Time after the reference's first start, in nanoseconds; `None` for totals and samples.
     text
-        What differs, with both sides' numbers.
+        The difference, with both sides' numbers.
     before
-        How many flows of both had ended before, all of them equal.
+        Number of flows of both that had ended before, all of them equal.
     differing
-        How many flows differ, or are finished on one side only.
+        Number of flows that differ, or that only one side has finished.
     """
 
     time_ns: int | None
@@ -60,7 +60,7 @@ class _Difference:
 def first_difference(reference: Side, ours: Side) -> First | None:
     """Return the first difference, the earlier of flows and PFC frames before samples and totals.
 
-    A flow differs when the earlier of its two ends is reached. What the reference does not have is not
+    The time of a flow that differs is the earlier of its two ends. A table that the reference lacks is not
     compared.
     """
     begin = int(reference.flows["start_ns"].min())  # type: ignore[arg-type]

@@ -32,13 +32,13 @@ __all__ = [
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
-#: A flow's name on both sides.
+#: The columns that identify a flow.
 KEYS = ("source", "destination", "source_port", "destination_port")
 #: The columns that identify a flow where the two sides number ports differently.
 WITHOUT_PORTS = ("source", "destination", "size_bytes", "start_ns")
-#: Flows alike: which of them a tie favours is not theirs.
+#: Columns in which flows are alike: a tie may favour any of them.
 ALIKE = ("start_ns", "size_bytes", "destination")
-#: With fewer flows among ties than this share, a case has none to speak of.
+#: The least share of flows with ties at which ties matter in a case.
 FEW_TIED = 0.01
 #: Largest relative differences that count as close, and as near.
 CLOSE, NEAR = 0.005, 0.02
@@ -59,10 +59,10 @@ class Matched:
     Attributes
     ----------
     both
-        Flows that both have: the reference's columns, and ours as `own_start_ns`, `own_fct_ns`,
+        Flows of both sides: the reference's columns, and ours as `own_start_ns`, `own_fct_ns`,
         `own_standalone_ns`.
     by_ports
-        How many of them have the same ports; the others have the same ends, size and start.
+        Number of these with the same ports; the others have the same ends, size and start.
     only_reference, only_ours
         Flows that one side has finished and the other has not.
     """
@@ -74,7 +74,7 @@ class Matched:
 
     @property
     def unmatched(self) -> int:
-        """How many flows one side alone has finished."""
+        """Number of flows that only one side has finished."""
         return len(self.only_reference) + len(self.only_ours)
 
 
@@ -112,7 +112,7 @@ def differences(both: pl.DataFrame, *, ranked: bool = True) -> Numbers:
     both
         As in `Matched`.
     ranked
-        Whether flows alike (same start, size and destination) are compared by their ranks.
+        Whether flows with the same start, size and destination are compared by their ranks.
     """
     times = [pl.col(name).cast(pl.Float64) for name in ("fct_ns", "own_fct_ns")]
     if ranked:
@@ -211,7 +211,7 @@ def nearest_rank(values: Numbers, rank: float) -> float:
 
 
 def _unmatched_row(matches: Sequence[Matched], rules: Rules) -> Row:
-    """Count flows that one side alone has finished; the limit is on their share."""
+    """Count the flows that only one side has finished; the limit is on their share."""
     lost = [match.unmatched / max(len(match.both) + match.unmatched, 1) for match in matches]
     otherwise = max(len(match.both) - match.by_ports for match in matches)
     return Row(
@@ -234,7 +234,7 @@ def _own_spread(ours: Sequence[pl.DataFrame]) -> float:
 def _joined(
     left: pl.DataFrame, right: pl.DataFrame, left_on: Sequence[str], right_on: Sequence[str]
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Join one to one, the n-th with the n-th where keys are not unique; what is left of both comes along."""
+    """Join one to one, the n-th with the n-th of equal keys; return also the unmatched rows of both."""
     left_nth, right_nth = _numbered(left, left_on), _numbered(right, right_on)
     a, b = [*left_on, "nth"], [*right_on, "nth"]
     both = left_nth.join(
@@ -257,7 +257,7 @@ def _equal(matches: Sequence[Matched], column: str) -> list[float]:
 
 
 def _share(holds: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
-    """Return the share that holds; of nothing, none."""
+    """Return the share of true values; of none, 0."""
     return float(holds.mean()) if len(holds) else 0.0
 
 

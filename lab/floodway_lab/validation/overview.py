@@ -50,14 +50,14 @@ def overview_row(result: CaseResult) -> tuple[str, ...]:
 
 
 def verdict_of(result: CaseResult) -> str:
-    """Say whether a configuration passes, and where it is not equal, why bounds decide."""
+    """Return the verdict of a configuration as text, and the reason for bounds where it is not equal."""
     if result.verdict != "pass" or result.equal:
         return result.verdict
     return f"pass, within bounds: {KINDS[result.kind]}"
 
 
 def summary(cases: Sequence[CaseResult]) -> str:
-    """Say how many configurations equal the reference, and how many runs of ours that took."""
+    """Return the number of configurations that equal the reference, and of our runs, as text."""
     equal = sum(result.equal for result in cases)
     runs = [wall for result in cases for wall in result.wall_s]
     return f"{equal} equal to the nanosecond; {len(runs)} runs of {sum(runs):.1f} s in all"

@@ -28,16 +28,16 @@ def pause_rows(
     Parameters
     ----------
     reference, ours
-        Columns of `files.PAUSES`; ours one a seed.
+        Frames with the columns of `files.PAUSES`; ours one a seed.
     rules
         The bounds.
     begin_ns
-        When the first flow starts.
+        Start of the first flow, in nanoseconds.
     """
     for name, event in EVENTS:
         counts = [_count(frame, event) for frame in ours]
         expected = _count(reference, event)
-        # That ours has very many where the reference has few is no chance either.
+        # Very many frames of ours where the reference has few are not due to chance either.
         has_limit = expected >= FEW_FRAMES or max(counts) >= 2 * FEW_FRAMES
         yield relative(
             f"pfc.{name}",

@@ -29,33 +29,33 @@ if TYPE_CHECKING:
 
 __all__ = ["CAPTIONS", "pictures"]
 
-#: What each picture shows, by its name.
+#: Captions of the pictures, by name.
 CAPTIONS = {
     "slowdown": "Cumulative share of flows by slowdown",
     "fct": "Completion time of each flow, the reference's across and ours (first seed) upward",
     "queues": "Cumulative share of each port's samples with a queue, by queue length",
 }
 REFERENCE, OURS = "HPCC simulator", "floodway"
-#: How the reference's curve looks, and ours, which is drawn on top of it.
+#: Styles of the reference's curve and of ours, which is drawn on top of it.
 LOOKS: dict[str, dict[str, Any]] = {
     REFERENCE: {"linewidth": 3.0, "alpha": 0.45},
     OURS: {"linewidth": 1.1, "alpha": 1.0},
 }
 #: Panels side by side.
 COLUMNS = 3
-#: A curve of more points is drawn through this many, evenly spread.
+#: The most points of a curve, evenly spread.
 MOST_POINTS = 2000
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def pictures(cases: Sequence[CaseResult]) -> Iterator[tuple[str, Drawing]]:
-    """Draw what there is to show of the configurations of one case, each with its name.
+    """Draw the pictures of one case, each with its name.
 
     Parameters
     ----------
     cases
-        Those of one folder; such as have not run are left out.
+        The configurations of one folder; those that have not run are left out.
     """
     run = [result for result in cases if result.sides]
     for name, draw in {"slowdown": _slowdown, "fct": _fct, "queues": _queues}.items():

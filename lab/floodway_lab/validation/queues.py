@@ -43,7 +43,7 @@ class _Queue:
 
     @cached_property
     def numbers(self) -> dict[str, float]:
-        """What is compared; nothing but zeros of a port without samples."""
+        """The numbers that are compared; zeros for a port without samples."""
         if not len(self.kb):
             return dict.fromkeys(("samples", "mean", "p50", "p99", "largest"), 0.0)
         return {
@@ -55,7 +55,7 @@ class _Queue:
         }
 
     def _rank(self, share: float) -> float:
-        """Return the kilobytes that so large a share of the samples does not exceed."""
+        """Return the least number of kilobytes that a share of the samples does not exceed."""
         upto = np.cumsum(self.samples)
         return float(self.kb[np.searchsorted(upto, share * upto[-1] - 1e-9)])
 
@@ -85,7 +85,7 @@ def queue_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Rul
 
 
 def samples_apart(reference: pl.DataFrame, ours: pl.DataFrame) -> int:
-    """Count the samples of all ports that would have to move to another bin, or to come or go."""
+    """Count the samples of all ports that are in another bin, or on one side only."""
     return _most(reference, ours) - _shared(reference, ours)
 
 
@@ -108,7 +108,7 @@ def _most(*sides: pl.DataFrame) -> int:
 
 
 def _shared(reference: pl.DataFrame, ours: pl.DataFrame) -> int:
-    """Count samples in the same bin of the same port; of whichever switch, where one side names none."""
+    """Count samples in the same bin of the same port; of any switch, where one side names none."""
     has_switches = all(side["switch"].null_count() == 0 for side in (reference, ours))
     bins = ["switch", "port", "kb"] if has_switches else ["port", "kb"]
     counts = [side.group_by(bins).agg(pl.col("samples").sum()) for side in (reference, ours)]

@@ -36,10 +36,10 @@ def write_report(validation: Validation, page: Path) -> list[Path]:
     Parameters
     ----------
     validation
-        What was found.
+        The validation.
     page
-        A Markdown file; what stands outside the block's marks is kept. Pictures go into a folder of its
-        name without the ending.
+        A Markdown file; text outside the block's marks is kept. Pictures go into a folder with its name
+        without the ending.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def block(validation: Validation, pictures: dict[str, str]) -> str:
     Parameters
     ----------
     validation
-        What was found.
+        The validation.
     pictures
         Paths of pictures as the page sees them, by `CASE-PICTURE`.
     """
@@ -96,15 +96,15 @@ def draw_into(
     Parameters
     ----------
     cases
-        Of any number of folders.
+        Results of any number of folders.
     folder
-        Made if it does not exist; pictures that are there are replaced.
+        The folder to write, which is made if it does not exist; existing pictures are replaced.
     form
         The pictures' format.
     with_data
-        Whether to write what each shows beside it as CSV.
+        Whether to write the data of each picture beside it as CSV.
     few
-        Whether to draw the flows of cases that have fewer than a percentile of theirs is judged by.
+        Whether to draw the flows of cases with fewer flows than a percentile needs.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def _overview(cases: Sequence[CaseResult]) -> str:
 
 
 def _reason(result: CaseResult) -> str:
-    """Say why a configuration has not run, with its file's name only: the page has no local paths."""
+    """Return the reason why a configuration has not run, without folders: pages have no local paths."""
     return result.not_run.replace(f"{result.case.config.parent}{os.sep}", "")
 
 

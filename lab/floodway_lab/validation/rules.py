@@ -51,7 +51,7 @@ class Limit:
     Attributes
     ----------
     side
-        Whether the number may be so large at most, or must be so large at least.
+        Whether the bound is a maximum or a minimum.
     value
         The bound, a share (0.02 is 2 %) or a count.
     is_spread
@@ -63,7 +63,7 @@ class Limit:
     is_spread: bool = False
 
     def verdict(self, value: float) -> Verdict:
-        """Say whether a number keeps within it; the bound itself does, and what is no number does not."""
+        """Return the verdict on a number; the bound itself passes, and NaN fails."""
         holds = value <= self.value if self.side == "most" else value >= self.value
         return "pass" if holds else "fail"
 
@@ -173,7 +173,7 @@ def spread(values: Sequence[float]) -> float:
     Parameters
     ----------
     values
-        One number a seed.
+        Numbers, one a seed.
 
     Examples
     --------

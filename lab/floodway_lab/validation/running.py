@@ -30,7 +30,7 @@ def scenario_of(case: Case) -> Scenario:
     Raises
     ------
     ScenarioError
-        If it cannot be simulated.
+        If the configuration cannot be simulated.
     """
     scenario = load(case.config)
     records: Any = scenario.to_dict().get("records", {})
@@ -57,7 +57,7 @@ def export(result: Result, scenario: Scenario, folder: Path) -> None:
     Raises
     ------
     OutputError
-        If they cannot be written.
+        If the files cannot be written.
     """
     result.save(folder, force=True)
     result.export_hpcc(folder, scenario=scenario, force=True)

@@ -43,7 +43,7 @@ def collectives(folder: Path) -> Iterator[Row]:
 
 
 def _reason(cells: Cells) -> str:
-    """Say why a packet simulator cannot meet a row; nothing if it can."""
+    """Return the reason why a packet simulator cannot meet a row; empty if it can."""
     if cells["set"] != "plain":
         return "delays and splits of ASTRA-sim's own examples"
     algorithm, kind = ALGORITHMS.get(cells["system"]), cells["network"].split("_")[0]
@@ -58,7 +58,7 @@ def _reason(cells: Cells) -> str:
 
 
 def _steps(collective: str, algorithm: str, ranks: int) -> int:
-    """Return how many messages follow one another."""
+    """Return the number of messages that follow one another."""
     if algorithm == "direct":
         return 2 if collective == "all_reduce" else 1
     if collective == "all_to_all":

@@ -22,7 +22,7 @@ NOTHING = "-"
 
 
 def cells_of_set(job_set: Set) -> tuple[str, ...]:
-    """Return the cells of `COLUMNS`; differences are of our time from the reference's, in parts of that."""
+    """Return the cells of `COLUMNS`; differences of our time are in parts of the reference's."""
     greatest = job_set.greatest
     return (
         job_set.name,
@@ -36,7 +36,7 @@ def cells_of_set(job_set: Set) -> tuple[str, ...]:
 
 
 def failure(row: Row) -> str:
-    """Say of a row that is not met what it is and what it had to be."""
+    """Return the text of a row: its name, our time and the allowed times."""
     if row.expected is None or row.ours_ns is None:
         return row.label
     bounds = f"{row.expected.least_ns:,.0f} to {row.expected.most_ns:,.0f} ns"
@@ -46,14 +46,14 @@ def failure(row: Row) -> str:
 
 
 def summary(validation: JobsValidation) -> str:
-    """Say how many rows are met."""
+    """Return the number of rows that are met, as text."""
     judged = sum(len(job_set.judged) for job_set in validation.sets)
     met = judged - len(validation.failed)
     return f"{met:,} of {judged:,} rows that a packet simulator can meet are met; runs: {validation.runs:,}"
 
 
 def write_report(validation: JobsValidation, page: Path) -> None:
-    """Write the table, and why rows are not to be met, into a page.
+    """Write the table, and the reasons why rows cannot be met, into a page.
 
     Raises
     ------

@@ -77,7 +77,7 @@ class Connection:
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """When a flow was complete: at its receiver, and at its sender, in picoseconds of the run."""
+    """Completion of a flow: at its receiver, and at its sender, in picoseconds of the run."""
 
     received_ps: int
     acknowledged_ps: int
@@ -92,14 +92,14 @@ class Options:
     sender, receiver
         Whether NSCC, and RCCC, is on.
     balancing, paths
-        How entropy values are chosen, and how many there are.
+        The algorithm that chooses entropy values, and the number of values.
     rate_gbps, hop_us
-        Of each link.
+        Rate and delay of each link.
     queue, ecn
-        Packets of a queue of data, and the thresholds of marks in packets; by default from the network's
+        Size of a queue of data and thresholds of marks, in packets; by default from the network's
         bandwidth-delay product.
     end_us
-        When the run ends.
+        End of the run, in microseconds.
     trims
         Whether full queues cut packets rather than drop them.
     topology, tiers
@@ -137,20 +137,20 @@ class UetCase:
     Attributes
     ----------
     label
-        Its folder's name, below the folder that was asked for.
+        The path of its folder within the folder of all cases.
     folder
         The folder.
     hosts
         Number of hosts.
     options
-        Those of the command line.
+        The options of the command line.
     connections
         The flows, in their order.
     expected
-        When each was complete.
+        Completion of each flow.
     paths
-        Of each flow, by its kind `"data"` or `"reply"`: the output queues in their order. Empty where the
-        reference does not list them.
+        Output queues of each flow in their order, by the flow and the kind `"data"` or `"reply"`. Empty where
+        the reference does not list them.
     """
 
     label: str
@@ -163,7 +163,7 @@ class UetCase:
 
 
 def is_of_uet(folder: str | os.PathLike[str]) -> bool:
-    """Whether a folder holds cases of the Ultra Ethernet Consortium's simulator."""
+    """Whether a folder has cases of the Ultra Ethernet Consortium's simulator."""
     return next(_folders(Path(folder)), None) is not None
 
 
@@ -180,7 +180,7 @@ def uet_cases_of(folder: str | os.PathLike[str]) -> tuple[UetCase, ...]:
 
 
 def _folders(root: Path) -> Iterator[Path]:
-    """Return the folders of cases: the one that is given, or those in it, and in its folders."""
+    """Yield the folders of cases: a folder itself, or those below it, at most two levels deep."""
     if _is_case(root):
         yield root
         return
@@ -233,7 +233,7 @@ def _text(file: Path) -> str:
 
 
 def _command(file: Path) -> tuple[list[str], bool]:
-    """Return the words of a command line behind the program, and whether full queues cut what arrives."""
+    """Return the arguments of a command line, and whether full queues always cut the arriving packet."""
     text = _text(file)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     try:

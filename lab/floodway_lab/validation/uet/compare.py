@@ -30,12 +30,12 @@ PS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """What differs first of a flow.
+    """The first difference of a flow.
 
     Attributes
     ----------
     time_ps
-        When, by the reference.
+        Time of the event in the reference, in picoseconds.
     text
         The event, with both sides' numbers.
     """
@@ -48,7 +48,7 @@ class Difference:
 
 
 def differences(case: UetCase, result: Result) -> list[Difference]:
-    """Return what differs, the earliest first; nothing if all is equal to the picosecond.
+    """Return the differences, the earliest first; empty if all is equal to the picosecond.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def differences(case: UetCase, result: Result) -> list[Difference]:
 
 
 def _ps(value: object) -> int | None:
-    """Return microseconds as whole picoseconds; nothing for an end that did not come."""
+    """Return microseconds as whole picoseconds; `None` for an end that was not reached."""
     return round(value * PS) if isinstance(value, float) and value == value else None  # noqa: PLR0124
 
 
@@ -124,12 +124,12 @@ def _of_windows(case: UetCase, result: Result) -> Iterator[Difference]:
 
 
 def _changes(windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the changes of a window, without what it starts with."""
+    """Return the changes of a window, without its initial value."""
     return [now for before, now in pairwise(windows) if before[1] != now[1]]
 
 
 def _windows(case: UetCase) -> dict[int, list[tuple[int, str, int]]]:
-    """Read the changes of each flow's window: when, by which event, and to what."""
+    """Read the changes of each flow's window: time, event and new window."""
     file = case.folder / TRACE_FILE
     try:
         text = read_text(file)

@@ -24,7 +24,7 @@ SEEDS_FILE = "seeds.tsv"
 COLUMNS = ("case", "variant", "seed", "mean_fct_us", "last_fct_us")
 #: A case's name: a letter and a number, then setting and variant, and perhaps its seed.
 LABEL = re.compile(r"[a-z]\d+-(.+?)(?:-seed\d+)?")
-#: Standard deviations of the reference's runs that a mean may be off.
+#: The largest deviation of a mean, in standard deviations of the reference's runs.
 DEVIATIONS = 3
 
 
@@ -64,12 +64,12 @@ def spread_of(case: UetCase, root: Path) -> SeedRuns | None:
 
 
 def beyond(spread: SeedRuns, results: Sequence[Result]) -> list[str]:
-    """Return which means of some runs are not within the spread.
+    """Return sentences on the means of runs that are not within the spread.
 
     Parameters
     ----------
     spread
-        Of the reference.
+        The spread of the reference.
     results
         Runs with several seeds.
     """

@@ -46,11 +46,11 @@ class UetResult:
     seeds
         Number of runs: more than one where chance decides.
     reason
-        Why it has not run.
+        The reason why it has not run.
     differences
-        What differs, the earliest first.
+        The differences, the earliest first.
     faults
-        What broke in the run, independent of the reference.
+        Faults of the run, independent of the reference.
     """
 
     case: UetCase
@@ -68,9 +68,9 @@ class UetValidation:
     Attributes
     ----------
     results
-        In the order of their names.
+        The results, in the order of their names.
     complete
-        Whether all runs ended; not so after Ctrl-C.
+        Whether all runs ended; false after Ctrl-C.
     """
 
     results: tuple[UetResult, ...]
@@ -100,13 +100,13 @@ def validate_uet(  # noqa: PLR0913 (what a caller may choose)
         A case or a folder of cases: `command.txt` with the files that it names, `flows.tsv`, and where chance
         would choose paths `paths.tsv`.
     seeds
-        Runs of a case in which chance decides.
+        Number of runs of a case in which chance decides.
     jobs
-        Runs at a time; by default one per core.
+        Number of runs at a time; by default one per core.
     only
         Patterns of cases' names, in which `*` and `?` are wildcards; all by default.
     out
-        Where the runs and `validate.json` are kept; by default nowhere.
+        The folder of the runs and of `validate.json`; by default they are not kept.
     force
         Whether an earlier validation there may be replaced.
     on_progress
@@ -117,7 +117,7 @@ def validate_uet(  # noqa: PLR0913 (what a caller may choose)
     ValidationError
         If a file of the reference is missing or malformed; nothing has run then.
     OutputError
-        If the place is taken or cannot be written.
+        If the folder has other files, or cannot be written.
     RunError
         If a run failed.
     """
@@ -157,7 +157,7 @@ class _Plan:
 
 
 def _plan(case: UetCase, root: Path, *, seeds: int) -> _Plan:
-    """Say which runs a case needs, or why it has none."""
+    """Return the plan of a case: its runs, or the reason why it has none."""
     if case.options.unsupported:
         return _Plan(case=case, reason=f"not modelled: {', '.join(case.options.unsupported)}")
     spread = None if case.paths else spread_of(case, root)

@@ -56,7 +56,7 @@ def draw(folder: Path, scenarios: Path = SCENARIOS) -> Iterator[Path]:
     Parameters
     ----------
     folder
-        Where to write; it is made where it is missing.
+        The folder to write, which is made if it does not exist.
     scenarios
         The folder of the scenarios.
     """
@@ -209,7 +209,7 @@ PICTURES: dict[str, Callable[[Path], Figure]] = {
 
 
 def _stacked(title: str, *, panels: int = 2) -> tuple[Figure, Sequence[Axes]]:
-    """Make panels that share their time, each with its own unit."""
+    """Return panels with a common time axis, each with its own unit."""
     figure = Figure(figsize=SIZE, layout="constrained")
     stacked = figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0]
     for axes in stacked:
@@ -224,13 +224,13 @@ def _run(file: Path, *sets: tuple[str, str]) -> Result:
 
 
 def _direction(result: Result, link: str, metric: str) -> pl.DataFrame:
-    """Take the series of one direction of a link."""
+    """Return the series of one direction of a link."""
     rows = result.series.filter((pl.col("object") == link) & (pl.col("metric") == metric))
     return rows.select("time_us", "bucket_us", "value").sort("time_us")
 
 
 def _of_pfc(result: Result, direction: str, key: str) -> int:
-    """Look up, in bytes, what PFC was given on one direction of a link."""
+    """Return a parameter of PFC on one direction of a link, in bytes."""
     (group,) = (group for group in result.run.scenario["resolved"] if direction in group["objects"])
     (pfc,) = (at["value"]["pfc"] for at in group["settings"] if at["key"] == "flow-control")
     return quantity_bytes(pfc[key])

@@ -97,7 +97,7 @@ def run(*, case: tuple[str, ...], runs: int, threads: tuple[int, ...], counts: b
 def compare(
     context: click.Context, *, case: tuple[str, ...], runs: int, now: bool, against: str | None
 ) -> None:
-    """Compare the last two entries of a kind of machine, or what is measured now; exit 1 on a loss."""
+    """Compare the last two entries of a kind of machine, or the last with new runs; exit 1 on a loss."""
     entries = of_cases(read(HISTORY))
     earlier = [
         measurement
@@ -175,7 +175,7 @@ def command(*, runs: int) -> None:
 
 @app.command("train")
 def train() -> None:
-    """Run, on one thread, what the compiler is trained with by `make pgo`."""
+    """Run the scenarios that `make pgo` trains the compiler with, on one thread."""
     for case in Listing(FOLDER).training:
         sets = [(path, value) for path, _, value in (line.partition("=") for line in case.sets)]
         result = floodway.run(floodway.load(case.scenario, sets=sets), threads=1)

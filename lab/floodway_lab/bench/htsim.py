@@ -39,9 +39,9 @@ def prepared(pair: Pair, folder: Path) -> Work:
     Parameters
     ----------
     pair
-        The pair, whose first run of floodway says which flows there are.
+        The pair, whose first run of floodway has the flows.
     folder
-        Where the other simulator runs.
+        The folder of the other simulator's run.
     """
     run = pair.ours[0]
     sets = [(path, value) for path, _, value in (setting.partition("=") for setting in run.sets)]
@@ -58,7 +58,7 @@ def prepared(pair: Pair, folder: Path) -> Work:
 
 
 def connection_matrix(flows: pl.DataFrame, *, hosts: int) -> str:
-    """Return flows as htsim reads them, with as many packets each."""
+    """Return the connection matrix of flows for htsim, each with the same number of packets."""
     columns = flows.select("source", "destination", "start_us").iter_rows()
     lines = (
         f"{_number(source)}->{_number(destination)} id {flow} start {round(start * 1e6)} size {size}"
@@ -70,7 +70,7 @@ def connection_matrix(flows: pl.DataFrame, *, hosts: int) -> str:
 
 
 def _sizes(flows: pl.DataFrame) -> Iterator[int]:
-    """Yield the size of each flow in packets of theirs."""
+    """Yield the bytes of each flow in whole packets of htsim."""
     return (-(-size // OURS) * THEIRS for size in flows["size_bytes"])
 
 

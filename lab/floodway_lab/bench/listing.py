@@ -29,9 +29,9 @@ class Listing:
     Attributes
     ----------
     cases, counts, pairs, scaling
-        What is measured.
+        The measurements of the set.
     training
-        What a build with a profile is trained with.
+        The runs that a build with a profile is trained with.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -76,12 +76,12 @@ class Listing:
 
 
 def chosen(listed: Sequence[Named], names: Sequence[str]) -> tuple[Named, ...]:
-    """Return the cases or pairs of these names, or all where none is named.
+    """Return the cases or pairs of these names, or all without names.
 
     Raises
     ------
     FloodwayError
-        There is none of that name.
+        There is no case or pair of a name.
     """
     allowed = [case.name for case in listed]
     for name in names:

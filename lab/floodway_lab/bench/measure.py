@@ -34,25 +34,25 @@ def measured(
     Parameters
     ----------
     program
-        What measures a run.
+        The program that measures a run.
     cases
-        What to run.
+        The cases to run.
     runs
-        How many runs each case has.
+        Number of runs of each case.
     threads
-        On how many threads, each for itself.
+        Numbers of threads, each of which every case is run with.
     on_message
-        Hears of each run before it begins.
+        Called with a line before each run.
 
     Returns
     -------
     tuple
-        What was measured, and what was not.
+        The measurements, and the cases that were skipped.
 
     Raises
     ------
     FloodwayError
-        A run failed, or differs in what it simulated from another of its case.
+        A run failed, or simulated something else than another run of its case.
     """
     skipped = [Skipped(case.name, why) for case in cases if (why := unset(case.scenario))]
     left_out = {omission.name for omission in skipped}
@@ -70,7 +70,7 @@ def measured(
 
 
 def unset(scenario: str) -> str | None:
-    """Say which variable in the name of a file is not set; none where all are."""
+    """Return a sentence on the first variable in a file's name that is not set; `None` if all are set."""
     missing = [name for name in re.findall(r"\$\{(\w+)\}", scenario) if name not in os.environ]
     return f"{missing[0]} is not set" if missing else None
 
@@ -96,16 +96,16 @@ def counted(
     Parameters
     ----------
     program
-        What measures a run.
+        The program that measures a run.
     counts
-        What to count.
+        The pairs of runs whose instructions are counted.
     on_message
-        Hears of each count before it begins.
+        Called with a line before each count.
 
     Returns
     -------
     tuple
-        Instructions per packet-hop by name, and what was not counted.
+        Instructions per packet-hop by name, and the counts that were skipped.
 
     Raises
     ------

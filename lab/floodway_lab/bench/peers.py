@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["MANIFEST", "PEERS", "VARIABLE", "called", "folder_of_peers", "manifest"]
 
 VARIABLE, MANIFEST = "FLOODWAY_PEERS", "peers.toml"
-#: What a manifest may name.
+#: Keys of a manifest.
 PEERS = ("htsim", "hpcc-ns3")
 REQUIRED = ("name", "program", "version", "commit", "flags")
 KEYS = (*REQUIRED, "command")
@@ -50,7 +50,7 @@ def manifest(folder: Path) -> dict[str, Peer]:
     Raises
     ------
     InputError
-        The manifest is missing, or says something it cannot mean.
+        The manifest is missing or invalid.
     """
     file = folder / MANIFEST
     try:

@@ -112,7 +112,7 @@ def _ratio(ratio: Mapping[str, float], turns: int | None) -> str:
 
 
 def pair_notes(entry: Mapping[str, Any]) -> str:
-    """Return what is known of the builds and of the work of the pairs, as a list of Markdown."""
+    """Return notes on the builds and the work of the pairs, as a list in Markdown."""
     pairs = entry.get("pairs", ())
     builds = dict.fromkeys(_build(pair["peer"]) for pair in pairs)
     works = (f"{pair['what']}, {pair['ours']['name']}: {pair['work']}" for pair in pairs if pair["work"])

@@ -177,7 +177,7 @@ class Keys:
 
 
 def _split(schema: Schema) -> tuple[dict[str, Schema], dict[str, Schema]]:
-    """Split the keys into those that must be there and the others."""
+    """Split the keys into required and optional ones."""
     needed = schema.get("required", [])
     properties = schema.get("properties", {})
     required = {key: form for key, form in properties.items() if key in needed}

@@ -1,6 +1,6 @@
-"""Where each number of a paper stands in the code: the citations of `crates/mechanisms`, and their page.
+"""Citations of papers in `crates/mechanisms`, and their page: where each number of a paper is in the code.
 
-A citation is a comment line of its own above the statement that does it:
+A citation is a comment line of its own above the statement that implements the number:
 
     // Eq. 4: Rt = Rt + Rai.
     // Algorithm 1, lines 6 and 7: the busiest link.
@@ -98,7 +98,7 @@ PLACE = "|".join(
 )
 SOURCE = "|".join(re.escape(name) for name in SOURCES)
 CITATION = re.compile(rf"\s*// (?:(?P<source>{SOURCE}), )?(?P<place>{PLACE}): (?P<words>\S.*\.|\S.*\?)")
-#: What looks like the number of a source, in any form.
+#: A text that looks like the number of a source, in any form.
 NUMBER = re.compile(
     r"\b(?:Eqs?\.|[Ee]quations?|Alg\.|Algorithms?|Figs?\.|[Ff]igures?|[Ss]ections?|[Cc]lauses?|Annex|Theorem|Lemma"
     r"|[Ll]ines?)\s+(?:\d|[IVX]+\b)|§|\b[Co]\d+-\d+\b|\b31[A-D]\.\d|\beq\.\s*\d"
@@ -114,7 +114,7 @@ REGISTERED = re.compile(r"(?P<macro>\w+)! \{\n(?P<lines>(?:    \w+ => \w+,\n)+)\
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
-    """A number of a source, and where the code does what it numbers.
+    """A number of a source, with its place in the code.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Citation:
     place
         The number, such as `Eq. 4`.
     words
-        What it is.
+        The description behind the number.
     function
         The function or constant, with its type where it has one.
     """
@@ -151,7 +151,7 @@ class Citation:
 
     @property
     def covered(self) -> list[tuple[str, int]]:
-        """The lines of an algorithm that it is for, such as `("Algorithm 1", 6)`."""
+        """The lines of an algorithm that it cites, such as `("Algorithm 1", 6)`."""
         algorithm, _, lines = self.place.partition(", ")
         numbers = [int(number) for number in re.findall(r"\d+", lines)]
         if not numbers:
@@ -193,7 +193,7 @@ class _Source:
         return next((line for line in self.lines[at:] if not re.match(r"\s*(?://.*|#\[.*|)$", line)), "")
 
     def function(self, comment: int) -> str:
-        """Return what a comment stands in, or above."""
+        """Return the function or constant that a comment is in, or above."""
         indent = _indent(self.lines[comment])
         item = ITEM.match(self._below(comment))
         if item is None:

@@ -1,4 +1,4 @@
-"""Pages of the documentation about what a scenario can name."""
+"""Pages of the documentation about mechanisms, topologies, workloads and keys."""
 
 from __future__ import annotations
 

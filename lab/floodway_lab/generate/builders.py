@@ -144,7 +144,7 @@ def _keys(grammar: Grammar) -> str:
         "Parameters",
         [
             *_attributes(schema),
-            ("sets", "Paths of keys with values, written after that, as `--set` of the command line."),
+            ("sets", "Key paths with values, set after the keys, as by `--set` of the command line."),
         ],
     )
     return f'''\
@@ -162,10 +162,15 @@ class Keys:
 
 {textwrap.indent(replaced, "        ")}
 
+        Returns
+        -------
+        Scenario
+            The changed scenario.
+
         Raises
         ------
         ScenarioError
-            If what comes out is not a valid scenario.
+            If the changed scenario is invalid.
         """
         return self._replaced({{{table}}}, sets)
 

@@ -45,10 +45,26 @@ class Table:
     def from_dict(cls, keys: Mapping[str, object]) -> Self:
         """Return the builder of a table whose keys are spelled as scenarios spell them.
 
+        Parameters
+        ----------
+        keys
+            The keys of the table with their values, which may be builders.
+
+        Returns
+        -------
+        Table
+            The builder.
+
         Raises
         ------
         TypeError
             If the table has no such key, or one that it needs is missing.
+
+        Examples
+        --------
+        >>> from floodway.builders import Burst
+        >>> Burst.from_dict({"from": "h1", "to": "h2", "size": "1MB"}).from_
+        'h1'
         """
         keys_by_field = {field.name: _key(field.name) for field in fields(cls)}
         for key in keys:
@@ -58,7 +74,12 @@ class Table:
         return cls(**{attribute(key): value for key, value in keys.items()})
 
     def to_dict(self) -> dict[str, object]:
-        """Return the table as a dictionary with the keys of scenarios, without attributes that are `None`.
+        """Return the table as a dictionary.
+
+        Returns
+        -------
+        dict
+            The keys of scenarios, without those whose attributes are `None`; tables are dictionaries.
 
         Examples
         --------

@@ -92,7 +92,7 @@ def tagged(schema: Schema) -> str | None:
 
 
 def is_table(schema: Schema) -> bool:
-    """Say whether it is a table of known keys, rather than a choice, a text or a number."""
+    """Whether a schema is a table of known keys, rather than a choice, a text or a number."""
     return schema.get("type") == "object" and "patternProperties" not in schema
 
 

@@ -91,15 +91,33 @@ class _Unit(int):
 
 
 class Duration(_Unit):
-    """A time as a parameter: `Duration("10us")` is 10,000,000 picoseconds."""
+    """A time as a parameter, in picoseconds.
+
+    Examples
+    --------
+    >>> int(Duration("10us"))
+    10000000
+    """
 
 
 class Size(_Unit):
-    """A size as a parameter: `Size("100KB")` is 100,000 bytes."""
+    """A size as a parameter, in bytes.
+
+    Examples
+    --------
+    >>> int(Size("100KB"))
+    100000
+    """
 
 
 class Rate(_Unit):
-    """A rate as a parameter: `Rate("25G")` is 25,000,000,000 bit/s."""
+    """A rate as a parameter, in bit/s.
+
+    Examples
+    --------
+    >>> int(Rate("25G"))
+    25000000000
+    """
 
 
 TYPES |= {kind.__name__: kind for kind in (Duration, Size, Rate)}
@@ -186,22 +204,57 @@ class RateControl:
         """A queue pair begins.
 
         It is also called before a run, with an example, so that errors are reported before the simulation.
+
+        Parameters
+        ----------
+        flow
+            The constant properties of the queue pair.
         """
 
     def on_ack(self, ack: Ack) -> None:
-        """An acknowledgement has arrived."""
+        """An acknowledgement has arrived.
+
+        Parameters
+        ----------
+        ack
+            The acknowledgement; `hops` is empty unless the class needs `int`.
+        """
 
     def on_cnp(self, cnp: Cnp) -> None:
-        """A CNP has arrived. Receivers send them to a class that has this method."""
+        """A CNP has arrived; receivers send CNPs only to a class that has this method.
+
+        Parameters
+        ----------
+        cnp
+            The CNP, with the rate, window or weight that a congestion point gave it.
+        """
 
     def on_loss(self, loss: Loss) -> None:
-        """A packet was lost."""
+        """The sender has detected a loss.
+
+        Parameters
+        ----------
+        loss
+            The loss.
+        """
 
     def on_sent(self, sent: Sent) -> None:
-        """A data packet starts on the wire."""
+        """A data packet starts on the wire.
+
+        Parameters
+        ----------
+        sent
+            The packet.
+        """
 
     def on_timer(self, now_ps: int) -> None:
-        """The time of `timer_ps` has come; the attribute is None again."""
+        """The time of `timer_ps` has come; the attribute is None again.
+
+        Parameters
+        ----------
+        now_ps
+            The simulated time, in picoseconds.
+        """
 
 
 class CongestionPoint:
@@ -214,7 +267,7 @@ class CongestionPoint:
     name
         Its name in scenarios; by default the class's name in kebab-case.
     tells
-        How it notifies senders: `marks`, `cnps` or both.
+        Its notifications to senders: `marks`, `cnps` or both.
 
     Attributes
     ----------
@@ -256,32 +309,100 @@ class CongestionPoint:
         super().__init__(*values, **keywords)
 
     def start(self, port: Port) -> None:
-        """A port begins; it is also called before a run, with an example."""
+        """A port begins; it is also called before a run, with an example.
+
+        Parameters
+        ----------
+        port
+            The constant properties of the port.
+        """
 
     def admit(self, packet: Packet, queue: Queue) -> bool:  # noqa: ARG002 (for others)
         """Whether to take a packet in, rather than drop it, before it joins its queue.
 
         With it, no other mechanism of the port may decide how packets queue, such as ``casl``.
+
+        Parameters
+        ----------
+        packet
+            The packet.
+        queue
+            Its queue, without it.
+
+        Returns
+        -------
+        bool
+            True to take it in, False to drop it.
         """
         return True
 
     def on_enqueue(self, packet: Packet, queue: Queue) -> bool | None:
-        """A packet has joined its queue, which includes it; True marks it CE, if it may be marked."""
+        """A packet has joined its queue.
+
+        Parameters
+        ----------
+        packet
+            The packet.
+        queue
+            Its queue, with it.
+
+        Returns
+        -------
+        bool or None
+            True to mark it CE, if it may be marked.
+        """
 
     def on_dequeue(self, packet: Packet, queue: Queue) -> bool | None:
-        """A packet starts on the wire, and its queue no longer includes it; True marks it CE."""
+        """A packet starts on the wire.
+
+        Parameters
+        ----------
+        packet
+            The packet.
+        queue
+            Its queue, without it.
+
+        Returns
+        -------
+        bool or None
+            True to mark it CE, if it may be marked.
+        """
 
     def on_paused(self, queue: Queue) -> None:
-        """The downstream has paused the class of this queue."""
+        """The downstream has paused the class of a queue.
+
+        Parameters
+        ----------
+        queue
+            The queue.
+        """
 
     def on_resumed(self, queue: Queue) -> None:
-        """That pause has ended, by a frame or by itself."""
+        """The pause of the class of a queue has ended, by a frame or by its time.
+
+        Parameters
+        ----------
+        queue
+            The queue.
+        """
 
     def on_removed(self, packet: Packet) -> None:
-        """A packet has left its queue and will not be sent."""
+        """A packet has left its queue and will not be sent.
+
+        Parameters
+        ----------
+        packet
+            The packet.
+        """
 
     def on_timer(self, now_ps: int) -> None:
-        """The time of `timer_ps` has come; the attribute is None again."""
+        """The time of `timer_ps` has come; the attribute is None again.
+
+        Parameters
+        ----------
+        now_ps
+            The simulated time, in picoseconds.
+        """
 
     def send_cnp(
         self,
@@ -301,12 +422,12 @@ class CongestionPoint:
         rate_bps, window_bytes
             Rate in bit/s and window in bytes for the sender; None leaves it to the sender.
         degree
-            Degree of congestion, which some rate controls read.
+            Weight of the CNP, which some rate controls read.
 
         Raises
         ------
         ValueError
-            If a value is not a rate, window or degree.
+            If a value is not a rate, window or weight.
         """
         for name, value in (("rate_bps", rate_bps), ("window_bytes", window_bytes)):
             if value is not None and not 1 <= value < 2**64:

@@ -79,7 +79,7 @@ def code_of(resolved: object, *, digests: Mapping[str, str]) -> dict[str, Any]:
     """
     python, extension = _python(resolved), _extension()
     for code in python:
-        # That of the class which runs, even if it was redefined since.
+        # The digest of the class that runs, even if it was redefined since.
         code["sha256"] = digests.get(code["mechanism"], code["sha256"]).partition("+")[0]
     return {
         **({"python": python} if python else {}),

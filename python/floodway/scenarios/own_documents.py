@@ -1,4 +1,4 @@
-"""What a user's class says of itself: its page, and the meaning of its parameters."""
+"""Documentation of a user's class: its page, and the meanings of its parameters."""
 
 from __future__ import annotations
 

@@ -86,10 +86,24 @@ class Scenario(Keys):
         sets
             Key paths with values that replace those of the text, in order.
 
+        Returns
+        -------
+        Scenario
+            The valid scenario.
+
         Raises
         ------
         ScenarioError
             As in `load`.
+
+        Examples
+        --------
+        >>> text = '''
+        ... topology.dumbbell = { left = 1, right = 1, rate = "100G", delay = "1us" }
+        ... workload = [{ name = "one", flows = [{ from = "h1", to = "h2", size = "1MB", start = "0us" }] }]
+        ... '''
+        >>> Scenario.from_toml(text, name="pair", sets=[("seed", "7")])
+        Scenario('pair', seed 7)
         """
         pairs = _pairs(sets)
         _refuse_halves(name, text, *(word for pair in pairs for word in pair))
@@ -106,12 +120,24 @@ class Scenario(Keys):
         name
             As in `from_toml`.
 
+        Returns
+        -------
+        Scenario
+            The valid scenario.
+
         Raises
         ------
         ScenarioError
             As in `load`; its faults have keys and no lines.
         InputError
             If a value is of a type that a scenario cannot have.
+
+        Examples
+        --------
+        >>> flow = {"from": "h1", "to": "h2", "size": "1MB", "start": "0us"}
+        >>> topology = {"dumbbell": {"left": 1, "right": 1, "rate": "100G", "delay": "1us"}}
+        >>> Scenario.from_dict({"topology": topology, "workload": [{"name": "one", "flows": [flow]}]}).seed
+        1
         """
         return cls._from_native(_parsed(name, keys))
 
@@ -188,6 +214,11 @@ class Scenario(Keys):
         seed
             The seed, from 0 to 2^64 - 1.
 
+        Returns
+        -------
+        Scenario
+            A scenario that is equal but for the seed.
+
         Raises
         ------
         ScenarioError
@@ -200,7 +231,12 @@ class Scenario(Keys):
         return self.replace(seed=seed)
 
     def check(self) -> dict[str, object]:
-        """Build the network without running it, and return the document of `floodway check --json`.
+        """Build the network without running it.
+
+        Returns
+        -------
+        dict
+            The document of `floodway check --json`.
 
         Raises
         ------
@@ -211,14 +247,25 @@ class Scenario(Keys):
         return report
 
     def to_dict(self) -> dict[str, object]:
-        """Return the scenario as written, as dictionaries and lists."""
+        """Return the scenario as written.
+
+        Returns
+        -------
+        dict
+            Its keys, spelled as in a file, with dictionaries, lists, texts, numbers and booleans as values.
+        """
         written: dict[str, object] = json.loads(self._native.written_json)
         return written
 
     def to_toml(self) -> str:
-        """Return the scenario as written, as the text of a file, without comments.
+        """Return the scenario as written, as the text of a file.
 
         Names of files are unchanged: relative paths start from the folder of the original text.
+
+        Returns
+        -------
+        str
+            The text in TOML, without comments.
 
         Raises
         ------
@@ -228,7 +275,13 @@ class Scenario(Keys):
         return self._native.written_toml()
 
     def resolved(self) -> dict[str, object]:
-        """Return the whole scenario after defaults, as `run.json` keeps it."""
+        """Return the whole scenario after defaults.
+
+        Returns
+        -------
+        dict
+            The document that `run.json` has as `scenario`.
+        """
         document: dict[str, object] = json.loads(self._native.resolved_json)
         return document
 
@@ -270,6 +323,11 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
     sets
         Key paths with values that replace those of the file, in order, such as
         `("long-haul.buffer.static.size", "20MB")`.
+
+    Returns
+    -------
+    Scenario
+        The valid scenario.
 
     Raises
     ------

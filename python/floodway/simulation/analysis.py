@@ -407,10 +407,31 @@ def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
         The key of the run that the folder has to hold, a hash of everything that decides its result; by
         default any run is read.
 
+    Returns
+    -------
+    Result
+        The tables and verdicts of the run.
+
     Raises
     ------
     OutputError
         If the folder has no results of floodway, or they have changed since.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import floodway
+    >>> from floodway.builders import Burst, SingleSwitch, Workload
+    >>> scenario = floodway.Scenario(
+    ...     topology=SingleSwitch(hosts=2, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="pair", burst=Burst(from_="h1", to="h2", size="100KB"))],
+    ... )
+    >>> result = floodway.run(scenario)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(folder, force=True)
+    ...     same = floodway.read(folder)
+    >>> same.flows.equals(result.flows)
+    True
     """
     return store.read_as(Result, folder, key=key)
 

@@ -121,7 +121,7 @@ class Step:
 
     @property
     def time_ps(self) -> int:
-        """How long it took, in picoseconds."""
+        """Time of the step, in picoseconds."""
         return self.to_ps - self.from_ps
 
     @property
@@ -162,7 +162,7 @@ class CriticalPath:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What the time went to, over all steps: one part for each cause, port and origin of pauses."""
+        """The parts of the time of all steps: one for each cause, port and origin of pauses."""
         sums: dict[tuple[str, str | None, str | None], int] = {}
         for part in (part for step in self.steps for part in step.parts):
             key = (part.cause, part.port, part.origin)
@@ -201,12 +201,24 @@ class CriticalPath:
         )  # fmt: skip
 
     def by_cause(self) -> dict[str, tuple[Part, ...]]:
-        """Return the parts of each cause that has some, in the order of `PATH_CAUSES`."""
+        """Return the parts by cause.
+
+        Returns
+        -------
+        dict of tuple
+            The parts of each cause that has any, in the order of `PATH_CAUSES`.
+        """
         grouped = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in PATH_CAUSES}
         return {cause: parts for cause, parts in grouped.items() if parts}
 
     def summary(self) -> str:
-        """Say how much of the path was computation and how much network, and what ranks came late."""
+        """Summarise the path.
+
+        Returns
+        -------
+        str
+            The shares of computation and network, and the ranks that began late.
+        """
         sums = {cause: sum(part.time_ps for part in parts) for cause, parts in self.by_cause().items()}
         computing = sum(time for cause, time in sums.items() if cause in _OF_RANKS)
         network = {cause: time for cause, time in sums.items() if cause not in _OF_RANKS}

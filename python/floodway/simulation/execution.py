@@ -34,7 +34,7 @@ class Resources:
     force_memory: bool = False
 
 
-#: What each run of a study may use, too.
+#: The default resources of a run.
 USUAL = Resources()
 
 

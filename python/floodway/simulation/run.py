@@ -102,6 +102,17 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
         If it needs more memory than there is.
     RunError
         If the run failed.
+
+    Examples
+    --------
+    >>> from floodway.builders import Burst, SingleSwitch, Workload
+    >>> scenario = Scenario(
+    ...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+    ... )
+    >>> result = run(scenario, threads=1)
+    >>> result.flows["finished"].to_list()
+    [True, True]
     """
     result = run_part(
         scenario,

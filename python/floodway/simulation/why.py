@@ -176,12 +176,24 @@ class Why:
         )
 
     def by_cause(self) -> dict[str, tuple[Part, ...]]:
-        """Return the parts of each cause that has some, in the order of `CAUSES`."""
+        """Return the parts by cause.
+
+        Returns
+        -------
+        dict of tuple
+            The parts of each cause that has any, in the order of `CAUSES`.
+        """
         grouped = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in CAUSES}
         return {cause: parts for cause, parts in grouped.items() if parts}
 
     def sentence(self) -> str:
-        """Summarise the largest cause, and where any flow has that cause, the largest of the others."""
+        """Summarise the breakdown.
+
+        Returns
+        -------
+        str
+            The largest cause; and if every flow has that cause, also the largest of the others.
+        """
         causes = self.by_cause()
         text = self._most(causes, self.fct_ps, time_text(self.fct_us))
         rest = {cause: parts for cause, parts in causes.items() if cause not in NEEDED}
@@ -214,7 +226,18 @@ class Why:
         return f"{where}; {pauses} began at {self.short(origin)}"
 
     def short(self, name: str) -> str:
-        """Return a port's name without that of its link, where no other link has ports of that name."""
+        """Return a port's name without that of its link, where no other link has ports of that name.
+
+        Parameters
+        ----------
+        name
+            The port, `link: from>to`.
+
+        Returns
+        -------
+        str
+            `from>to`, or the whole name where that is ambiguous.
+        """
         return short_name(name, self.parts)
 
 

@@ -53,7 +53,7 @@ class Shown:
     label, result, folder
         Its name in the page, the run, and its folder if it has one.
     flows
-        Those whose causes the page has.
+        The flows whose causes the page has.
     job
         The collective or iteration whose phases the page has; none without jobs.
     """

@@ -61,9 +61,9 @@ class Network:
     ports
         Names, `link: from>to`, sorted by link; two for each link.
     port_nodes, port_links
-        Of each port, the number of its node and of its link.
+        Numbers of each port's node and link.
     rates_gbps
-        Of each port; 0 where the scenario's record does not say.
+        Rate of each port, in Gbit/s; 0 where the scenario's record has none.
     """
 
     nodes: tuple[Node, ...]

@@ -38,6 +38,11 @@ class Page:
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the page; an existing file is replaced.
 
+        Parameters
+        ----------
+        file
+            The file to write.
+
         Raises
         ------
         OutputError

@@ -35,7 +35,7 @@ class Steps:
 
 @dataclass(frozen=True, kw_only=True)
 class Frames:
-    """What ports did, frame by frame.
+    """Loads, queues and pauses of ports, frame by frame.
 
     Attributes
     ----------

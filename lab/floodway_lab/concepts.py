@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PICTURES", "draw", "svg_of"]
 
-#: Where the scenarios are, from the root of a clone.
+#: The folder of the scenarios, from the root of a clone.
 SCENARIOS = Path("scenarios") / "concepts"
 BLUE, RED, GREEN, PINK, SKY = COLOURS[:5]
 GREY = "0.45"

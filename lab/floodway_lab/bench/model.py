@@ -143,7 +143,7 @@ class Run:
     Parameters
     ----------
     name
-        What it simulates on its hosts and switches, in a few words.
+        The simulated functions of its hosts and switches, in a few words.
     scenario
         Its file; variables of the environment are written `${NAME}`.
     sets
@@ -168,7 +168,7 @@ class Pair:
     peer
         The other simulator: `htsim` or `hpcc-ns3`.
     theirs
-        What the other simulator simulates on hosts and switches, in a few words.
+        The simulated functions of the other simulator's hosts and switches, in a few words.
     ours
         Runs of floodway, the one that is nearest to theirs first.
     reference
@@ -196,7 +196,7 @@ class Peer:
     program
         Its binary.
     command
-        How it is called: a template with `{program}`, `{folder}` and `{arguments}`.
+        The command that starts it: a template with `{program}`, `{folder}` and `{arguments}`.
     version, commit, flags
         Its version, its commit, and the flags of the compiler.
     """

@@ -121,7 +121,7 @@ def last_of_kind(entries: Sequence[Mapping[str, Any]], new: Mapping[str, Any]) -
     Raises
     ------
     FloodwayError
-        There is none.
+        No earlier entry is of that kind.
     """
     same_kind = [entry for entry in entries if kind(entry) == kind(new)]
     if not same_kind:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def main(root: Path) -> None:
     """Write the files below `root`, and remove pages of mechanisms that no longer exist."""
     write(root, code())
-    # What follows imports the builders, which may have been out of date until now.
+    # Imported here: these modules import the builders, which may have been out of date until now.
     from floodway_lab.generate.documents import documents  # noqa: PLC0415
 
     pages = documents(root)

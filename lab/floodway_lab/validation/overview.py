@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "overview_row", "summary"]
 
-#: Of an overview. Differences are of completion times; frames are pauses and resumes received, ours and the
-#: reference's; queue samples are those in the same bins.
+#: Columns of an overview. Differences are of completion times; frames are pauses and resumes received, ours
+#: and the reference's; queue samples are those in the same bins.
 COLUMNS = (
     "case/configuration",
     "flows",

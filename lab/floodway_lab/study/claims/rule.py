@@ -85,7 +85,7 @@ class Band:
     minimum: float = 0.0
 
     def holds(self, interval: Interval) -> Answer:
-        """Say whether a number lies in the band: with its whole interval, with no part of it, or neither."""
+        """Return whether a number is in the band: `yes` with its whole interval, `no` with no part of it."""
         if interval.low is None or interval.high is None:
             return "open"
         low, high = self._ends
@@ -94,7 +94,7 @@ class Band:
         return "no" if interval.high < low or interval.low > high else "open"
 
     def has_sign(self, interval: Interval) -> Answer:
-        """Say whether a number is on the published side of zero, with its whole interval."""
+        """Return whether a number has the published sign, with its whole interval."""
         if not self.sign or interval.low is None or interval.high is None:
             return "open"
         near, far = sorted((interval.low * self.sign, interval.high * self.sign))
@@ -187,9 +187,9 @@ def chance_of(claim: Claim, values: Sequence[float], bases: Sequence[float] | No
 def level_of(looks: int) -> float:
     """Return the level of each interval so that all of them hold their true numbers 95 times of 100.
 
-    Of several numbers the best is taken: of the readings of a statement, or of the points that `take`
-    chooses from. The chance of each is divided by their number (Bonferroni), so that more of them do not make
-    a verdict kinder.
+    Where the best of several numbers counts, of the readings of a statement or of the points that `take`
+    chooses from, the error probability of each is divided by their number (Bonferroni), so that more numbers
+    do not make a verdict kinder.
 
     Examples
     --------

@@ -102,7 +102,7 @@ def _subtracted(claim: Claim, numbers: Numbers) -> tuple[Cell, Cell] | None:
 def _interval(
     subject: Cell, other: Cell | None, less: tuple[Cell, Cell] | None = None, *, exact: bool, level: float
 ) -> Interval | None:
-    """Return a number over the seeds, or a difference in percent over the pairs; None where there is none.
+    """Return a mean over the seeds, or a difference in percent over the pairs; None without numbers.
 
     `less` has the cells of a difference that is subtracted.
     """

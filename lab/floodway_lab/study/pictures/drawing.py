@@ -229,7 +229,7 @@ def _range(axes: Axes, plot: Plot, values: Sequence[float], *, room: float) -> N
 
 
 def number_in(bar: Bar) -> str:
-    """Write a bar's number, with a star where flows did not finish; nothing where there is none."""
+    """Return a bar's number as text, with a star where flows did not finish; empty without a number."""
     if bar.mean is None:
         return ""
     number = f"{bar.mean:,.0f}" if abs(bar.mean) >= WHOLE else f"{bar.mean:.4g}"

@@ -82,7 +82,7 @@ def grid(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
 
 
 class _Sheet:
-    """Where the panels of a heat map are, in inches: lines of at most two."""
+    """Positions of the panels of a heat map, in inches: lines of at most two."""
 
     def __init__(
         self, plot: Plot, rows: Sequence[str], columns: Sequence[str], titles: Sequence[str]

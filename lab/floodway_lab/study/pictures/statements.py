@@ -33,7 +33,7 @@ OURS: dict[Verdict, str] = {
 
 
 def published_and_ours(statements: Sequence[tuple[Part, Judged]]) -> Drawing | None:
-    """Draw a row for each statement that is a difference in percent; None where there is none.
+    """Draw a row for each statement that is a difference in percent; None without such statements.
 
     A diamond is the published number, a line from end to end a published range. A dot is ours with its
     confidence interval, in a colour for each verdict; a ring is the number without the mechanism.

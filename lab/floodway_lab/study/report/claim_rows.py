@@ -22,7 +22,7 @@ __all__ = ["COLUMNS", "RULE", "Shown", "claim_rows", "readings_list", "shown", "
 
 COLUMNS = ("figure", "claim", "published", "ours", "without it", "verdict", "remark")
 _BOUNDS = {"about": "", "at-least": "at least ", "at-most": "at most "}
-#: What the verdicts of a table of claims mean.
+#: The meanings of the verdicts of a table of claims.
 RULE = (
     "*Published* has the tolerance behind ±; it never reaches across zero. *Ours* has its confidence "
     "interval by Student's t over the seeds, for a difference over the pairs of a seed: of 95 %, or of "

@@ -91,7 +91,7 @@ def _expected(cells: Cells, file: Path, schedule: str) -> Expected:
     return Expected(
         job=Job(network=network, workload=trace("goal", file)),
         rank=cells.number("rank"),
-        # Of sends the issue is recorded.
+        # Sends are recorded when they are issued.
         kinds=("recv", "compute"),
         reference_ns=finish,
         least_ns=finish - 1,

@@ -61,7 +61,7 @@ UNSUPPORTED = {
     "-conn_reuse": 0,
     "-bounce": 0,
 }
-#: What the simulator's cases with a coin that always cuts the arriving packet say.
+#: Text in cases of the simulator whose coin always cuts the arriving packet.
 COIN = "UEC_COIN"
 
 

@@ -18,7 +18,7 @@ from floodway.scenarios import keys
 from floodway.study import Conducted, Study, conduct, plan_of
 from floodway.study.running.storage import Runs
 from floodway_lab.reproduction.kept import Kept, file_of
-from floodway_lab.reproduction.pages import Made, results_page
+from floodway_lab.reproduction.pages import Provenance, results_page
 from floodway_lab.reproduction.paper import judge, take_in
 from floodway_lab.study.asked import asked_for
 from scenarios import SMALL
@@ -105,7 +105,7 @@ kind = "cdf"
 of = "slowdown"
 """
 SINCE = "by 2026-01-01, or have changed since; what needs them is not run."
-MADE = Made(command="pages", date="2026-01-02", revision="def")
+MADE = Provenance(command="pages", date="2026-01-02", revision="def")
 
 
 @dataclass(frozen=True)

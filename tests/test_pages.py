@@ -23,8 +23,14 @@ from floodway.comparison import Variant, compare
 from floodway.simulation.report import report
 from floodway.study import conduct, load_study, plan_of
 from floodway_lab.bench.page import pairs_block
-from floodway_lab.reproduction.mutants import Found, Mutant, Worse
-from floodway_lab.reproduction.pages import Made, mutants_page, overview_page, results_page, statements_of
+from floodway_lab.reproduction.mutants import Mutant, MutantResult, Worse
+from floodway_lab.reproduction.pages import (
+    Provenance,
+    mutants_page,
+    overview_page,
+    results_page,
+    statements_of,
+)
 from floodway_lab.reproduction.paper import judge, take_in
 from floodway_lab.study.report.glance import COLUMNS as GLANCE
 from floodway_lab.validation.page import write_block
@@ -182,7 +188,7 @@ def test_what_notes_leave_open_ends_with_them(results: Path) -> None:
 
 
 def test_the_page_of_a_reproduction_has_no_element_of_its_texts(kept: dict[str, Any]) -> None:
-    made = Made(command="floodway reproduce `x`", date="2026-01-01", revision="abc")
+    made = Provenance(command="floodway reproduce `x`", date="2026-01-01", revision="abc")
     page = results_page("pools", kept, kept, made)
     assert page.count("onerror") > 6
     inert(page, own_links=re.compile(r"pools/(?:numbers/)?[\w.%-]+|not-reproduced\.md"))
@@ -191,7 +197,9 @@ def test_the_page_of_a_reproduction_has_no_element_of_its_texts(kept: dict[str, 
 def test_the_page_of_all_papers_has_the_statements_of_those_that_are_judged(kept: dict[str, Any]) -> None:
     row = dict.fromkeys(GLANCE, EVIL)
     full = {**kept, "lacks": [EVIL], "counts": [EVIL], "glance": [row]}
-    page = overview_page({"casl": statements_of(full, Made(command="x", date="2026-01-01", revision="abc"))})
+    page = overview_page(
+        {"casl": statements_of(full, Provenance(command="x", date="2026-01-01", revision="abc"))}
+    )
     assert page.count("onerror") > 6
     assert page.count("of an earlier rule") == 4
     links = re.compile(r"[a-z]+\.md|not-(reproduced|judged)\.md|\.\./studies\.md#the-rule-of-a-verdict")
@@ -199,10 +207,10 @@ def test_the_page_of_all_papers_has_the_statements_of_those_that_are_judged(kept
 
 
 def test_the_page_of_mutants_has_no_element_of_its_texts() -> None:
-    mutant = Mutant(name=EVIL, what=EVIL, studies=(EVIL,), variants=(EVIL,), sets=((EVIL, EVIL),))
+    mutant = Mutant(name=EVIL, fault=EVIL, studies=(EVIL,), variants=(EVIL,), sets=((EVIL, EVIL),))
     worse = Worse(study=EVIL, published=True, says=EVIL, before="agrees", after="differs")
-    made = Made(command="make mutants", date="2026-01-01", revision="abc")
-    inert(mutants_page({EVIL: [Found(mutant=mutant, worse=(worse,))]}, made), own_links=OWN_LINKS)
+    made = Provenance(command="make mutants", date="2026-01-01", revision="abc")
+    inert(mutants_page({EVIL: [MutantResult(mutant=mutant, worse=(worse,))]}, made), own_links=OWN_LINKS)
 
 
 def test_a_block_of_pairs_has_no_element_of_what_the_manifest_says() -> None:

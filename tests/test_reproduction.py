@@ -11,7 +11,7 @@ import pytest
 from floodway import StudyError
 from floodway.study import conduct, load_study, papers, plan_of, report_of
 from floodway_lab.reproduction.mutants import mutants_of, tried
-from floodway_lab.reproduction.pages import Made, mutants_page, results_page
+from floodway_lab.reproduction.pages import Provenance, mutants_page, results_page
 from floodway_lab.reproduction.paper import judge, take_in
 from studies import BRIEF, study_file
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from floodway.study import Study
-    from floodway_lab.reproduction.mutants import Found
+    from floodway_lab.reproduction.mutants import MutantResult
 
 #: Three seeds, and a claim that holds: the smaller pool is no worse, since nothing pauses at these loads.
 HOLDS = (
@@ -45,10 +45,10 @@ studies = ["pools"]
 variants = ["large", "elsewhere"]
 set = { "seed" = 1 }
 """
-MADE = Made(command="floodway reproduce pools", date="2026-01-01", revision="abc")
+MADE = Provenance(command="floodway reproduce pools", date="2026-01-01", revision="abc")
 
 
-def found(folder: Path) -> tuple[Found, ...]:
+def found(folder: Path) -> tuple[MutantResult, ...]:
     (folder / "mutants.toml").write_text(MUTANTS, encoding="utf-8")
     lines: list[str] = []
     mutants = mutants_of(folder / "mutants.toml")

@@ -315,7 +315,7 @@ def test_what_is_best_may_be_the_highest(tmp_path: Path) -> None:
     values = {"a": (1.0, 1.0), "b": (2.0, 2.0), "c": (3.0, 3.0)}
     _, _, found = judge(tmp_path, 'order = ["c", "b", "a"]\nbest = "highest"', values)
     assert found.verdict == "agrees"
-    assert found.found == (("c", 3.0), ("b", 2.0), ("a", 1.0))
+    assert found.means == (("c", 3.0), ("b", 2.0), ("a", 1.0))
 
 
 REMARK = (
@@ -540,7 +540,7 @@ def test_an_ablation_may_stand_for_another_variant_of_an_order(tmp_path: Path) -
     values: Given = {"a": (1.0, 1.0), "b": (2.0, 2.0), "c": (0.5, 0.5)}
     claim = 'order = ["a", "b"]\nwithout = { variant = "c", replaces = "b" }'
     _, _, found = judge(tmp_path, claim, values)
-    assert (found.verdict, found.ablations[0].judged.found) == ("agrees", (("c", 0.5), ("a", 1.0)))
+    assert (found.verdict, found.ablations[0].judged.means) == ("agrees", (("c", 0.5), ("a", 1.0)))
 
 
 def test_a_claim_without_an_ablation_says_why(tmp_path: Path) -> None:

@@ -422,7 +422,7 @@ def test_an_unchanged_order_is_the_same_at_all_points(
     points = [{"own": own, "other": other} for own, other in (first, second)]
     (found,) = claim_verdicts(study, over_lengths(study, points))
     assert found.verdict == expected
-    assert [len(part.found) for part in found.parts] == [2, 2]
+    assert [len(part.means) for part in found.parts] == [2, 2]
 
 
 @pytest.mark.parametrize("seeds", [3, 5, 20])

@@ -131,7 +131,7 @@ def test_where_switches_mark_at_random_our_own_spread_counts() -> None:
     assert failing(rows) == set()
     limit = rows["fct.typical"].limit
     assert limit is not None
-    assert limit.own
+    assert limit.is_spread
     assert limit.value == pytest.approx(0.06, rel=0.1)
 
 
@@ -321,4 +321,4 @@ def test_a_flow_that_one_side_lacks_differs_when_it_ends() -> None:
     first = first_difference(side(expected), side(expected.slice(0, 2)))
     assert first is not None
     assert (first.time_ns, first.before) == (1014, 2)
-    assert "1,000 ns in the reference, unfinished in floodway" in first.what
+    assert "1,000 ns in the reference, unfinished in floodway" in first.text

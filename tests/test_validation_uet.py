@@ -52,7 +52,7 @@ def case(
 @pytest.mark.skipif(ROOT is None, reason="FLOODWAY_REFERENCE names no folder of reference data")
 def test_cases_without_chance_are_equal_to_the_picosecond() -> None:
     validation = validate_uet(REFERENCE, jobs=1)
-    assert [str(result.found[0]) for result in validation.failed] == []
+    assert [str(result.differences[0]) for result in validation.failed] == []
     equal = [result.case.label for result in validation.results if result.verdict == "pass"]
     assert len(equal) == EQUAL
 
@@ -68,7 +68,7 @@ def test_the_first_difference_names_the_flow_and_both_times(tmp_path: Path) -> N
     validation = validate_uet(case(tmp_path / "one", received=RECEIVED + 1))
     (result,) = validation.failed
     text = "received at 170,168,801 ps in the reference, at 170,168,800 ps here"
-    assert str(result.found[0]) == f"at 170,168,800 ps: flow 0->13, 2,000,000 bytes: {text}"
+    assert str(result.differences[0]) == f"at 170,168,800 ps: flow 0->13, 2,000,000 bytes: {text}"
 
 
 def test_a_folder_of_cases_is_known_by_its_files_and_run_from_the_command_line(

@@ -1,1 +1,1 @@
-"""The laboratory of floodway: what compares the simulator with papers, other simulators and itself."""
+"""The laboratory of floodway: comparisons of the simulator with papers, other simulators and itself."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PICTURES", "draw", "svg_of"]
 
-#: Where the scenarios are, from the root of a clone.
+#: The folder of the scenarios, from the root of a clone.
 SCENARIOS = Path("scenarios") / "concepts"
 BLUE, RED, GREEN, PINK, SKY = COLOURS[:5]
 GREY = "0.45"
@@ -56,7 +56,7 @@ def draw(folder: Path, scenarios: Path = SCENARIOS) -> Iterator[Path]:
     Parameters
     ----------
     folder
-        Where to write; it is made where it is missing.
+        The folder to write, which is made if it does not exist.
     scenarios
         The folder of the scenarios.
     """
@@ -81,15 +81,15 @@ def _pfc(file: Path) -> Figure:
     figure, (above, below) = _stacked("Priority flow control: a queue between XOFF and XON")
     for axes in (above, below):
         _shade(axes, result, "h1-s1: h1>s1", label="h1 is paused")
-    queue = _of(result, "s1-h2: s1>h2", "queue_mean_bytes")
+    queue = _direction(result, "s1-h2: s1>h2", "queue_mean_bytes")
     above.plot(queue["time_us"], queue["value"] / 1e3, color=BLUE, label="waiting at s1")
     xoff, offset = (_of_pfc(result, "h1>s1", key) for key in ("xoff", "resume-offset"))
     _level(above, xoff, "XOFF", up=True)
     _level(above, xoff - offset, "XON", up=False)
     above.set(ylabel="KB", ylim=(0, 620))
     above.legend(loc="upper left", ncols=2, fontsize="small")
-    _rate(below, _of(result, "h1-s1: h1>s1", "tx_bytes"), color=BLUE, label="h1 sends")
-    _rate(below, _of(result, "s1-h2: s1>h2", "tx_bytes"), color=RED, label="s1 sends to h2")
+    _rate(below, _direction(result, "h1-s1: h1>s1", "tx_bytes"), color=BLUE, label="h1 sends")
+    _rate(below, _direction(result, "s1-h2: s1>h2", "tx_bytes"), color=RED, label="s1 sends to h2")
     below.set(ylabel="Gbit/s", ylim=(0, 155), xlabel="time in us", xlim=(0, 500))
     below.legend(loc="upper left", ncols=2, fontsize="small")
     return figure
@@ -104,7 +104,7 @@ def _headroom(file: Path) -> Figure:
         (short, RED, (0, (4, 2)), f"headroom of 150 KB: {_lost(short):,} packets lost"),
         (enough, BLUE, "-", "headroom by the formula: none lost"),
     ):
-        queue = _of(result, "s1-h2: s1>h2", "queue_max_bytes")
+        queue = _direction(result, "s1-h2: s1>h2", "queue_max_bytes")
         axes.plot(queue["time_us"], queue["value"] / 1e3, color=colour, linestyle=line, label=label)
     _level(axes, _of_pfc(enough, "h1>s1", "xoff"), "XOFF", up=True)
     _level(axes, _largest_buffer(file, less), "XOFF + 150 KB", up=True)
@@ -127,7 +127,7 @@ def _head_of_line(file: Path) -> Figure:
             ("h6-s2: s2>h6", RED, "incast to h6"),
             ("h7-s2: s2>h7", BLUE, "victim to h7"),
         ):
-            _rate(axes, _of(result, link, "tx_bytes"), every_us=16, color=colour, label=label)
+            _rate(axes, _direction(result, link, "tx_bytes"), every_us=16, color=colour, label=label)
         gets = _mean_gbps(result, "h7-s2: s2>h7", since=300)
         axes.set_title(f"victim {title}: {gets:.0f} Gbit/s", loc="left", fontsize="small")
     panels[0].set(ylim=(0, 112), xlim=(0, 960))
@@ -166,7 +166,7 @@ def _long_link(file: Path) -> Figure:
     )
     for axes, (label, colour, sets) in zip(panels, variants, strict=True):
         result = _run(file, *sets)
-        queue = _of(result, "s2-h2: s2>h2", "queue_mean_bytes")
+        queue = _direction(result, "s2-h2: s2>h2", "queue_mean_bytes")
         axes.plot(queue["time_us"] / 1e3, queue["value"] / 1e6, color=colour)
         axes.set_title(
             f"{label}: the host of 50 Gbit/s gets {_mean_gbps(result, 's2-h2: s2>h2', since=5000):.1f}",
@@ -209,7 +209,7 @@ PICTURES: dict[str, Callable[[Path], Figure]] = {
 
 
 def _stacked(title: str, *, panels: int = 2) -> tuple[Figure, Sequence[Axes]]:
-    """Make panels that share their time, each with its own unit."""
+    """Return panels with a common time axis, each with its own unit."""
     figure = Figure(figsize=SIZE, layout="constrained")
     stacked = figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0]
     for axes in stacked:
@@ -223,14 +223,14 @@ def _run(file: Path, *sets: tuple[str, str]) -> Result:
     return run(load(file, sets=sets))
 
 
-def _of(result: Result, link: str, metric: str) -> pl.DataFrame:
-    """Take the series of one direction of a link."""
-    own = result.series.filter((pl.col("object") == link) & (pl.col("metric") == metric))
-    return own.select("time_us", "bucket_us", "value").sort("time_us")
+def _direction(result: Result, link: str, metric: str) -> pl.DataFrame:
+    """Return the series of one direction of a link."""
+    rows = result.series.filter((pl.col("object") == link) & (pl.col("metric") == metric))
+    return rows.select("time_us", "bucket_us", "value").sort("time_us")
 
 
 def _of_pfc(result: Result, direction: str, key: str) -> int:
-    """Look up, in bytes, what PFC was given on one direction of a link."""
+    """Return a parameter of PFC on one direction of a link, in bytes."""
     (group,) = (group for group in result.run.scenario["resolved"] if direction in group["objects"])
     (pfc,) = (at["value"]["pfc"] for at in group["settings"] if at["key"] == "flow-control")
     return quantity_bytes(pfc[key])
@@ -245,7 +245,7 @@ def _largest_buffer(file: Path, *sets: tuple[str, str]) -> int:
 def _pauses(result: Result, link: str) -> list[tuple[float, float]]:
     """Find the pauses of a link: buckets that are paused in part are its ends."""
     spans: list[tuple[float, float]] = []
-    for begin, width, paused in _of(result, link, "paused_us").iter_rows():
+    for begin, width, paused in _direction(result, link, "paused_us").iter_rows():
         if paused <= 0:
             continue
         if spans and spans[-1][1] == begin:
@@ -271,7 +271,7 @@ def _rate(axes: Axes, sent: pl.DataFrame, *, every_us: int = 4, color: str, labe
 
 
 def _mean_gbps(result: Result, link: str, *, since: float) -> float:
-    sent = _of(result, link, "tx_bytes").filter(pl.col("time_us") >= since)
+    sent = _direction(result, link, "tx_bytes").filter(pl.col("time_us") >= since)
     return float(sent["value"].sum()) * 8e-3 / float(sent["bucket_us"].sum())
 
 

@@ -1,10 +1,10 @@
 """Picture of the regions of schemes in docs/lossless-or-not.md: `python -m floodway_lab.lossless_or_not`.
 
-It takes the file of numbers and the picture to write.
+The arguments are the file of numbers and the picture to write.
 
-By distance and buffer, how much longer than the best of all schemes at that distance each scheme takes, with
-at most that buffer: memory need not be used. The numbers are those that the repository keeps of the study
-`incast`; the same numbers give the same bytes.
+The picture shows, by distance and buffer, the time of each scheme with at most that buffer over the best time
+of all schemes at that distance. The numbers are those that the repository keeps of the study `incast`; the
+same numbers give the same bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCHEMES", "ratios", "region"]
 
-#: By scheme, its variants in the study: it has the best of them at each point.
+#: Variants of each scheme in the study, of which the best counts at each point.
 SCHEMES = {
     "PFC": ("pfc", "pfc-line", "pfc-full", "pfc-sized"),
     "Bifrost": ("bifrost", "bifrost-line", "bifrost-near"),
@@ -37,7 +37,7 @@ SCHEMES = {
     "NSCC": ("nscc",),
     "RCCC": ("rccc",),
 }
-#: Those that lose nothing where the buffer holds what a long link carries in a round trip.
+#: Schemes that lose nothing where the buffer holds the bytes that a long link carries in a round trip.
 LOSSLESS = ("PFC", "Bifrost", "SWING")
 #: Bytes in MB that 400 Gbit/s carry in a round trip over a kilometre, at 5 us/km.
 MB_PER_KM = 0.5
@@ -72,14 +72,14 @@ def region(table: pl.DataFrame) -> Figure:
     Parameters
     ----------
     table
-        As `ratios` takes it.
+        Numbers of the study, as for `ratios`.
     """
-    found = ratios(table)
-    distances, buffers = (sorted(found[name].unique()) for name in ("distance", "buffer"))
+    ratio_table = ratios(table)
+    distances, buffers = (sorted(ratio_table[name].unique()) for name in ("distance", "buffer"))
     figure = Figure(figsize=(9.5, 5.6), layout="constrained")
     panels = figure.subplots(2, 3, sharex=True, sharey=True)
     for axes, name in zip(panels.flat, SCHEMES, strict=True):
-        _panel(axes, name, found.filter(pl.col("scheme") == name), distances, buffers)
+        _panel(axes, name, ratio_table.filter(pl.col("scheme") == name), distances, buffers)
     for axes in panels[1]:
         axes.set_xlabel("length of the long link, km")
     for axes in panels[:, 0]:
@@ -89,9 +89,9 @@ def region(table: pl.DataFrame) -> Figure:
 
 
 def _panel(
-    axes: Axes, name: str, own: pl.DataFrame, distances: Sequence[float], buffers: Sequence[float]
+    axes: Axes, name: str, scheme_table: pl.DataFrame, distances: Sequence[float], buffers: Sequence[float]
 ) -> None:
-    cells = {(row["distance"], row["buffer"]): row["ratio"] for row in own.iter_rows(named=True)}
+    cells = {(row["distance"], row["buffer"]): row["ratio"] for row in scheme_table.iter_rows(named=True)}
     grid = [[cells.get((x, y), float("nan")) for x in distances] for y in buffers]
     axes.imshow(
         grid,

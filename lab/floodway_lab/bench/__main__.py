@@ -97,9 +97,13 @@ def run(*, case: tuple[str, ...], runs: int, threads: tuple[int, ...], counts: b
 def compare(
     context: click.Context, *, case: tuple[str, ...], runs: int, now: bool, against: str | None
 ) -> None:
-    """Compare the last two entries of a kind of machine, or what is measured now; exit 1 on a loss."""
+    """Compare the last two entries of a kind of machine, or the last with new runs; exit 1 on a loss."""
     entries = of_cases(read(HISTORY))
-    earlier = [each for each in entries if against is None or each["revision"].startswith(against)]
+    earlier = [
+        measurement
+        for measurement in entries
+        if against is None or measurement["revision"].startswith(against)
+    ]
     if not earlier:
         raise FloodwayError(f"no entry of the history is of revision {against!r}" if entries else EMPTY)
     before: Mapping[str, Any]
@@ -111,10 +115,10 @@ def compare(
         before, after = last_of_kind(earlier, entries[-1]), entries[-1]
     else:
         before, after = last_two(entries)
-    found = changes(before, after)
+    comparison = changes(before, after)
     echo(f"{before['revision'][:12]} of {before['date']} against {after['revision'][:12]} of {after['date']}")
-    _print_table("", CHANGES, map(change_row, found))
-    worse = [change for change in found if change.flagged]
+    _print_table("", CHANGES, map(change_row, comparison))
+    worse = [change for change in comparison if change.flagged]
     for change in worse:
         echo(f"worse: {change.name}: {change.part:+.1%} {change.unit}")
     context.exit(1 if worse else 0)
@@ -148,9 +152,9 @@ def peers(context: click.Context, *, pair: tuple[str, ...], turns: int, keep: bo
         )
     new = entry(ROOT, [], {}, [*skipped, *failed], pairs=done)
     _print_table("Pairs", PAIRS, pair_rows(new))
-    for what, left_out in (("skipped", skipped), ("failed", failed)):
-        for each in left_out:
-            echo(f"{each.name}: {what}, {each.reason}")
+    for outcome, left_out in (("skipped", skipped), ("failed", failed)):
+        for omission in left_out:
+            echo(f"{omission.name}: {outcome}, {omission.reason}")
     if keep and done:
         add(HISTORY, new)
         if not pair:
@@ -171,11 +175,11 @@ def command(*, runs: int) -> None:
 
 @app.command("train")
 def train() -> None:
-    """Run, on one thread, what the compiler is trained with by `make pgo`."""
-    for each in Listing(FOLDER).training:
-        sets = [(path, value) for path, _, value in (line.partition("=") for line in each.sets)]
-        result = floodway.run(floodway.load(each.scenario, sets=sets), threads=1)
-        _print_message(f"{each.name}: {result.outcome.packet_hops:,} packet-hops")
+    """Run the scenarios that `make pgo` trains the compiler with, on one thread."""
+    for case in Listing(FOLDER).training:
+        sets = [(path, value) for path, _, value in (line.partition("=") for line in case.sets)]
+        result = floodway.run(floodway.load(case.scenario, sets=sets), threads=1)
+        _print_message(f"{case.name}: {result.outcome.packet_hops:,} packet-hops")
 
 
 def _one_and_all() -> list[int]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["HEAD", "Timed", "measure", "rows"]
 
 HEAD = ("case", "wall s", "processor s")
-#: A run of a flow of ten packets, and a study of nothing else.
+#: The files of the calls: a run of a flow of ten packets, and a study of that run.
 SCENARIO = """
 limit = "1ms"
 topology.single-switch = { hosts = 2, rate = "100G", delay = "1us" }
@@ -36,7 +36,7 @@ source = "no paper"
 name = "one"
 scenario = "small.toml"
 """
-#: 8,192 hosts, whose flows follow.
+#: The beginning of a scenario of 8,192 hosts; its flows follow.
 FAT_TREE = """
 topology.fat-tree = { k = 32, rate = "100G", delay = "1us" }
 [defaults]
@@ -53,7 +53,7 @@ FILES = {
     "permutation.toml": f'{FAT_TREE}permutation = {{ size = "2MB" }}\n',
     "websearch.toml": f'{FAT_TREE}poisson = {{ sizes = "websearch", load = 0.3 }}\nuntil = "5ms"\n',
 }
-#: What is called, by what it is.
+#: The arguments of each call, by its name.
 CALLS = {
     "--help": ("--help",),
     "check of two hosts": ("check", "small.toml"),
@@ -61,7 +61,7 @@ CALLS = {
     "check of a fat tree, k = 32, a permutation": ("check", "permutation.toml"),
     "check of a fat tree, k = 32, WebSearch": ("check", "websearch.toml"),
 }
-#: Verbs that do several runs, one at a time: how they are called for so many.
+#: Verbs that do several runs, one at a time: their arguments for a number of seeds.
 SEVERAL: dict[str, Callable[[int], Sequence[str]]] = {
     "each further run of compare": lambda seeds: (
         *("compare", "small.toml", "--vary", "mtu=1KB,2KB", "--jobs", "1", "--seeds", str(seeds)),
@@ -75,32 +75,32 @@ SEVERAL: dict[str, Callable[[int], Sequence[str]]] = {
         str(seeds),
     ),
 }
-#: With so many seeds, and so many more; compare runs each with two variants.
+#: The number of seeds of the shorter call, and how many more the longer one has; compare has two variants.
 FEW, MORE = 2, 20
 RUNS = {"each further run of compare": 2 * MORE, "each further run of a study": MORE}
 
 
 @dataclass(frozen=True)
 class Timed:
-    """What a call took, in seconds: by the clock, and of processors."""
+    """Times of a call, in seconds: wall-clock time and CPU time."""
 
     wall_s: float
     processor_s: float
 
 
 def measure(*, runs: int, on_message: Callable[[str], None]) -> dict[str, Timed]:
-    """Time each call so many times, by turns, and return medians."""
-    found: dict[str, list[Timed]] = {}
+    """Time each call `runs` times, by turns, and return medians."""
+    timings: dict[str, list[Timed]] = {}
     for turn in range(runs):
         for name, call in CALLS.items():
             on_message(f"run {turn + 1} of {runs}: {name}")
-            found.setdefault(name, []).append(_timed(call))
+            timings.setdefault(name, []).append(_timed(call))
         for name, call_with in SEVERAL.items():
             on_message(f"run {turn + 1} of {runs}: {name}")
             few, many = _timed(call_with(FEW)), _timed(call_with(FEW + MORE))
-            each = [(last - first) / RUNS[name] for first, last in _beside(few, many)]
-            found.setdefault(name, []).append(Timed(*each))
-    return {name: Timed(*(median(each) for each in _beside(*timed))) for name, timed in found.items()}
+            per_run = [(last - first) / RUNS[name] for first, last in _beside(few, many)]
+            timings.setdefault(name, []).append(Timed(*per_run))
+    return {name: Timed(*(median(column) for column in _beside(*timed))) for name, timed in timings.items()}
 
 
 def rows(timed: dict[str, Timed]) -> Iterable[Sequence[str]]:
@@ -110,7 +110,7 @@ def rows(timed: dict[str, Timed]) -> Iterable[Sequence[str]]:
 
 
 def _beside(*timed: Timed) -> Iterable[tuple[float, ...]]:
-    return zip(*((each.wall_s, each.processor_s) for each in timed), strict=True)
+    return zip(*((timing.wall_s, timing.processor_s) for timing in timed), strict=True)
 
 
 def _timed(call: Sequence[str]) -> Timed:

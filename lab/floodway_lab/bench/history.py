@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add", "entry", "kind", "last_pairs", "of_cases", "read", "revision_of"]
 
-#: What of each run is kept beside the medians.
+#: Columns of each run that an entry has beside the medians.
 SINGLE = ("wall_s", "read_s", "build_s", "peak_memory_bytes")
-#: The same of each run of a pair.
+#: Columns of each run of a pair.
 USED = ("cpu_s", "wall_s", "peak_memory_bytes")
 
 
@@ -34,7 +34,7 @@ def entry(
     *,
     pairs: Sequence[Paired] = (),
 ) -> dict[str, Any]:
-    """Return what was measured as an entry of the history.
+    """Return measurements as an entry of the history.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def entry(
     instructions
         Instructions per packet-hop, by name.
     skipped
-        What was not measured.
+        Cases and counts that were not measured.
     pairs
         Runs by turns with other simulators.
     """
@@ -59,7 +59,7 @@ def entry(
         "rustc": _text("rustc", "--version"),
         "cases": [_case(measured) for measured in results],
         "instructions": dict(instructions),
-        "skipped": {each.name: each.reason for each in skipped},
+        "skipped": {omission.name: omission.reason for omission in skipped},
         "pairs": [_pair(paired) for paired in pairs],
     }
 
@@ -109,7 +109,7 @@ def _side(runs: Sequence[Usage]) -> dict[str, Any]:
 
 
 def machine() -> dict[str, Any]:
-    """Return what the system says of this machine: processor, cores, kernel."""
+    """Return the description of this machine: processor, cores, kernel."""
     return {"cpu": _processor(), "cores": os.cpu_count(), "kernel": platform.release()}
 
 
@@ -121,7 +121,7 @@ def _processor() -> str:
 
 
 def kind(entry: Mapping[str, Any]) -> tuple[str, int]:
-    """Return what makes machines comparable: processor and cores."""
+    """Return the kind of a machine, by which entries are comparable: processor and cores."""
     return entry["machine"]["cpu"], entry["machine"]["cores"]
 
 
@@ -131,7 +131,7 @@ def read(file: Path) -> list[dict[str, Any]]:
     Raises
     ------
     OutputError
-        It is no history.
+        The file is not a history.
     """
     if not file.exists():
         return []
@@ -151,13 +151,13 @@ def of_cases(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def last_pairs(entries: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """Return the last entry that has pairs with other simulators; none where no entry has."""
-    found = [entry for entry in entries if entry.get("pairs")]
-    return found[-1] if found else None
+    with_pairs = [entry for entry in entries if entry.get("pairs")]
+    return with_pairs[-1] if with_pairs else None
 
 
 def add(file: Path, new: Mapping[str, Any]) -> None:
     """Add an entry to a file."""
-    lines = ",\n".join(json.dumps(each) for each in [*read(file), new])
+    lines = ",\n".join(json.dumps(record) for record in [*read(file), new])
     beside = file.with_name(f".{file.name}.new")
     beside.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     beside.replace(file)

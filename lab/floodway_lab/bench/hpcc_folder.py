@@ -21,7 +21,7 @@ __all__ = ["CONFIGURATION", "fat_tree_of_320", "flow_file", "write_folder"]
 CONFIGURATION = "config.txt"
 TOPOLOGY = "mercury-fat"
 HOSTS, HOSTS_OF_TOR, PODS, OF_POD, CORES_OF_AGGREGATION = 320, 16, 5, 4, 4
-#: What the simulator's own flow files have: start of the clock in seconds, priority group, destination port.
+#: Values of the simulator's own flow files: start of the clock in seconds, priority group, destination port.
 START_S, GROUP, PORT = 2, 3, 100
 
 
@@ -31,11 +31,11 @@ def write_folder(scenario: Scenario, configuration: Path, folder: Path) -> None:
     Parameters
     ----------
     scenario
-        What to write.
+        The scenario.
     configuration
-        The file that is copied.
+        The configuration to copy.
     folder
-        Where to.
+        The folder to write.
 
     Raises
     ------

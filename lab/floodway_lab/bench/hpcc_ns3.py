@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["prepared"]
 
-#: Fields of a line of completion times that say which flow it is of: addresses, ports, size and start.
+#: Fields of a line of completion times that identify its flow: addresses, ports, size and start.
 FLOW = 6
 OUTPUT = "FCT_OUTPUT_FILE"
 
 
 def prepared(pair: Pair, folder: Path) -> Work:
-    """Put the configuration of a pair into a folder, and return the work: both simulators run that folder.
+    """Write the configuration of a pair into a folder, which both simulators run, and return the work.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def prepared(pair: Pair, folder: Path) -> Work:
         The pair; its run of floodway names a configuration of HPCC's simulator, or a scenario on the fat tree
         of 320 hosts.
     folder
-        Where the other simulator runs.
+        The folder of the other simulator's run.
     """
     config = _configuration(Path(os.path.expandvars(pair.ours[0].scenario)), folder)
     output = folder / _output_of(config)
@@ -73,7 +73,7 @@ def _times(file: Path) -> dict[str, str]:
 
 
 def _checked(output: Path, expected: dict[str, str], *, owner: str) -> str:
-    """Say how many completion times are equal; which flows there are must be."""
+    """Return a sentence on how many completion times are equal; both must have the same flows."""
     if not output.exists():
         raise OtherWorkError(f"HPCC's ns-3 did not write {output.name}")
     theirs = _times(output)

@@ -39,26 +39,26 @@ def prepared(pair: Pair, folder: Path) -> Work:
     Parameters
     ----------
     pair
-        The pair, whose first run of floodway says which flows there are.
+        The pair, whose first run of floodway has the flows.
     folder
-        Where the other simulator runs.
+        The folder of the other simulator's run.
     """
     run = pair.ours[0]
-    sets = [(path, value) for path, _, value in (each.partition("=") for each in run.sets)]
+    sets = [(path, value) for path, _, value in (setting.partition("=") for setting in run.sets)]
     scenario = floodway.load(run.scenario, sets=[*sets, ("limit", BEGINNING)])
     flows = floodway.run(scenario, threads=1).flows
     hosts = sum(not is_switch for _, is_switch in scenario.native.nodes)
     (folder / MATRIX).write_text(connection_matrix(flows, hosts=hosts), encoding="utf-8")
     return Work(
         arguments=("-nodes", str(hosts), *ARGUMENTS),
-        scenarios=tuple(each.scenario for each in pair.ours),
+        scenarios=tuple(our_run.scenario for our_run in pair.ours),
         flows=flows.height,
         check=lambda printed: _checked(printed, flows=flows.height, sent=sum(_sizes(flows))),
     )
 
 
 def connection_matrix(flows: pl.DataFrame, *, hosts: int) -> str:
-    """Return flows as htsim reads them, with as many packets each."""
+    """Return the connection matrix of flows for htsim, each with the same number of packets."""
     columns = flows.select("source", "destination", "start_us").iter_rows()
     lines = (
         f"{_number(source)}->{_number(destination)} id {flow} start {round(start * 1e6)} size {size}"
@@ -70,7 +70,7 @@ def connection_matrix(flows: pl.DataFrame, *, hosts: int) -> str:
 
 
 def _sizes(flows: pl.DataFrame) -> Iterator[int]:
-    """Yield the size of each flow in packets of theirs."""
+    """Yield the bytes of each flow in whole packets of htsim."""
     return (-(-size // OURS) * THEIRS for size in flows["size_bytes"])
 
 
@@ -80,10 +80,10 @@ def _number(host: str) -> int:
 
 
 def _checked(printed: str, *, flows: int, sent: int) -> str:
-    found = [int(size) if size else None for size in FINISHED.findall(printed)]
-    if len(found) != flows:
-        raise OtherWorkError(f"htsim finished {len(found):,} of {flows:,} flows")
-    total = sum(size or 0 for size in found)
+    sizes = [int(size) if size else None for size in FINISHED.findall(printed)]
+    if len(sizes) != flows:
+        raise OtherWorkError(f"htsim finished {len(sizes):,} of {flows:,} flows")
+    total = sum(size or 0 for size in sizes)
     if total not in {0, sent}:
         raise OtherWorkError(f"htsim acknowledged {total:,} bytes, and {sent:,} were to be sent")
     return f"{flows:,} flows of {sent // THEIRS:,} packets in all finished in both"

@@ -1,4 +1,4 @@
-"""A small program that starts another and writes what it used.
+"""A small program that starts another one and writes its resource usage.
 
 `launcher.py FOLDER STDOUT STDERR COMMAND...`. Linux counts the memory of the process that starts a program
 into the peak of that program. This one imports next to nothing and takes some 10 MB, which is the least

@@ -29,9 +29,9 @@ class Listing:
     Attributes
     ----------
     cases, counts, pairs, scaling
-        What is measured.
+        The measurements of the set.
     training
-        What a build with a profile is trained with.
+        The runs that a build with a profile is trained with.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -76,16 +76,16 @@ class Listing:
 
 
 def chosen(listed: Sequence[Named], names: Sequence[str]) -> tuple[Named, ...]:
-    """Return the cases or pairs of these names, or all where none is named.
+    """Return the cases or pairs of these names, or all without names.
 
     Raises
     ------
     FloodwayError
-        There is none of that name.
+        There is no case or pair of a name.
     """
-    known = [each.name for each in listed]
+    allowed = [case.name for case in listed]
     for name in names:
-        if name not in known:
-            text, near = not_a_choice(name, what="in the set", allowed=known)
-            raise UnknownNameError(text, given=name, allowed=tuple(known), nearest=near)
-    return tuple(each for each in listed if not names or each.name in names)
+        if name not in allowed:
+            text, near = not_a_choice(name, what="in the set", allowed=allowed)
+            raise UnknownNameError(text, given=name, allowed=tuple(allowed), nearest=near)
+    return tuple(case for case in listed if not names or case.name in names)

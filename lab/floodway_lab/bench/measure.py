@@ -34,56 +34,56 @@ def measured(
     Parameters
     ----------
     program
-        What measures a run.
+        The program that measures a run.
     cases
-        What to run.
+        The cases to run.
     runs
-        How many runs each case has.
+        Number of runs of each case.
     threads
-        On how many threads, each for itself.
+        Numbers of threads, each of which every case is run with.
     on_message
-        Hears of each run before it begins.
+        Called with a line before each run.
 
     Returns
     -------
     tuple
-        What was measured, and what was not.
+        The measurements, and the cases that were skipped.
 
     Raises
     ------
     FloodwayError
-        A run failed, or differs in what it simulated from another of its case.
+        A run failed, or simulated something else than another run of its case.
     """
     skipped = [Skipped(case.name, why) for case in cases if (why := unset(case.scenario))]
-    left_out = {each.name for each in skipped}
+    left_out = {omission.name for omission in skipped}
     order = [(case, number) for case in cases if case.name not in left_out for number in threads]
-    found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    by_case: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for turn in range(runs):
         for case, number in order:
             on_message(f"run {turn + 1} of {runs}: {case.name}, {number} thread{'' if number == 1 else 's'}")
-            found.setdefault((case.name, number), []).append(program.run(case.scenario, threads=number))
-    _refuse_differences(found)
+            by_case.setdefault((case.name, number), []).append(program.run(case.scenario, threads=number))
+    _refuse_differences(by_case)
     results = (
-        Measured(case=case, threads=number, runs=tuple(each)) for (case, number), each in found.items()
+        Measured(case=case, threads=number, runs=tuple(group)) for (case, number), group in by_case.items()
     )
     return list(results), skipped
 
 
 def unset(scenario: str) -> str | None:
-    """Say which variable in the name of a file is not set; none where all are."""
+    """Return a sentence on the first variable in a file's name that is not set; `None` if all are set."""
     missing = [name for name in re.findall(r"\$\{(\w+)\}", scenario) if name not in os.environ]
     return f"{missing[0]} is not set" if missing else None
 
 
-def _refuse_differences(found: dict[tuple[str, int], list[dict[str, Any]]]) -> None:
+def _refuse_differences(by_case: dict[tuple[str, int], list[dict[str, Any]]]) -> None:
     """Refuse runs of a case whose simulations differ; the number of threads must not matter."""
     first: dict[str, tuple[object, ...]] = {}
-    for (case, threads), runs in found.items():
+    for (case, threads), runs in by_case.items():
         for run in runs:
-            own = (run["packet_hops"], run["simulated_us"], run["flows_finished"])
-            if first.setdefault(case, own) != own:
+            simulated = (run["packet_hops"], run["simulated_us"], run["flows_finished"])
+            if first.setdefault(case, simulated) != simulated:
                 raise FloodwayError(
-                    f"{case} on {threads} threads came to {own} packet-hops, us and flows, "
+                    f"{case} on {threads} threads came to {simulated} packet-hops, us and flows, "
                     f"and to {first[case]} before: it is not deterministic"
                 )
 
@@ -96,16 +96,16 @@ def counted(
     Parameters
     ----------
     program
-        What measures a run.
+        The program that measures a run.
     counts
-        What to count.
+        The pairs of runs whose instructions are counted.
     on_message
-        Hears of each count before it begins.
+        Called with a line before each count.
 
     Returns
     -------
     tuple
-        Instructions per packet-hop by name, and what was not counted.
+        Instructions per packet-hop by name, and the counts that were skipped.
 
     Raises
     ------
@@ -115,13 +115,13 @@ def counted(
     if shutil.which("valgrind") is None:
         return {}, [Skipped(count.name, NO_VALGRIND) for count in counts]
     skipped = [Skipped(count.name, why) for count in counts if (why := unset(count.scenario))]
-    left_out = {each.name for each in skipped}
-    found = {}
+    left_out = {omission.name for omission in skipped}
+    ratios = {}
     for count in counts:
         if count.name in left_out:
             continue
         on_message(f"instructions: {count.name}")
         short, fewer = program.instructions(count.scenario, sets=count.short)
         long, more = program.instructions(count.scenario, sets=count.long)
-        found[count.name] = round((more - fewer) / (long["packet_hops"] - short["packet_hops"]), 1)
-    return found, skipped
+        ratios[count.name] = round((more - fewer) / (long["packet_hops"] - short["packet_hops"]), 1)
+    return ratios, skipped

@@ -30,9 +30,9 @@ class Case:
     Parameters
     ----------
     name
-        What results call it.
+        Its name in results.
     what
-        What it shows, in a few words.
+        Its purpose, in a few words.
     scenario
         Its file; variables of the environment are written `${NAME}`.
     """
@@ -49,13 +49,13 @@ class Count:
     Parameters
     ----------
     name
-        What results call it.
+        Its name in results.
     what
-        What it shows, in a few words.
+        Its purpose, in a few words.
     scenario
         Its file.
     short, long
-        What is set in it, `path=value`, in each of the two runs.
+        Settings of each of the two runs, `path=value`.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Scaling:
     payload
         Bytes of payload of a packet.
     most_hosts_simulated
-        Up to so many hosts, cache misses are counted by simulation.
+        The most hosts of a network whose cache misses are counted by simulation.
     """
 
     scenario: str
@@ -89,14 +89,14 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Skipped:
-    """What was not measured, and why.
+    """A case, count or pair that was not measured, with the reason.
 
     Parameters
     ----------
     name
-        Of the case or count.
+        The name of the case, count or pair.
     reason
-        Why.
+        The reason, in a sentence.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Measured:
     threads
         Threads that each run used.
     runs
-        What each run printed.
+        The document that each run printed.
     """
 
     case: str
@@ -143,11 +143,11 @@ class Run:
     Parameters
     ----------
     name
-        What it simulates on its hosts and switches, in a few words.
+        The simulated functions of its hosts and switches, in a few words.
     scenario
         Its file; variables of the environment are written `${NAME}`.
     sets
-        What is set in it, `path=value`.
+        Its settings, `path=value`.
     """
 
     name: str
@@ -162,17 +162,17 @@ class Pair:
     Parameters
     ----------
     name
-        What results call it.
+        Its name in results.
     what
         The work, in a few words.
     peer
         The other simulator: `htsim` or `hpcc-ns3`.
     theirs
-        What the other simulator simulates on hosts and switches, in a few words.
+        The simulated functions of the other simulator's hosts and switches, in a few words.
     ours
         Runs of floodway, the one that is nearest to theirs first.
     reference
-        The file of completion times that theirs has to reach; none where floodway's are taken.
+        The file of completion times that theirs has to reach; `None` where it has to reach floodway's.
     """
 
     name: str
@@ -196,9 +196,9 @@ class Peer:
     program
         Its binary.
     command
-        How it is called: a template with `{program}`, `{folder}` and `{arguments}`.
+        The command that starts it: a template with `{program}`, `{folder}` and `{arguments}`.
     version, commit, flags
-        What it says of itself: a name or number, the commit, and the compiler's flags.
+        Its version, its commit, and the flags of the compiler.
     """
 
     name: str
@@ -212,7 +212,7 @@ class Peer:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """What a whole process used.
+    """Resource usage of a whole process.
 
     Parameters
     ----------
@@ -238,13 +238,13 @@ class Paired:
     pair
         The pair.
     run
-        Which of its runs of floodway.
+        The run of floodway.
     peer
         The build of the other simulator.
     work
-        What both did, as far as it can be known.
+        The work that both did, in a sentence, as far as it can be known.
     theirs, ours
-        What each run used, one of each a turn.
+        Resource usage of each run, one of each a turn.
     """
 
     pair: Pair

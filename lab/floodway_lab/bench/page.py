@@ -88,4 +88,4 @@ def _table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def written(page: str, name: str, block: str) -> str:
     """Put a block between its marker lines; a page without them stays unchanged."""
     marks = re.compile(rf"(<!-- begin: {name} -->\n).*(<!-- end: {name} -->)", flags=re.DOTALL)
-    return marks.sub(lambda found: f"{found[1]}\n{block}\n\n{found[2]}", page)
+    return marks.sub(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", page)

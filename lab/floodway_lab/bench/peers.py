@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["MANIFEST", "PEERS", "VARIABLE", "called", "folder_of_peers", "manifest"]
 
 VARIABLE, MANIFEST = "FLOODWAY_PEERS", "peers.toml"
-#: What a manifest may name.
+#: Keys of a manifest.
 PEERS = ("htsim", "hpcc-ns3")
 REQUIRED = ("name", "program", "version", "commit", "flags")
 KEYS = (*REQUIRED, "command")
@@ -38,10 +38,10 @@ def folder_of_peers() -> Path:
     FloodwayError
         The environment does not name it.
     """
-    given = os.environ.get(VARIABLE)
-    if not given:
+    folder = os.environ.get(VARIABLE)
+    if not folder:
         raise FloodwayError(HELP)
-    return Path(given).resolve()
+    return Path(folder).resolve()
 
 
 def manifest(folder: Path) -> dict[str, Peer]:
@@ -50,7 +50,7 @@ def manifest(folder: Path) -> dict[str, Peer]:
     Raises
     ------
     InputError
-        The manifest is missing, or says something it cannot mean.
+        The manifest is missing or invalid.
     """
     file = folder / MANIFEST
     try:
@@ -63,13 +63,13 @@ def manifest(folder: Path) -> dict[str, Peer]:
     tables = document.get("peer")
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise _fault(file, "peer", "needs a [[peer]] for each simulator", given=tables)
-    found: dict[str, Peer] = {}
+    peers: dict[str, Peer] = {}
     for number, table in enumerate(tables, start=1):
         peer = _peer(file, table, at=f"peer[{number}]")
-        if peer.name in found:
+        if peer.name in peers:
             raise _fault(file, f"peer[{number}].name", "is there twice", given=peer.name)
-        found[peer.name] = peer
-    return found
+        peers[peer.name] = peer
+    return peers
 
 
 def _peer(file: Path, table: Mapping[str, Any], *, at: str) -> Peer:

@@ -22,7 +22,7 @@ _MISSES = re.compile(r"(D1|LLd) +misses: +([\d,]+)")
 
 
 def built(root: Path) -> Program:
-    """Build the program, and say where it is.
+    """Build the program, and return it.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def built(root: Path) -> Program:
         [*BUILD, "--message-format=json"], cwd=root, stdout=subprocess.PIPE, text=True, check=False
     )
     lines = [json.loads(line) for line in completed.stdout.splitlines() if line.startswith("{")]
-    made = [line["executable"] for line in lines if line.get("executable")]
-    if completed.returncode != 0 or not made:
+    executables = [line["executable"] for line in lines if line.get("executable")]
+    if completed.returncode != 0 or not executables:
         raise FloodwayError(f"`{' '.join(BUILD)}` failed, with what it says above")
-    return Program((made[-1],))
+    return Program((executables[-1],))
 
 
 class Program:
@@ -50,7 +50,7 @@ class Program:
     Parameters
     ----------
     command
-        How it is called.
+        The command that starts it.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -66,21 +66,21 @@ class Program:
         scenario
             Its file.
         sets
-            What is set in it, `path=value`.
+            Settings, `path=value`.
         threads
             Threads of the run.
         build_only
-            Whether only to read and build it.
+            Whether to stop after the network is built.
 
         Returns
         -------
         dict
-            What the program printed.
+            The document that the program printed.
 
         Raises
         ------
         FloodwayError
-            It failed, with what it said.
+            It failed; the text has its own message.
         """
         command = self.call(scenario, sets=sets, threads=threads)
         if build_only:
@@ -97,12 +97,12 @@ class Program:
         Returns
         -------
         tuple
-            What the program printed, and the instructions that it took in all.
+            The document that the program printed, and the number of instructions that it took.
 
         Raises
         ------
         FloodwayError
-            It failed, with what it said.
+            It failed; the text has its own message.
         """
         tool = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}")
         completed = _completed([*tool, *self.command, *_arguments(scenario, sets)])
@@ -117,21 +117,22 @@ class Program:
         Returns
         -------
         tuple
-            What the program printed, and misses of data by cache: `D1`, the first level, and `LLd`, the last.
+            The document that the program printed, and misses of data by cache: `D1`, the first level, and
+            `LLd`, the last.
 
         Raises
         ------
         FloodwayError
-            It failed, with what it said.
+            It failed; the text has its own message.
         """
         tool = ("valgrind", "--tool=cachegrind", "--cache-sim=yes", f"--cachegrind-out-file={os.devnull}")
         completed = _completed([*tool, *self.command, *_arguments(scenario, sets)])
-        found = {level: int(count.replace(",", "")) for level, count in _MISSES.findall(completed.stderr)}
-        return _printed(completed.stdout), found
+        misses = {level: int(count.replace(",", "")) for level, count in _MISSES.findall(completed.stderr)}
+        return _printed(completed.stdout), misses
 
 
 def _arguments(scenario: str, sets: Sequence[str]) -> list[str]:
-    return [os.path.expandvars(scenario), *(part for each in sets for part in ("--set", each))]
+    return [os.path.expandvars(scenario), *(part for setting in sets for part in ("--set", setting))]
 
 
 def _completed(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["HEAD", "drawing", "measure", "rows"]
 
-#: About so many packets a run, however many hosts send them; a host sends no more and no fewer than these.
+#: Packets of a run, whatever the number of hosts, and the most and the least that a host sends.
 PACKETS, MOST, FEWEST = 800_000, 20_000, 200
-#: Packets a host of the two runs whose cache misses are subtracted.
+#: Packets per host in the two runs whose cache misses are subtracted.
 SHORT, LONG = 50, 100
-#: By which the runs are set.
+#: Keys that the runs set.
 PORTS, FLOW = "topology.fat-tree.k", "workload.permutation.permutation.size"
 HEAD = (
     "hosts",
@@ -52,13 +52,13 @@ def measure(
     Parameters
     ----------
     program
-        What measures a run.
+        The program that measures a run.
     scaling
         The networks.
     runs
-        How many runs each has; their medians count.
+        Number of runs of each network, of which the medians count.
     on_message
-        Hears of each network before it begins.
+        Called with a line before each network.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def _row(done: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _misses(program: Program, scaling: Scaling, *, ports: int, hosts: int) -> dict[str, float | None]:
-    """Count misses of simulated caches; none where valgrind is missing or the network is too large for it."""
+    """Count misses of simulated caches; `None` without valgrind or for a network that is too large for it."""
     if hosts > scaling.most_hosts_simulated or shutil.which("valgrind") is None:
         return {"first_level_misses": None, "last_level_misses": None}
     (short, fewer), (long, more) = (
@@ -108,7 +108,7 @@ def _misses(program: Program, scaling: Scaling, *, ports: int, hosts: int) -> di
 
 
 def rows(data: pl.DataFrame) -> Iterator[tuple[str, ...]]:
-    """Yield what `HEAD` names of each network, as text."""
+    """Yield the row of each network: the cells of `HEAD` as text."""
     for row in data.iter_rows(named=True):
         yield (
             f"{row['hosts']:,}",

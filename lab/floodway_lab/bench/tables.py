@@ -54,13 +54,13 @@ CHANGES = ("what", "unit", "before", "after", "change", "verdict")
 
 def case_rows(entry: Mapping[str, Any], listing: Listing) -> Iterator[tuple[str, ...]]:
     """Yield a row for each case and number of threads."""
-    what = {case.name: case.what for case in listing.cases}
+    descriptions = {case.name: case.what for case in listing.cases}
     single = {case["case"]: case["packet_hops_per_s"] for case in entry["cases"] if case["threads"] == 1}
     for case in entry["cases"]:
         rate, alone, wall = case["packet_hops_per_s"], single.get(case["case"]), case["wall_s_median"]
         yield (
             case["case"],
-            what.get(case["case"], ""),
+            descriptions.get(case["case"], ""),
             str(case["threads"]),
             f"{rate / 1e6:.2f}",
             f"{rate / alone:.2f}" if alone and case["threads"] > 1 else "",
@@ -112,7 +112,7 @@ def _ratio(ratio: Mapping[str, float], turns: int | None) -> str:
 
 
 def pair_notes(entry: Mapping[str, Any]) -> str:
-    """Return what is known of the builds and of the work of the pairs, as a list of Markdown."""
+    """Return notes on the builds and the work of the pairs, as a list in Markdown."""
     pairs = entry.get("pairs", ())
     builds = dict.fromkeys(_build(pair["peer"]) for pair in pairs)
     works = (f"{pair['what']}, {pair['ours']['name']}: {pair['work']}" for pair in pairs if pair["work"])
@@ -120,18 +120,18 @@ def pair_notes(entry: Mapping[str, Any]) -> str:
 
 
 def _build(peer: Mapping[str, str]) -> str:
-    known = [
+    details = [
         f"commit {plain(peer['commit'])}" if peer["commit"] else "",
         f"built with {code(peer['flags'])}" if peer["flags"] else "",
     ]
-    return ", ".join([plain(peer["version"]), *filter(None, known)]) if any(known) else ""
+    return ", ".join([plain(peer["version"]), *filter(None, details)]) if any(details) else ""
 
 
 def count_rows(entry: Mapping[str, Any], listing: Listing) -> Iterator[tuple[str, ...]]:
     """Yield a row for each count of instructions."""
-    what = {count.name: count.what for count in listing.counts}
+    descriptions = {count.name: count.what for count in listing.counts}
     for name, count in entry["instructions"].items():
-        yield name, what.get(name, ""), f"{count:,.0f}"
+        yield name, descriptions.get(name, ""), f"{count:,.0f}"
 
 
 def change_row(change: Change) -> tuple[str, ...]:

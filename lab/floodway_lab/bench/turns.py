@@ -28,7 +28,7 @@ PREPARED = {"htsim": htsim.prepared, "hpcc-ns3": hpcc_ns3.prepared}
 
 
 def missing(pair: Pair, peers: Mapping[str, Peer]) -> str | None:
-    """Return what a pair lacks to be run; None if it lacks nothing."""
+    """Return the reason why a pair cannot be run; None if it can."""
     for file in (*(run.scenario for run in pair.ours), pair.reference or ""):
         if why := unset(file):
             return why
@@ -44,11 +44,11 @@ class Turns:
     Parameters
     ----------
     program
-        What runs a scenario of ours.
+        The program that runs a scenario of ours.
     count
-        How many turns a pair has: a run of theirs in each, and of each of ours.
+        Number of turns of a pair: a run of theirs in each, and of each of ours.
     on_message
-        Hears of each run before it begins.
+        Called with a line before each run.
     """
 
     def __init__(self, program: Program, *, count: int, on_message: Callable[[str], None]) -> None:
@@ -64,16 +64,16 @@ class Turns:
         Parameters
         ----------
         pairs
-            What to run.
+            The pairs to run.
         peers
             The builds of other simulators.
         folder
-            Where each pair gets a folder of its own for its work.
+            The folder in which each pair gets a folder for its work.
 
         Returns
         -------
         tuple
-            What was measured, what could not be run, and what failed.
+            The measured pairs, those that could not be run, and those that failed.
         """
         done: list[Paired] = []
         skipped, failed = [], []
@@ -97,7 +97,7 @@ class Turns:
         FloodwayError
             A program failed or was killed.
         OtherWorkError
-            One did not do what it was to do.
+            A program did not do the work of the pair.
         """
         self.on_message(f"{pair.name}: writing the work")
         work = PREPARED[pair.peer](pair, folder)

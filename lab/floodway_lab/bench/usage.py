@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["used"]
 
-#: Neither the environment nor installed packages: the launcher stays small.
+#: Python without variables of the environment and installed packages, so that the launcher stays small.
 ISOLATED = (sys.executable, "-I", "-S", launcher.__file__)
 
 
@@ -29,14 +29,14 @@ def used(command: Sequence[str], *, folder: Path, name: str) -> tuple[Usage, str
     command
         The program and its arguments.
     folder
-        Where it runs; `NAME.out` and `NAME.err` there take its output.
+        The working folder, in which `NAME.out` and `NAME.err` receive its output.
     name
-        What errors call it.
+        Its name in errors.
 
     Returns
     -------
     tuple
-        What it used, and what it printed.
+        Its resource usage, and its output.
 
     Raises
     ------

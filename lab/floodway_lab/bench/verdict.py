@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_LOSS", "MOST_MORE_INSTRUCTIONS", "Change", "changes", "last_of_kind", "last_two"]
 
-#: A case that has lost more of its packet-hops per second is flagged.
+#: The largest loss of packet-hops per second, as a part, that is not flagged.
 MOST_LOSS = 0.10
-#: A count that has grown by more is flagged: it has no noise.
+#: The largest growth of a count, as a part, that is not flagged: counts have no noise.
 MOST_MORE_INSTRUCTIONS = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """How a number has changed.
+    """The change of a number.
 
     Parameters
     ----------
     name
         The case with its threads, or the count.
     unit
-        Of the numbers.
+        The unit of the numbers.
     before, after
         The numbers.
     flagged
-        Whether that is a loss beyond what is let pass.
+        Whether it is a larger loss than is allowed.
     """
 
     name: str
@@ -43,12 +43,12 @@ class Change:
 
     @property
     def part(self) -> float:
-        """The change as a part of what was before."""
+        """The change as a part of the number before."""
         return self.after / self.before - 1.0
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """Compare what both entries have.
+    """Compare the cases and counts that both entries have.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     if kind(before) != kind(after):
         one, other = (f"{cpu} of {cores} cores" for cpu, cores in (kind(before), kind(after)))
         raise FloodwayError(f"{one} and {other} cannot be compared: times are those of their machine")
-    found = [*_speeds(before, after), *_counts(before, after)]
-    if not found:
+    rows = [*_speeds(before, after), *_counts(before, after)]
+    if not rows:
         raise FloodwayError("the two entries have no case in common")
-    return found
+    return rows
 
 
 def _speeds(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
@@ -121,10 +121,10 @@ def last_of_kind(entries: Sequence[Mapping[str, Any]], new: Mapping[str, Any]) -
     Raises
     ------
     FloodwayError
-        There is none.
+        No earlier entry is of that kind.
     """
-    own = [entry for entry in entries if kind(entry) == kind(new)]
-    if not own:
+    same_kind = [entry for entry in entries if kind(entry) == kind(new)]
+    if not same_kind:
         cpu, cores = kind(new)
         raise FloodwayError(f"no earlier entry is of such a machine ({cpu}, {cores} cores)")
-    return own[-1]
+    return same_kind[-1]

@@ -24,13 +24,14 @@ class Work:
     Parameters
     ----------
     arguments
-        Of the other simulator.
+        Arguments of the other simulator.
     scenarios
         The file of each run of floodway.
     flows
-        How many flows finish.
+        Number of flows that finish.
     check
-        Says what the other simulator did, by what it printed; an `OtherWorkError` where that is other work.
+        Function of the other simulator's output that returns a sentence on its work; it raises an
+        `OtherWorkError` if that is not the work of the pair.
     """
 
     arguments: tuple[str, ...]

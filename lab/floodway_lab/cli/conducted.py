@@ -1,4 +1,4 @@
-"""What all kinds of folders of `floodway validate` share: options that do not fit, progress, interruption."""
+"""Common parts of `floodway validate` for all kinds of folders: refused options, progress, interruption."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["conducted", "print_validation", "refuse"]
 
 
 class Ended(Protocol):
-    """What a validation has found."""
+    """The result of a validation."""
 
     @property
     def complete(self) -> bool:
@@ -44,8 +44,8 @@ def refuse(request: Request, options: Iterable[tuple[str, bool]], contents: str)
     floodway.InputError
         One was given.
     """
-    for option, given in options:
-        if given:
+    for option, is_set in options:
+        if is_set:
             message = f"{option} is for cases of the HPCC simulator, and {request.folder} has {contents}"
             raise InputError(message, key=option)
 

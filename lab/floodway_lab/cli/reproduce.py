@@ -21,15 +21,18 @@ __all__ = ["reproduce"]
 
 def reproduce(names: Sequence[str], request: Request) -> int:
     """Run the figures of papers, all those of a paper in one folder; returns the exit code."""
-    found = asked_for(names)
-    if request.out is not None and len(found) > 1:
-        raise click.BadParameter(f"is one folder, and {len(found)} papers are given", param_hint="--out")
+    selection = asked_for(names)
+    if request.out is not None and len(selection) > 1:
+        raise click.BadParameter(f"is one folder, and {len(selection)} papers are given", param_hint="--out")
     return run_all(
-        ((_title(name, own), own, request.out or Path("out", "reproduce", name)) for name, own in found),
+        (
+            (_title(name, studies), studies, request.out or Path("out", "reproduce", name))
+            for name, studies in selection
+        ),
         request,
     )
 
 
 def _title(name: str, studies: Sequence[Study]) -> str:
-    papers = list(dict.fromkeys(each.paper for each in studies if each.paper))
+    papers = list(dict.fromkeys(study.paper for study in studies if study.paper))
     return papers[0] if len(papers) == 1 else name

@@ -36,8 +36,10 @@ def answer(folder: Path, validation: Validation) -> Document:
     brief = tuple(tuple(row[column] for column in BRIEF) for row in rows)
     first = [f"{result.case.label}: first difference {result.first}" for result in cases if result.first]
     numbers = (
-        Section(title=name, lines=tuple(_notes(own)), tables=(_numbers(own),))
-        for name, own in ((name, list(own)) for name, own in groupby(cases, key=lambda of: of.case.name))
+        Section(title=name, lines=tuple(_notes(results)), tables=(_numbers(results),))
+        for name, results in (
+            (name, list(group)) for name, group in groupby(cases, key=lambda result: result.case.name)
+        )
     )
     return Document(
         title=f"{folder}: held against the results of the HPCC simulator",
@@ -47,7 +49,9 @@ def answer(folder: Path, validation: Validation) -> Document:
         table=Table(columns=tuple(OVERVIEW[column] for column in BRIEF), rows=brief, words=WORDS).shortened(
             "more configurations"
         ),
-        warnings=tuple(f"{each.case.label}: not run: {each.not_run}" for each in cases if each.not_run),
+        warnings=tuple(
+            f"{result.case.label}: not run: {result.not_run}" for result in cases if result.not_run
+        ),
         sections=(
             Section(
                 title="All configurations",

@@ -71,7 +71,7 @@ def run(request: Request) -> int:
 
 
 def _verdict(validation: Validation) -> int:
-    """Say on stderr what failed, and return the exit code."""
+    """Print failures on stderr, and return the exit code."""
     for failure in validation.failures:
         echo(f"error: {failure}", err=True)
     for result in validation.cases:

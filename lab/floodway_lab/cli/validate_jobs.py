@@ -35,7 +35,7 @@ def run(request: Request) -> int:
     print_validation(request, _answer(request.folder, validation), written)
     for row in validation.failed:
         echo(f"error: {failure(row)}", err=True)
-    if not any(each.judged for each in validation.sets):
+    if not any(job_set.judged for job_set in validation.sets):
         echo("warning: no row can be met, so nothing was compared", err=True)
     return FAILED if validation.failed else DONE
 
@@ -52,17 +52,19 @@ def _answer(folder: Path, validation: JobsValidation) -> Document:
             Section(
                 title="Not to be met",
                 lines=tuple(
-                    f"{each.name}, {count:,} rows: {reason}"
-                    for each in sets
-                    for reason, count in each.reasons.items()
+                    f"{job_set.name}, {count:,} rows: {reason}"
+                    for job_set in sets
+                    for reason, count in job_set.reasons.items()
                 ),
             ),
             *(
                 Section(
-                    title=each.name,
-                    lines=tuple(f"{'met' if row.met else 'NOT MET'}: {failure(row)}" for row in each.judged),
+                    title=job_set.name,
+                    lines=tuple(
+                        f"{'met' if row.met else 'NOT MET'}: {failure(row)}" for row in job_set.judged
+                    ),
                 )
-                for each in sets
+                for job_set in sets
             ),
         ),
         data=document(validation),

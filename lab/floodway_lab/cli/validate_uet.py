@@ -36,7 +36,7 @@ def run(request: Request) -> int:
         return INTERRUPTED
     print_validation(request, _answer(request.folder, validation))
     for result in validation.failed:
-        first = result.found[0] if result.found else result.faults[0]
+        first = result.differences[0] if result.differences else result.faults[0]
         echo(f"error: {result.case.label}: {first}", err=True)
     if all(result.verdict == "not run" for result in validation.results):
         echo("warning: no case has run, so nothing was compared", err=True)
@@ -59,7 +59,7 @@ def _answer(folder: Path, validation: UetValidation) -> Document:
         sections=(
             Section(title="All cases", tables=(cases,)),
             *(
-                Section(title=result.case.label, lines=tuple(map(str, result.found[:SHOWN])))
+                Section(title=result.case.label, lines=tuple(map(str, result.differences[:SHOWN])))
                 for result in results
             ),
         ),
@@ -68,6 +68,10 @@ def _answer(folder: Path, validation: UetValidation) -> Document:
 
 
 def _row(result: UetResult) -> tuple[Cell | str, ...]:
-    why = f"{len(result.found)} differences" if result.found else "; ".join(result.faults) or result.reason
+    why = (
+        f"{len(result.differences)} differences"
+        if result.differences
+        else "; ".join(result.faults) or result.reason
+    )
     runs = "-" if result.verdict == "not run" else f"{result.seeds}"
     return result.case.label, f"{len(result.case.connections):,}", runs, verdict_cell(result.verdict), why

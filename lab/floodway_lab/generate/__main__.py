@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def main(root: Path) -> None:
-    """Write the files below `root`; pages of mechanisms that are no more go."""
+    """Write the files below `root`, and remove pages of mechanisms that no longer exist."""
     write(root, code())
-    # What follows imports the builders, which may have been out of date until now.
+    # Imported here: these modules import the builders, which may have been out of date until now.
     from floodway_lab.generate.documents import documents  # noqa: PLC0415
 
     pages = documents(root)
@@ -27,7 +27,7 @@ def main(root: Path) -> None:
 
 
 def write(root: Path, files: Mapping[str, str]) -> None:
-    """Write the files that are not there as they should be."""
+    """Write the files that are missing or out of date."""
     for name, text in files.items():
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)

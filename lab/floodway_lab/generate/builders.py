@@ -124,7 +124,7 @@ def _alias(grammar: Grammar, name: str, schema: Schema) -> str:
         about = f"A quantity with a unit, such as `{schema['examples'][0]!r}`."
     words = [f"{option.value!r}: {option.text}" for option in options(schema) if option.text]
     comment = _comment(about) + "".join("\n" + _comment(f"- {word}", hanging=True) for word in words)
-    target = "str" if name in QUANTITIES else _type(grammar, schema, of=name, quoted=True)
+    target = "str" if name in QUANTITIES else _type(grammar, schema, definition=name, quoted=True)
     return f"{comment}\n{name}: TypeAlias = {target}".lstrip("\n")
 
 
@@ -144,7 +144,7 @@ def _keys(grammar: Grammar) -> str:
         "Parameters",
         [
             *_attributes(schema),
-            ("sets", "Paths of keys with values, written after that, as `--set` of the command line."),
+            ("sets", "Key paths with values, set after the keys, as by `--set` of the command line."),
         ],
     )
     return f'''\
@@ -162,10 +162,15 @@ class Keys:
 
 {textwrap.indent(replaced, "        ")}
 
+        Returns
+        -------
+        Scenario
+            The changed scenario.
+
         Raises
         ------
         ScenarioError
-            If what comes out is not a valid scenario.
+            If the changed scenario is invalid.
         """
         return self._replaced({{{table}}}, sets)
 
@@ -177,7 +182,7 @@ class Keys:
 
 
 def _split(schema: Schema) -> tuple[dict[str, Schema], dict[str, Schema]]:
-    """Split the keys into those that must be there and the others."""
+    """Split the keys into required and optional ones."""
     needed = schema.get("required", [])
     properties = schema.get("properties", {})
     required = {key: form for key, form in properties.items() if key in needed}
@@ -189,28 +194,28 @@ def _attributes(schema: Schema) -> list[tuple[str, str]]:
     return [(attribute(key), form.get("description", "")) for key, form in {**required, **optional}.items()]
 
 
-def _type(grammar: Grammar, schema: Schema, *, of: str = "", quoted: bool = False) -> str:
-    """Return a schema as a type; `of` names the definition that it is, for its forms without a name."""
-    forms = _forms(grammar, schema, of)
+def _type(grammar: Grammar, schema: Schema, *, definition: str = "", quoted: bool = False) -> str:
+    """Return a schema as a type; `definition` is its own name, for forms without one."""
+    forms = _forms(grammar, schema, definition)
     # A slot for which there is no mechanism yet has no form.
     joined = " | ".join(dict.fromkeys(forms)) or "Never"
     # An alias is evaluated, and what it names may come later.
     return repr(joined) if quoted else joined
 
 
-def _forms(grammar: Grammar, schema: Schema, of: str) -> list[str]:
+def _forms(grammar: Grammar, schema: Schema, definition: str) -> list[str]:
     name, tag, words = reference(schema), tagged(schema), options(schema)
     if name is not None:
         return [name]
     if tag is not None:
         target = reference(schema["properties"][tag])
         is_class = target is not None and is_table(grammar.definitions[target])
-        return [str(target) if is_class else _scalar_name(of, tag)]
+        return [str(target) if is_class else _scalar_name(definition, tag)]
     if words:
         return [_literal(option.value for option in words)]
     parts = [*schema.get("anyOf", []), *schema.get("oneOf", [])]
     if parts or "enum" in schema:
-        return [form for part in parts for form in _forms(grammar, part, of)]
+        return [form for part in parts for form in _forms(grammar, part, definition)]
     return [_plain(grammar, schema)]
 
 

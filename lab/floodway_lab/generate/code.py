@@ -35,7 +35,7 @@ def _schema(grammar: Grammar) -> str:
 
 
 def _formatted(source: str, file: str) -> str:
-    """Give Python source the form of the rest."""
+    """Format Python source like the rest of the repository."""
     ruff = [sys.executable, "-m", "ruff"]
     # In an `__init__.py` unused imports are kept.
     file = file.replace("__init__", "module")

@@ -8,7 +8,7 @@ from floodway.cli.app import app
 
 __all__ = ["page"]
 
-#: Wide enough that no line of help depends on the terminal.
+#: Width of the help in columns, so that it does not depend on the terminal.
 WIDTH = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
 VERBS = (
     "run",

@@ -1,6 +1,6 @@
-"""Where each number of a paper stands in the code: the citations of `crates/mechanisms`, and their page.
+"""Citations of papers in `crates/mechanisms`, and their page: where each number of a paper is in the code.
 
-A citation is a comment line of its own above the statement that does it:
+A citation is a comment line of its own above the statement that implements the number:
 
     // Eq. 4: Rt = Rt + Rai.
     // Algorithm 1, lines 6 and 7: the busiest link.
@@ -98,7 +98,7 @@ PLACE = "|".join(
 )
 SOURCE = "|".join(re.escape(name) for name in SOURCES)
 CITATION = re.compile(rf"\s*// (?:(?P<source>{SOURCE}), )?(?P<place>{PLACE}): (?P<words>\S.*\.|\S.*\?)")
-#: What looks like the number of a source, in any form.
+#: A text that looks like the number of a source, in any form.
 NUMBER = re.compile(
     r"\b(?:Eqs?\.|[Ee]quations?|Alg\.|Algorithms?|Figs?\.|[Ff]igures?|[Ss]ections?|[Cc]lauses?|Annex|Theorem|Lemma"
     r"|[Ll]ines?)\s+(?:\d|[IVX]+\b)|§|\b[Co]\d+-\d+\b|\b31[A-D]\.\d|\beq\.\s*\d"
@@ -114,7 +114,7 @@ REGISTERED = re.compile(r"(?P<macro>\w+)! \{\n(?P<lines>(?:    \w+ => \w+,\n)+)\
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
-    """A number of a source, and where the code does what it numbers.
+    """A number of a source, with its place in the code.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Citation:
     place
         The number, such as `Eq. 4`.
     words
-        What it is.
+        The description behind the number.
     function
         The function or constant, with its type where it has one.
     """
@@ -151,7 +151,7 @@ class Citation:
 
     @property
     def covered(self) -> list[tuple[str, int]]:
-        """The lines of an algorithm that it is for, such as `("Algorithm 1", 6)`."""
+        """The lines of an algorithm that it cites, such as `("Algorithm 1", 6)`."""
         algorithm, _, lines = self.place.partition(", ")
         numbers = [int(number) for number in re.findall(r"\d+", lines)]
         if not numbers:
@@ -163,7 +163,7 @@ class _Source:
     """The text of a file, up to its tests."""
 
     def __init__(self, text: str) -> None:
-        tests = next((found for found in TESTS.finditer(text) if found["end"] == " {"), None)
+        tests = next((match for match in TESTS.finditer(text) if match["end"] == " {"), None)
         self.lines = (text[: tests.start()] if tests else text).splitlines()
 
     def comments(self) -> Iterator[int]:
@@ -193,7 +193,7 @@ class _Source:
         return next((line for line in self.lines[at:] if not re.match(r"\s*(?://.*|#\[.*|)$", line)), "")
 
     def function(self, comment: int) -> str:
-        """Return what a comment stands in, or above."""
+        """Return the function or constant that a comment is in, or above."""
         indent = _indent(self.lines[comment])
         item = ITEM.match(self._below(comment))
         if item is None:
@@ -203,8 +203,8 @@ class _Source:
             return ""
         outer = (line for line in reversed(self.lines[:comment]) if line and not line[0].isspace())
         # An attribute of an item outside of types follows what closes the type before it.
-        of = TYPE.match(next(outer, "")) if _indent(item.string) else None
-        return f"{of['name']}::{item['name']}" if of else item["name"]
+        owner = TYPE.match(next(outer, "")) if _indent(item.string) else None
+        return f"{owner['name']}::{item['name']}" if owner else item["name"]
 
 
 def _indent(line: str) -> int:
@@ -216,9 +216,9 @@ def _sources(root: Path) -> Iterator[tuple[str, _Source]]:
     folder = root / MECHANISMS
     texts = {file: file.read_text(encoding="utf-8") for file in sorted(folder.rglob("*.rs"))}
     tests = {
-        (file.parent if file.stem in {"lib", "mod"} else file.with_suffix("")) / f"{found['name']}.rs"
+        (file.parent if file.stem in {"lib", "mod"} else file.with_suffix("")) / f"{match['name']}.rs"
         for file, text in texts.items()
-        for found in TESTS.finditer(text)
+        for match in TESTS.finditer(text)
     }
     for file, text in texts.items():
         if file not in tests:
@@ -227,12 +227,12 @@ def _sources(root: Path) -> Iterator[tuple[str, _Source]]:
 
 def citations(root: Path) -> list[Citation]:
     """Return all citations below `root`, the repository, file by file."""
-    found = []
+    entries = []
     for file, source in _sources(root):
         for at in source.comments():
             match = CITATION.fullmatch(source.lines[at])
             if match is not None:
-                found.append(
+                entries.append(
                     Citation(
                         file=file,
                         line=at + 1,
@@ -242,18 +242,18 @@ def citations(root: Path) -> list[Citation]:
                         function=source.function(at),
                     )
                 )
-    return found
+    return entries
 
 
 def unparsed(root: Path) -> list[str]:
     """Return the comments that seem to cite a number in another form, which the page would miss."""
-    found = []
+    comments = []
     for file, source in _sources(root):
         plain = ((at, source.lines[at]) for at in source.comments())
         missed = [(at, line) for at, line in plain if NUMBER.search(line) and not CITATION.fullmatch(line)]
         missed += [(at, text) for at, text in source.remarks() if NUMBER.search(text)]
-        found += [f"{file}:{at + 1}: {text.strip()}" for at, text in sorted(missed)]
-    return found
+        comments += [f"{file}:{at + 1}: {text.strip()}" for at, text in sorted(missed)]
+    return comments
 
 
 def mechanisms(root: Path) -> Mapping[str, str]:
@@ -287,10 +287,10 @@ def page(root: Path, written: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table(found: Iterable[Citation]) -> str:
+def _table(entries: Iterable[Citation]) -> str:
     rows = [
         f"| {citation.number} | {cell(citation.words)} | `{citation.file}`: `{citation.function}` |"
-        for citation in sorted(found, key=_order)
+        for citation in sorted(entries, key=_order)
     ]
     return "\n".join(["| number | what it is | file and function |", "|---|---|---|", *rows]) if rows else ""
 

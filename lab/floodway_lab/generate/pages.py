@@ -1,4 +1,4 @@
-"""Pages of the documentation about what a scenario can name."""
+"""Pages of the documentation about mechanisms, topologies, workloads and keys."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ several: `fabric.preset`. `floodway explain NAME` says what is published and wha
 def pages() -> Mapping[str, str]:
     """Return every page: its text by its path in the repository."""
     grammar = Grammar.current()
-    found = {
+    mechanism_pages = {
         f"docs/mechanisms/{entry.full_name}.md": f"{WRITTEN}\n\n{page_of(entry)}"
-        for entry in _of("mechanism")
+        for entry in _entries_of("mechanism")
     }
     return {
-        **found,
+        **mechanism_pages,
         "docs/mechanisms/index.md": _mechanisms(),
         "docs/topologies.md": _topologies(),
         "docs/workloads.md": _workloads(grammar),
@@ -58,18 +58,18 @@ def mechanism_table(*, folder: str) -> str:
     """Return a table of all mechanisms; their pages are in `folder`, as the page with the table sees it."""
     rows = [
         f"| `{entry.slot}` | [`{entry.name}`]({folder}{entry.full_name}.md) | {cell(entry.summary)} |"
-        for entry in _of("mechanism")
+        for entry in _entries_of("mechanism")
     ]
     return "\n".join(["| slot | name | what it is |", "|---|---|---|", *rows])
 
 
-def _of(kind: str) -> Iterable[Entry]:
+def _entries_of(kind: str) -> Iterable[Entry]:
     return (entry for entry in entries() if entry.kind == kind)
 
 
 def _mechanisms() -> str:
     groups: dict[str, list[Entry]] = defaultdict(list)
-    for entry in _of("mechanism"):
+    for entry in _entries_of("mechanism"):
         groups[entry.slot].append(entry)
     parts = [
         "# Mechanisms",
@@ -89,7 +89,7 @@ def _topologies() -> str:
         WRITTEN,
         ABOUT_TOPOLOGIES,
     ]
-    for entry in _of("topology"):
+    for entry in _entries_of("topology"):
         parts += [f"## {entry.name}", entry.summary, *body_of(entry, "###")]
     presets = [entry for entry in entries() if entry.kind == "preset"]
     if presets:
@@ -111,22 +111,24 @@ def _workloads(grammar: Grammar) -> str:
         ABOUT_WORKLOADS,
         parameter_table(_common(table_of(grammar, "Workload"))),
     ]
-    for entry in _of("workload"):
+    for entry in _entries_of("workload"):
         parts += [f"## {entry.name}", entry.summary, *body_of(entry, "###")]
     rows = [
         f"| `{entry.name}` | {cell(entry.summary)} | {cell(entry.sections[0].text)} |"
-        for entry in _of("sizes")
+        for entry in _entries_of("sizes")
     ]
     table = "\n".join(["| name | what it is | source |", "|---|---|---|", *rows])
     parts += ["## Distributions of sizes", "Published distributions of flow sizes, by name.", table]
-    models = [f"| `{entry.name}` | {cell(entry.summary)} | {cell(entry.source)} |" for entry in _of("model")]
+    models = [
+        f"| `{entry.name}` | {cell(entry.summary)} | {cell(entry.source)} |" for entry in _entries_of("model")
+    ]
     table = "\n".join(["| name | what it is | source |", "|---|---|---|", *models])
     parts += ["## Language models", "Published models, by name: `training.model`.", table]
     return "\n\n".join(parts) + "\n"
 
 
 def _common(table: TableOf) -> list[Parameter]:
-    kinds = {entry.name for entry in _of("workload")}
+    kinds = {entry.name for entry in _entries_of("workload")}
     return [parameter for parameter in table.parameters if parameter.key not in kinds]
 
 

@@ -16,7 +16,7 @@ from floodway_lab.bench.history import revision_of
 from floodway_lab.reproduction.mutants import mutants_of, tried
 from floodway_lab.reproduction.pages import (
     PAPERS,
-    Made,
+    Provenance,
     mutants_page,
     overview_page,
     results_page,
@@ -56,7 +56,7 @@ def mutants(*, names: tuple[str, ...], out: Path, jobs: int | None, write: bool)
     if unknown:
         sys.exit(f"error: {unknown[0]!r} has no mutants; allowed: {', '.join(files)}")
     studies = {paper.name: {file.stem: file for file in paper.files} for paper in papers()}
-    found = {
+    by_paper = {
         name: tried(
             mutants_of(files[name]),
             studies[name],
@@ -66,9 +66,14 @@ def mutants(*, names: tuple[str, ...], out: Path, jobs: int | None, write: bool)
         )
         for name in chosen
     }
-    missed = [f"{name}: {each.mutant.name}" for name, own in found.items() for each in own if not each.worse]
+    missed = [
+        f"{name}: {result.mutant.name}"
+        for name, results in by_paper.items()
+        for result in results
+        if not result.worse
+    ]
     if write and not names:
-        replace_file(PAGE, mutants_page(found, _made("make mutants")).encode())
+        replace_file(PAGE, mutants_page(by_paper, _provenance("make mutants")).encode())
     if missed:
         sys.exit(f"error: not noticed: {'; '.join(missed)}")
 
@@ -113,20 +118,20 @@ def pages(*, names: tuple[str, ...]) -> None:
         full = judge(studies, RESULTS / name)
         if full is None:
             sys.exit(f"error: {RESULTS / name}: keeps no numbers; first: {PROGRAM} numbers {name}")
-        made = _made(f"{PROGRAM} pages {name}")
+        provenance = _provenance(f"{PROGRAM} pages {name}")
         few = judge(studies, RESULTS / name, quick=True)
-        replace_file(RESULTS / f"{name}.md", results_page(name, full, few, made).encode())
-        own = json.dumps(statements_of(full, made), indent=1, ensure_ascii=False)
-        replace_file(RESULTS / name / STATEMENTS, f"{own}\n".encode())
+        replace_file(RESULTS / f"{name}.md", results_page(name, full, few, provenance).encode())
+        text = json.dumps(statements_of(full, provenance), indent=1, ensure_ascii=False)
+        replace_file(RESULTS / name / STATEMENTS, f"{text}\n".encode())
     files = {name: RESULTS / name / STATEMENTS for name in PAPERS}
-    found = {
+    statements = {
         name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.exists()
     }
-    replace_file(RESULTS / "index.md", overview_page(found).encode())
+    replace_file(RESULTS / "index.md", overview_page(statements).encode())
 
 
-def _made(command: str) -> Made:
-    return Made(command=command, date=_today(), revision=_revision())
+def _provenance(command: str) -> Provenance:
+    return Provenance(command=command, date=_today(), revision=_revision())
 
 
 def _today() -> str:

@@ -1,7 +1,7 @@
 """Numbers of studies that the repository keeps, from which claims are judged without the runs.
 
-A file has the study's table of all numbers, with the time that each run took, and says which engine made the
-runs and when. A run is found in it by its scenario as written and its seed, whatever engine is here now.
+A file has the study's table of all numbers, the time that each run took, the engine of the runs and the date.
+A run is found in it by its scenario as written and its seed, whatever the present engine is.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Kept", "file_of", "finished", "keep"]
 
-#: In a paper's folder: the files of its studies, and in a folder inside those of the quick form.
+#: Names in a paper's folder: the file of a study, and the folder of the files of the quick form.
 NUMBERS, QUICK = "numbers", "quick"
-#: The key of what a file says besides its table.
+#: The key of a file's metadata.
 HEAD = "floodway"
-#: The options of a metric that has none.
+#: The options of a metric without options.
 NO_OPTIONS = asdict(Options())
 
 
@@ -50,7 +50,7 @@ def file_of(folder: Path, study: str, *, quick: bool) -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """What is kept of a study; nothing by default.
+    """Numbers that are kept of a study; none by default.
 
     Attributes
     ----------
@@ -72,12 +72,12 @@ class Kept:
 
     @classmethod
     def read(cls, file: Path) -> Kept:
-        """Read what `keep` wrote; where there is no file, nothing is kept.
+        """Read a file of `keep`; without a file, nothing is kept.
 
         Raises
         ------
         OutputError
-            If it cannot be read, or is another file.
+            If the file cannot be read, or has another form.
         """
         if not file.exists():
             return cls()
@@ -96,7 +96,7 @@ class Kept:
             The study as it is now, with its runs.
         """
         metrics = metrics_of(study)
-        same = {each.name for each in metrics} - set(self.lacks(study))
+        same = {metric.name for metric in metrics} - set(self.lacks(study))
         rows: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
         for row in self.table.iter_rows(named=True):
             rows[row["scenario"], row["seed"]].append(row)
@@ -121,15 +121,17 @@ class Kept:
         )
 
     def lacks(self, study: Study) -> tuple[str, ...]:
-        """Return the names of a study's metrics that are not kept, or were of something else."""
+        """Return the names of a study's metrics that are not kept, or that have another definition now."""
         return tuple(
-            each.name for each in metrics_of(study) if self.metrics.get(each.name) != _definition(each)
+            metric.name
+            for metric in metrics_of(study)
+            if self.metrics.get(metric.name) != _definition(metric)
         )
 
     def wall_s(self, runs: Sequence[Run]) -> dict[str, float]:
         """Return by key the seconds that these runs took, of those that are kept and did not fail."""
-        own = self.table.filter(pl.col("wall_s").is_not_null()).select("scenario", "seed", "wall_s")
-        took = {(written, seed): wall_s for written, seed, wall_s in own.iter_rows()}
+        rows = self.table.filter(pl.col("wall_s").is_not_null()).select("scenario", "seed", "wall_s")
+        took = {(written, seed): wall_s for written, seed, wall_s in rows.iter_rows()}
         return {run.key: took[run.written, run.seed] for run in runs if (run.written, run.seed) in took}
 
 
@@ -148,9 +150,9 @@ def finished(
     study, runs
         The study with its runs.
     store
-        Where the runs are; other studies of the paper may be unfinished there.
+        The store of the runs, in which other studies of the paper may be unfinished.
     command
-        What runs them, for the error.
+        The command that runs them, for the error.
     on_message
         Called for a metric that nothing needs and that cannot be computed.
 
@@ -194,13 +196,13 @@ def keep(  # noqa: PLR0913 (what a file says)
     Parameters
     ----------
     part
-        What `finished` returned.
+        The study with its numbers, as `finished` returned it.
     store
-        The runs, which know how long they took.
+        The store of the runs, with the time that each took.
     file
-        Its folder is made if it does not exist.
+        The file to write; its folder is made if it does not exist.
     date, revision, pictures
-        As `Kept` has them.
+        As in `Kept`.
 
     Raises
     ------
@@ -222,19 +224,21 @@ def keep(  # noqa: PLR0913 (what a file says)
 
 
 def _definition(metric: Metric) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return what a metric is, as JSON has it: its kind, and the options that it has."""
+    """Return the definition of a metric in JSON: its kind and its options."""
     options = {name: value for name, value in asdict(metric.options).items() if value != NO_OPTIONS[name]}
     return json.loads(json.dumps({"kind": metric.kind_name, **options}))
 
 
 def _fields(kind: type[RunFacts | Value], row: Mapping[str, Any]) -> dict[str, Any]:
-    return {each.name: row[each.name] for each in fields(kind)}
+    return {column.name: row[column.name] for column in fields(kind)}
 
 
 def _of_another_engine(folder: Path) -> str:
-    """Say which engine a folder is of, if it is not the one here: then none of its runs is found."""
+    """Return a remark on the engine of a folder, if it is not the present one: then no run is found in it."""
     try:
-        found = read_json(folder / STUDY_FILE)["engine"]
+        stored_engine = read_json(folder / STUDY_FILE)["engine"]
     except (OSError, ValueError, KeyError, TypeError):
         return ""
-    return "" if found == engine() else f" (the folder is of the engine {found}, and this is {engine()})"
+    if stored_engine == engine():
+        return ""
+    return f" (the folder is of the engine {stored_engine}, and this is {engine()})"

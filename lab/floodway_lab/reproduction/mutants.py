@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from floodway.study.format.model import Sets
     from floodway_lab.study.claims.judgement import Judged, Verdict
 
-__all__ = ["Found", "Mutant", "Worse", "mutants_of", "tried"]
+__all__ = ["Mutant", "MutantResult", "Worse", "mutants_of", "tried"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,18 +33,18 @@ class Mutant:
 
     Attributes
     ----------
-    name, what
-        Its name, and what is wrong with it in a sentence.
+    name, fault
+        Its name, and its fault in a sentence.
     studies
         The studies in which it is tried.
     variants
-        The variants of these that have the mechanism; those that a study does not have are passed over.
+        The variants of these that have the mechanism; those that a study does not have are skipped.
     sets
-        What it sets, after the variant's own settings.
+        Its settings, which follow those of the variant.
     """
 
     name: str
-    what: str
+    fault: str
     studies: tuple[str, ...]
     variants: tuple[str, ...]
     sets: Sets
@@ -54,7 +54,7 @@ class Mutant:
 class Worse:
     """A statement whose verdict a mutant makes worse: its study, its words, the verdict before and after.
 
-    `published` is whether a paper prints it: those of our own, of formulas and of logs do not count.
+    `published` is whether a paper prints it: statements of our own, of formulas and of logs do not count.
     """
 
     study: str
@@ -65,7 +65,7 @@ class Worse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class MutantResult:
     """A mutant with the statements whose verdicts it made worse."""
 
     mutant: Mutant
@@ -73,8 +73,8 @@ class Found:
 
     @property
     def published(self) -> tuple[Worse, ...]:
-        """Those that a paper prints."""
-        return tuple(each for each in self.worse if each.published)
+        """The statements that a paper prints."""
+        return tuple(statement for statement in self.worse if statement.published)
 
 
 def mutants_of(file: Path) -> tuple[Mutant, ...]:
@@ -87,13 +87,13 @@ def mutants_of(file: Path) -> tuple[Mutant, ...]:
     """
     return tuple(
         Mutant(
-            name=each["name"],
-            what=each["what"],
-            studies=tuple(each["studies"]),
-            variants=tuple(each["variants"]),
-            sets=pairs_of(each["sets"]),
+            name=table["name"],
+            fault=table["what"],
+            studies=tuple(table["studies"]),
+            variants=tuple(table["variants"]),
+            sets=pairs_of(table["sets"]),
         )
-        for each in read_study_json(file, _floodway.parse_mutants)
+        for table in read_study_json(file, _floodway.parse_mutants)
     )
 
 
@@ -104,19 +104,19 @@ def tried(
     out: Path,
     jobs: int | None = None,
     on_message: Callable[[str], None],
-) -> tuple[Found, ...]:
+) -> tuple[MutantResult, ...]:
     """Run the quick studies with each mutant, and compare the verdicts with those without it.
 
     Parameters
     ----------
     mutants
-        What is tried.
+        The mutants.
     files
         The studies' files by name.
     out
-        Folder of the runs; those that are there are not run again.
+        Folder of the runs; those that it already has are not run again.
     jobs
-        So many processes; by default one per core.
+        Number of processes; by default one per core.
     on_message
         Called with a line about each mutant.
 
@@ -130,19 +130,19 @@ def tried(
     names = dict.fromkeys(name for mutant in mutants for name in mutant.studies)
     studies = {name: load_study(files[name]) for name in names}
     sound = {name: _judged(study, out, jobs) for name, study in studies.items()}
-    found: list[Found] = []
+    results: list[MutantResult] = []
     for mutant in mutants:
         worse: list[Worse] = []
         for name in mutant.studies:
             changed = _judged(_mutated(studies[name], mutant), out, jobs)
             worse += _worse(name, sound[name], changed)
-        found.append(Found(mutant=mutant, worse=tuple(worse)))
-        published = len(found[-1].published)
+        results.append(MutantResult(mutant=mutant, worse=tuple(worse)))
+        published = len(results[-1].published)
         on_message(
             f"{mutant.name}: {published} published statements are worse, and {len(worse) - published} others"
             + ("" if worse else ": not noticed")
         )
-    return tuple(found)
+    return tuple(results)
 
 
 def _mutated(study: Study, mutant: Mutant) -> Study:
@@ -168,11 +168,11 @@ def _judged(study: Study, out: Path, jobs: int | None) -> dict[str, Judged]:
 
 
 def _worse(name: str, before: Mapping[str, Judged], after: Mapping[str, Judged]) -> list[Worse]:
-    found = []
+    worse = []
     for statement, sound in before.items():
         changed = after[statement]
         if VERDICTS.index(changed.verdict) > VERDICTS.index(sound.verdict):
-            found.append(
+            worse.append(
                 Worse(
                     study=name,
                     published=sound.claim.origin == "printed",
@@ -181,4 +181,4 @@ def _worse(name: str, before: Mapping[str, Judged], after: Mapping[str, Judged])
                     after=changed.verdict,
                 )
             )
-    return found
+    return worse

@@ -14,11 +14,11 @@ from floodway_lab.study.report.glance import COLUMNS as GLANCE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from floodway_lab.reproduction.mutants import Found
+    from floodway_lab.reproduction.mutants import MutantResult
 
 __all__ = [
     "PAPERS",
-    "Made",
+    "Provenance",
     "mutants_page",
     "overview_page",
     "results_page",
@@ -48,30 +48,32 @@ MUTANTS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
-    """How a page was made: by which command, when, and by which revision of the sources."""
+class Provenance:
+    """The origin of a page: the command that wrote it, the date, and the revision of the sources."""
 
     command: str
     date: str
     revision: str
 
 
-def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | None, made: Made) -> str:
+def results_page(
+    name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | None, provenance: Provenance
+) -> str:
     """Return the page of a paper: its claims figure by figure beside the published numbers, and pictures.
 
     Parameters
     ----------
     name
-        Of the paper, as `floodway reproduce` takes it.
+        The name of the paper for `floodway reproduce`.
     full, quick
-        What `judge` returned of both forms; without a quick form the page does not compare.
-    made
-        How the page was made.
+        Results of `judge` for both forms; without a quick form the page does not compare.
+    provenance
+        The origin of the page.
     """
     paper = next((study["paper"] for study in full["studies"] if study["paper"]), name)
     head = map(plain, [*full["lacks"], *full["counts"]])
     size = "of a part of its runs" if full["lacks"] else "at full size"
-    parts = [f"# {plain(paper)}: results {size}", _made(full, made), *head, *_overview(name, full)]
+    parts = [f"# {plain(paper)}: results {size}", _generated(full, provenance), *head, *_overview(name, full)]
     parts += ["## Figure by figure", RULE]
     for study in full["studies"]:
         parts += _study(name, study)
@@ -80,45 +82,46 @@ def results_page(name: str, full: Mapping[str, Any], quick: Mapping[str, Any] | 
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def statements_of(full: Mapping[str, Any], made: Made) -> dict[str, Any]:
-    """Return what the overview has of a paper, as `docs/reproduced/PAPER/statements.json` keeps it."""
+def statements_of(full: Mapping[str, Any], provenance: Provenance) -> dict[str, Any]:
+    """Return a paper's part of the overview, as in `docs/reproduced/PAPER/statements.json`."""
     return {
         "paper": next((study["paper"] for study in full["studies"] if study["paper"]), ""),
-        "date": made.date,
+        "date": provenance.date,
         "counts": [*full["lacks"], *full["counts"]],
         "glance": full["glance"],
     }
 
 
-def overview_page(found: Mapping[str, Mapping[str, Any]]) -> str:
+def overview_page(statements: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the page of all papers: the published statements about each mechanism, a row each.
 
     Parameters
     ----------
-    found
-        By paper, what `statements_of` returned. A paper without it has a line that says so.
+    statements
+        Results of `statements_of`, by paper. For a paper without one, the page says so.
     """
     parts = ["# The five papers, statement by statement", ABOVE_OVERVIEW]
     for name in PAPERS:
         page = f"{name}.md"
-        if name not in found:
+        if name not in statements:
             text = f"Its page is of an earlier rule and earlier words of verdicts: [{name}]({page})."
             parts += [f"## {name}", text]
             continue
-        own = found[name]
+        summary = statements[name]
         parts += [
-            f"## {plain(own['paper'] or name)}",
-            f"Judged on {own['date']}; [figure by figure]({page}).",
+            f"## {plain(summary['paper'] or name)}",
+            f"Judged on {summary['date']}; [figure by figure]({page}).",
         ]
-        parts += map(plain, own["counts"])
-        if own["glance"]:
-            parts.append(table(GLANCE, ([row[column] for column in GLANCE] for row in own["glance"])))
+        parts += map(plain, summary["counts"])
+        if summary["glance"]:
+            parts.append(table(GLANCE, ([row[column] for column in GLANCE] for row in summary["glance"])))
     return "\n\n".join(parts) + "\n"
 
 
-def _made(full: Mapping[str, Any], made: Made) -> str:
+def _generated(full: Mapping[str, Any], provenance: Provenance) -> str:
     return (
-        f"This page is generated: {code(made.command)}, {made.date}, revision {made.revision}, judges "
+        f"This page is generated: {code(provenance.command)}, {provenance.date}, "
+        f"revision {provenance.revision}, judges "
         f"{counted(full['run_count'], 'run')} that took {full['core_minutes']:,.0f} minutes of one core; "
         "each study says when its numbers were kept, and the revision whose engine simulated them. [What we "
         "could not reproduce, and why](not-reproduced.md) sums up where the numbers differ."
@@ -141,9 +144,9 @@ def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
     yield plain(study["shows"])
     yield _cost(paper, study)
     yield formatted(study["notes"])
-    yield readings_list((each["name"], each["says"]) for each in study["readings"])
+    yield readings_list((reading["name"], reading["says"]) for reading in study["readings"])
     if study["rows"]:
-        # Readings, and what is said of baselines, are for those who open them.
+        # Readings and remarks on baselines are hidden until a reader opens them.
         yield f'<details markdown="1"><summary>{counted(len(study["rows"]), "claim")} and readings</summary>'
         yield table(COLUMNS, ([row[column] for column in COLUMNS] for row in study["rows"]))
         yield "</details>"
@@ -153,7 +156,7 @@ def _study(paper: str, study: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _cost(paper: str, study: Mapping[str, Any]) -> str:
-    """Say what a study took, from which follows what more seeds would, and which engine simulated it."""
+    """Return a sentence on the time that a study took, and on the engine that simulated it."""
     command = code(f"floodway reproduce {paper} {study['name']}")
     if not study["kept"]:
         return f"{command}: no numbers are kept"
@@ -167,7 +170,7 @@ def _cost(paper: str, study: Mapping[str, Any]) -> str:
 
 
 def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str]:
-    """Say where the quick form has another verdict than the full one."""
+    """Yield the comparison of the quick form's verdicts with those of the full form."""
     verdicts = {
         (study["name"], claim["name"]): claim["verdict"]
         for study in quick["studies"]
@@ -178,10 +181,12 @@ def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str
     compared = 0
     for study in full["studies"]:
         for claim in study["claims"]:
-            own = verdicts.get((study["name"], claim["name"]), "not run")
-            compared += own != "not run"
-            if own not in {"not run", claim["verdict"]}:
-                rows.append((claim["figure"] or study["name"], claim["says"], claim["verdict"], own))
+            quick_verdict = verdicts.get((study["name"], claim["name"]), "not run")
+            compared += quick_verdict != "not run"
+            if quick_verdict not in {"not run", claim["verdict"]}:
+                rows.append(
+                    (claim["figure"] or study["name"], claim["says"], claim["verdict"], quick_verdict)
+                )
     kinder = sum(VERDICTS.index(row[3]) < VERDICTS.index(row[2]) for row in rows)
     yield (
         f"`--quick` judges {compared} of these claims; {compared - len(rows)} have the same verdict, and in "
@@ -191,34 +196,35 @@ def _compared(full: Mapping[str, Any], quick: Mapping[str, Any]) -> Iterator[str
         yield table(("figure", "claim", "full", "quick"), rows)
 
 
-def mutants_page(found: Mapping[str, Sequence[Found]], made: Made) -> str:
+def mutants_page(by_paper: Mapping[str, Sequence[MutantResult]], provenance: Provenance) -> str:
     """Return the page of all mutants: by paper, each with the verdicts that it makes worse."""
-    generated = f"{code(made.command)}, {made.date}, revision {made.revision}"
+    generated = f"{code(provenance.command)}, {provenance.date}, revision {provenance.revision}"
     parts = ["# Mutants of the mechanisms", MUTANTS, f"This page is generated: {generated}."]
-    for paper, own in found.items():
-        noticed, published = sum(bool(each.worse) for each in own), sum(bool(each.published) for each in own)
-        by = f"{noticed} of {len(own)} mutants are noticed, {published} of them by published statements."
+    for paper, results in by_paper.items():
+        noticed = sum(bool(result.worse) for result in results)
+        published = sum(bool(result.published) for result in results)
+        by = f"{noticed} of {len(results)} mutants are noticed, {published} of them by published statements."
         parts += [f"## {plain(paper)}", by]
         parts.append(
             table(
                 ("mutant", "what is wrong", "published statements worse", "others", "such as"),
-                map(_mutant, own),
+                map(_mutant, results),
             )
         )
     return "\n\n".join(parts) + "\n"
 
 
-def _mutant(found: Found) -> tuple[str, ...]:
-    mutant = found.mutant
+def _mutant(result: MutantResult) -> tuple[str, ...]:
+    mutant = result.mutant
     sets = ", ".join(code(f"{key} = {value}") for key, value in mutant.sets)
-    what = Markdown(f"{plain(mutant.what)} ({sets})")
-    if not found.worse:
-        return (mutant.name, what, "none", "none", "not noticed")
-    first = (*found.published, *found.worse)[0]
+    description = Markdown(f"{plain(mutant.fault)} ({sets})")
+    if not result.worse:
+        return (mutant.name, description, "none", "none", "not noticed")
+    first = (*result.published, *result.worse)[0]
     return (
         mutant.name,
-        what,
-        str(len(found.published) or "none"),
-        str(len(found.worse) - len(found.published)),
+        description,
+        str(len(result.published) or "none"),
+        str(len(result.worse) - len(result.published)),
         f"{first.study}: {first.says}: {first.before} → {first.after}",
     )

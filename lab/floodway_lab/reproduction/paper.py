@@ -1,7 +1,7 @@
 """Studies whose numbers are taken into the repository, and papers judged from there.
 
-The rule of verdicts and the studies are those that are here now; what has no number of a run of theirs is
-not run.
+The rule of verdicts and the studies are the present ones; a claim without numbers of its runs counts as not
+run.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def take_in(  # noqa: PLR0913 (what a file says)
     Parameters
     ----------
     study
-        Which one.
+        The study.
     results
         The folder of `floodway reproduce`, in which other studies may be unfinished.
     folder
-        Of the paper's pictures and numbers.
+        The folder of the paper's pictures and numbers.
     date, revision
-        Today, and the revision whose engine made the runs.
+        The present date, and the revision whose engine made the runs.
     several
         Whether the paper has other studies.
     quick
@@ -80,7 +80,7 @@ def take_in(  # noqa: PLR0913 (what a file says)
         for plot in study.plots:
             if plot.kind not in KINDS_OF_NUMBERS and not quick:
                 gallery.picture(plot, on_message)
-        copy_pictures((each["file"] for each in gallery.shown.values()), Path(drawn), folder)
+        copy_pictures((picture["file"] for picture in gallery.shown.values()), Path(drawn), folder)
     file = file_of(folder, study.name, quick=quick)
     keep(part, store, file, date=date, revision=revision, pictures=gallery.shown)
 
@@ -95,15 +95,16 @@ def judge(studies: Sequence[Study], folder: Path, *, quick: bool = False) -> dic
     studies
         All studies of the paper.
     folder
-        Of the paper's numbers and pictures.
+        The folder of the paper's numbers and pictures.
     quick
         Whether the quick form is judged, of which a page has no pictures.
 
     Returns
     -------
     dict
-        As `study.json`, and what was `lacks`, in sentences; the count of runs and the minutes that they took,
-        for each study, too, and when its numbers were `kept`, and of which `revision`.
+        The keys of `study.json`, and `lacks`, sentences on missing numbers, with the count of runs and the
+        minutes that they took. Each study also has these counts, and the date (`kept`) and `revision` of its
+        numbers.
 
     Raises
     ------
@@ -112,13 +113,16 @@ def judge(studies: Sequence[Study], folder: Path, *, quick: bool = False) -> dic
     ScenarioError
         If a scenario cannot be simulated.
     """
-    own = [study for study in studies if not (quick and study.quick.skip)]
-    kept = [Kept.read(file_of(folder, study.name, quick=quick)) for study in own]
-    if not any(each.date for each in kept):
+    judged_studies = [study for study in studies if not (quick and study.quick.skip)]
+    kept_by_study = [Kept.read(file_of(folder, study.name, quick=quick)) for study in judged_studies]
+    if not any(kept_numbers.date for kept_numbers in kept_by_study):
         return None
-    plan = plan_of(own, quick=quick)
+    plan = plan_of(judged_studies, quick=quick)
     parts = decided_together(
-        [_alone(study, runs, each) for (study, runs), each in zip(plan.studies, kept, strict=True)]
+        [
+            _alone(study, runs, kept_numbers)
+            for (study, runs), kept_numbers in zip(plan.studies, kept_by_study, strict=True)
+        ]
     )
     with tempfile.TemporaryDirectory() as drawn:
         conducted = Conducted(
@@ -130,49 +134,56 @@ def judge(studies: Sequence[Study], folder: Path, *, quick: bool = False) -> dic
             complete=True,
         )
         pictures = [
-            [] if quick else _pictures(conducted, part, each, folder)
-            for part, each in zip(parts, kept, strict=True)
+            [] if quick else _pictures(conducted, part, kept_numbers, folder)
+            for part, kept_numbers in zip(parts, kept_by_study, strict=True)
         ]
-        found = document(conducted, pictures, None if quick else overview(conducted, []))
+        judgement = document(conducted, pictures, None if quick else overview(conducted, []))
         if not quick:
-            _replace_pictures(own, found, Path(drawn), folder)
+            _replace_pictures(judged_studies, judgement, Path(drawn), folder)
     took: dict[str, float] = {}
-    for study, part, each in zip(found["studies"], parts, kept, strict=True):
-        own_took = each.wall_s(part.numbers.runs)
+    for study, part, kept_numbers in zip(judgement["studies"], parts, kept_by_study, strict=True):
+        own_took = kept_numbers.wall_s(part.numbers.runs)
         took |= own_took
         seeds = {run.seed for run in part.numbers.runs if run.key in own_took}
-        study |= {"kept": each.date, "revision": each.revision, "seed_count": len(seeds), **_cost(own_took)}
-    return {**found, "lacks": list(_lacks(parts, kept)), **_cost(took)}
+        study |= {
+            "kept": kept_numbers.date,
+            "revision": kept_numbers.revision,
+            "seed_count": len(seeds),
+            **_cost(own_took),
+        }
+    return {**judgement, "lacks": list(_lacks(parts, kept_by_study)), **_cost(took)}
 
 
-def _alone(study: Study, runs: Sequence[Run], kept: Kept) -> Part:
-    numbers = kept.numbers(study, runs)
+def _alone(study: Study, runs: Sequence[Run], kept_numbers: Kept) -> Part:
+    numbers = kept_numbers.numbers(study, runs)
     return Part(study=study, numbers=numbers, judged=alone(study, numbers))
 
 
-def _pictures(conducted: Conducted, part: Part, kept: Kept, folder: Path) -> list[dict[str, str]]:
-    """Draw the pictures of a study's numbers; return them, and those of single runs that are there.
+def _pictures(conducted: Conducted, part: Part, kept_numbers: Kept, folder: Path) -> list[dict[str, str]]:
+    """Draw the pictures of a study's numbers; return them and the kept pictures of single runs.
 
-    Those are left out if a run is missing: they may show a run that the study no longer has.
+    The kept ones are left out if a run is missing: they may show a run that the study no longer has.
     """
     study, several = part.study, len(conducted.parts) > 1
     gallery = Gallery(part, conducted.folder, Runs(folder), ("png",), several=several)
     for plot in study.plots:
         if plot.kind in KINDS_OF_NUMBERS:
             gallery.picture(plot, lambda _: None)
-        elif plot.name in kept.pictures and not _missing(part):
-            gallery.shown[plot.name] = kept.pictures[plot.name]
+        elif plot.name in kept_numbers.pictures and not _missing(part):
+            gallery.shown[plot.name] = kept_numbers.pictures[plot.name]
     return [*gallery.shown.values()]
 
 
-def _replace_pictures(studies: Sequence[Study], found: Mapping[str, Any], drawn: Path, folder: Path) -> None:
-    """Replace the pictures in a paper's folder; those of no study and of no plot of its go."""
+def _replace_pictures(
+    studies: Sequence[Study], judgement: Mapping[str, Any], drawn: Path, folder: Path
+) -> None:
+    """Replace the pictures in a paper's folder, and remove those that belong to no plot of its studies."""
     copy_pictures(sorted(file.name for file in drawn.glob("*.png")), drawn, folder)
     several = len(studies) > 1
     names = {
         f"{file_name(study, plot.name, several=several)}.png" for study in studies for plot in study.plots
     }
-    names |= {found["overview"]["file"]} if found["overview"] else set()
+    names |= {judgement["overview"]["file"]} if judgement["overview"] else set()
     for file in folder.glob("*.png"):
         if file.name not in names:
             file.unlink()
@@ -188,17 +199,22 @@ def _cost(took: Mapping[str, float]) -> dict[str, Any]:
     return {"run_count": len(took), "core_minutes": sum(took.values()) / 60}
 
 
-def _lacks(parts: Sequence[Part], kept: Sequence[Kept]) -> Iterator[str]:
-    """Say which numbers a paper lacks, so that statements that need them are not run."""
-    none = [part.study.name for part, each in zip(parts, kept, strict=True) if not each.date]
+def _lacks(parts: Sequence[Part], kept_by_study: Sequence[Kept]) -> Iterator[str]:
+    """Yield sentences on the numbers that a paper lacks, whose statements count as not run."""
+    none = [
+        part.study.name
+        for part, kept_numbers in zip(parts, kept_by_study, strict=True)
+        if not kept_numbers.date
+    ]
     if none:
         yield f"No numbers are kept of {', '.join(none)}: their statements are not run."
-    for part, each in zip(parts, kept, strict=True):
-        if not each.date:
+    for part, kept_numbers in zip(parts, kept_by_study, strict=True):
+        if not kept_numbers.date:
             continue
-        name, since = part.study.name, f"by {each.date}, or have changed since; what needs them is not run."
+        name = part.study.name
+        since = f"by {kept_numbers.date}, or have changed since; what needs them is not run."
         if missing := _missing(part):
             runs = f"{missing} of {counted(len(part.numbers.runs), 'run')}"
             yield f"{name}: {runs} were not run {since}"
-        if lacks := each.lacks(part.study):
+        if lacks := kept_numbers.lacks(part.study):
             yield f"{name}: the metrics {', '.join(lacks)} were not computed {since}"

@@ -28,41 +28,41 @@ def asked_for(names: Sequence[str], folder: Path | None = None) -> tuple[tuple[s
     StudyError
         If a study cannot be read.
     """
-    known = {paper.name: paper for paper in papers(folder)}
+    papers_by_name = {paper.name: paper for paper in papers(folder)}
     chosen: dict[str, list[str]] = {}
     current = ""
     for name in names:
-        if name in known:
+        if name in papers_by_name:
             current = name
             chosen.setdefault(name, [])
         elif not current:
-            text, near = not_a_choice(name, what="a paper", allowed=known)
-            raise UnknownNameError(text, key="paper", given=name, allowed=tuple(known), nearest=near)
+            text, near = not_a_choice(name, what="a paper", allowed=papers_by_name)
+            raise UnknownNameError(text, key="paper", given=name, allowed=tuple(papers_by_name), nearest=near)
         else:
             chosen[current].append(name)
-    return tuple((name, _figures(known[name], figures)) for name, figures in chosen.items())
+    return tuple((name, _figures(papers_by_name[name], figures)) for name, figures in chosen.items())
 
 
-def _figures(paper: Paper, wanted: Sequence[str]) -> tuple[Study, ...]:
+def _figures(paper: Paper, figures: Sequence[str]) -> tuple[Study, ...]:
     studies = {file.stem: load_study(file) for file in paper.files}
-    if not wanted:
+    if not figures:
         return tuple(studies.values())
     # A file's own name takes precedence over a picture's in another file.
     names = {stem: stem for stem in studies}
     for stem, study in studies.items():
         for name in _names(study):
             names.setdefault(name, stem)
-    found = []
-    for figure in wanted:
+    stems = []
+    for figure in figures:
         if figure not in names:
             ordered = sorted(names, key=natural)
             text, near = not_a_choice(figure, what=f"a figure of {paper.name}", allowed=ordered)
             raise UnknownNameError(text, key="figure", given=figure, allowed=tuple(ordered), nearest=near)
-        found.append(names[figure])
-    return tuple(study for stem, study in studies.items() if stem in found)
+        stems.append(names[figure])
+    return tuple(study for stem, study in studies.items() if stem in stems)
 
 
 def _names(study: Study) -> tuple[str, ...]:
-    """Return what a study can be asked for by, beside its file: its pictures, the figures of its claims."""
+    """Return the names by which a study can be selected beside its file's: its pictures and figures."""
     figures = (claim.figure for claim in study.claims if claim.figure)
     return (*(plot.name for plot in study.plots), *figures)

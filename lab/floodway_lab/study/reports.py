@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 __all__ = ["claims", "judged", "written"]
 
-#: Below the claims.
+#: The note below the table of all claims.
 RULE_IS_IN = "The report states the rule of a verdict; docs/studies.md explains it."
-#: Where a row has its verdict.
+#: The column of verdicts in a row.
 VERDICT = 5
 
 
 def judged(ran: Conducted, store: Runs, *, on_message: Callable[[str], None]) -> Conducted:
-    """Return studies that were run with the verdicts of their claims.
+    """Return executed studies with the verdicts of their claims.
 
     Raises
     ------
@@ -70,8 +70,8 @@ def written(
 
 
 def claims(conducted: Conducted) -> Document | None:
-    """Return counts of verdicts, the claims that do not hold first, and all claims; None without claims."""
-    # Of several studies the published statements alone: the report has all claims and readings.
+    """Return counts of verdicts, the claims with those that do not hold first, and all claims, if any."""
+    # For several studies only published statements: the report has all claims and readings.
     glance = list(at_a_glance(conducted)) if len(conducted.parts) > 1 else []
     columns = GLANCE if glance else COLUMNS
     rows = glance or [row.cells for part in conducted.parts for row in claim_rows(part)]
@@ -105,10 +105,10 @@ def _judged(verdict: str) -> Cell:
 def _part(
     study: Study, runs: Sequence[Run], ran: Conducted, store: Runs, on_message: Callable[[str], None]
 ) -> Part:
-    known: dict[str, Known] = {}
+    run_facts: dict[str, Known] = {}
 
     def remember(key: str, result: Result) -> None:
-        known[key] = Known.of(result)
+        run_facts[key] = Known.of(result)
 
     numbers = evaluated(
         study,
@@ -119,4 +119,4 @@ def _part(
         on_message=on_message,
         on_result=remember,
     )
-    return Part(study=study, numbers=numbers, judged=alone(study, numbers), known=known)
+    return Part(study=study, numbers=numbers, judged=alone(study, numbers), known=run_facts)

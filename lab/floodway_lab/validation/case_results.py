@@ -40,7 +40,7 @@ __all__ = [
     "side_of",
 ]
 
-#: What an export is called.
+#: Names of exported files.
 FLOWS_FILE, PAUSES_FILE, QUEUES_FILE = "fct.txt", "pfc.txt", "qlen.txt"
 
 
@@ -53,7 +53,7 @@ class Side:
     flows
         Completion times.
     pauses, queues
-        PFC frames and the histogram of queues; none where they were not recorded.
+        PFC frames and the histogram of queues; `None` where they were not recorded.
     counts
         Totals, as far as they are known.
     """
@@ -75,7 +75,7 @@ class Reference:
     side
         The results.
     other_build
-        Whether it is of another build or fork of that simulator, whose ties, draws and paths may be others.
+        Whether another build or fork of that simulator made them, whose ties, draws and paths may differ.
     """
 
     case: Case
@@ -84,12 +84,12 @@ class Reference:
 
     @classmethod
     def of(cls, case: Case, *, other_build: bool = False) -> Reference:
-        """Read it.
+        """Read the reference of a case.
 
         Raises
         ------
         ValidationError
-            If a file is not of its form, or no flow has finished.
+            If a file is malformed, or no flow has finished.
         """
         side = _read(case.flows, case.pauses, case.queues, reference_counts(case))
         if side.flows.is_empty():
@@ -98,7 +98,7 @@ class Reference:
         return cls(case=case, side=side, other_build=other_build)
 
     def kind(self, ours: Side) -> Kind:
-        """Say what may differ of a run with the configuration's own seed.
+        """Return the kind of the case: what may differ in a run with the configuration's own seed.
 
         Where a hash chooses paths that are not listed, the run shows whether they are those of the reference.
         """
@@ -112,14 +112,14 @@ class Reference:
 
     @cached_property
     def chance(self) -> Kind:
-        """What may differ between two right simulators of which nothing but that is known."""
+        """The kind of the case without regard to any run: what may differ between two correct simulators."""
         if not self.case.pinned:
             return "hashed"
         return "random" if self.case.marks else "tied" if tied(self.side.flows) else "exact"
 
     @property
     def begin_ns(self) -> int:
-        """When the first flow starts."""
+        """Start of the first flow, in nanoseconds."""
         return int(self.side.flows["start_ns"].min())  # type: ignore[arg-type]
 
 
@@ -132,13 +132,13 @@ class CaseResult:
     reference
         The case and the other simulator's side of it.
     not_run
-        Why it has not run; empty if it has.
+        The reason why it has not run; empty if it has.
     seeds
-        Of our runs.
+        Seeds of our runs.
     sides
-        The results of each.
+        Results of each run.
     wall_s
-        Seconds that each took.
+        Wall-clock time of each run, in seconds.
     warnings
         Settings of the configuration that are allowed but rarely intended, or have no effect.
     """
@@ -157,12 +157,12 @@ class CaseResult:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """Every number; none of a case that has not run."""
+        """All numbers; empty for a case that has not run."""
         return () if self.not_run else tuple(compare_sides(self.reference, self.sides))
 
     @cached_property
     def kind(self) -> Kind:
-        """What decides: equality, or the bounds of what may differ."""
+        """The kind of the case, which decides between equality and bounds."""
         return self.reference.kind(self.sides[0]) if self.sides else self.reference.chance
 
     @cached_property
@@ -187,12 +187,12 @@ class CaseResult:
     @property
     def nodes(self) -> list[dict[str, object]]:
         """PFC frames node by node; empty where either side did not record them."""
-        own = [side.pauses for side in self.sides if side.pauses is not None]
+        frames = [side.pauses for side in self.sides if side.pauses is not None]
         expected = self.reference.side.pauses
-        return [] if expected is None or not own else frames_by_node(expected, own)
+        return [] if expected is None or not frames else frames_by_node(expected, frames)
 
     def unmatched(self, most: int) -> Iterator[str]:
-        """Name the flows of the first seed that one side alone has finished, `most` of each side at most."""
+        """Yield the flows of the first seed that only one side has finished, at most `most` of each side."""
         if not self.sides:
             return
         match = matched(self.reference.side.flows, self.sides[0].flows)
@@ -205,12 +205,12 @@ class CaseResult:
 
 
 def side_of(folder: Path) -> Side:
-    """Read what `export_hpcc` left in a folder.
+    """Read the files of `export_hpcc` in a folder.
 
     Raises
     ------
     ValidationError
-        If a file is not of its form.
+        If a file is malformed.
     """
     pauses, queues, counts = (folder / name for name in (PAUSES_FILE, QUEUES_FILE, COUNTS_FILE))
     return _read(
@@ -222,14 +222,14 @@ def side_of(folder: Path) -> Side:
 
 
 def compare_sides(reference: Reference, sides: Sequence[Side]) -> Iterator[Row]:
-    """Compare everything that both have.
+    """Compare all results that both sides have.
 
     Parameters
     ----------
     reference
-        What is due.
+        The reference.
     sides
-        Ours, one a seed, at least one.
+        Our results, one a seed, at least one.
     """
     rules = RULES[reference.kind(sides[0])]
     expected = reference.side

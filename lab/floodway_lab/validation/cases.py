@@ -19,11 +19,11 @@ __all__ = ["Case", "cases_of"]
 CONFIGS = "config*.txt"
 #: Modes of the simulator whose senders react to marks: DCQCN and DCTCP.
 MARKED_MODES = (1, 8)
-#: What every value begins with that is no file's name: numbers, rates and durations.
+#: The first characters of values that are not names of files: numbers, rates and durations.
 NUMERIC = "0123456789.+-"
-#: What lists the paths of flows.
+#: The file that lists the paths of flows.
 PATHS_FILE = "paths.txt"
-#: Names of output files that mean none.
+#: Names of output files that stand for no file.
 NOWHERE = ("/dev/null",)
 #: A set of the simulator's maps has a count and pairs of rate and value.
 _PAIRED = 2
@@ -49,7 +49,7 @@ class Case:
     flows
         The reference's completion times.
     pauses, queues
-        Its PFC frames, and its histogram of queues; none where there is no such file.
+        Its PFC frames, and its histogram of queues; `None` where there is no such file.
     cnps
         Its counts of CNPs, which ConWeave's simulator writes.
     """
@@ -82,17 +82,19 @@ def cases_of(folder: str | os.PathLike[str]) -> tuple[Case, ...]:
     if not root.is_dir():
         near = nearest(root.name, _folders(root.resolve().parent))
         hint = f"; did you mean {root.parent / near}?" if near and not root.exists() else ""
-        what = "is not a folder" if root.exists() else "no such folder"
-        raise ValidationError(f"{root}: {what}{hint}", place=os.fspath(root), nearest=near)
+        problem = "is not a folder" if root.exists() else "no such folder"
+        raise ValidationError(f"{root}: {problem}{hint}", place=os.fspath(root), nearest=near)
     case_folders = [root] if _configs(root) else [root / name for name in _folders(root)]
-    found = tuple(_case(each, config) for each in case_folders for config in _configs(each))
-    if not found:
+    cases = tuple(
+        _case(case_folder, config) for case_folder in case_folders for config in _configs(case_folder)
+    )
+    if not cases:
         form = "config_TAG.txt beside fct_TAG.txt, or tables of times of jobs, such as astra-times.tsv"
         raise ValidationError(
             f"{root}: contains no case, neither directly nor in its folders: expected {form}",
             place=os.fspath(root),
         )
-    return found
+    return cases
 
 
 def _folders(folder: Path) -> list[str]:
@@ -111,10 +113,10 @@ def _case(folder: Path, config: Path) -> Case:
     tag = config.stem.removeprefix("config").lstrip("_") or "config"
     flows = _file(folder, keys.get("FCT_OUTPUT_FILE", ()), f"fct_{tag}.txt")
     if flows is None:
-        named = " ".join(keys.get("FCT_OUTPUT_FILE", ()))
-        sought = " nor ".join(dict.fromkeys(filter(None, (Path(named).name, f"fct_{tag}.txt"))))
+        file_name = " ".join(keys.get("FCT_OUTPUT_FILE", ()))
+        sought = " nor ".join(dict.fromkeys(filter(None, (Path(file_name).name, f"fct_{tag}.txt"))))
         message = f"{config}: the reference's completion times are missing: {sought} is not beside it"
-        raise ValidationError(message, place=os.fspath(config), key="FCT_OUTPUT_FILE", given=named)
+        raise ValidationError(message, place=os.fspath(config), key="FCT_OUTPUT_FILE", given=file_name)
     return Case(
         name=folder.resolve().name,
         tag=tag,
@@ -129,8 +131,8 @@ def _case(folder: Path, config: Path) -> Case:
 
 
 def _keys(config: Path) -> Mapping[str, Sequence[str]]:
-    """Read a configuration: lines of a key and its values, of which the last counts."""
-    found: dict[str, Sequence[str]] = {}
+    """Read a configuration: lines of a key and its values; of several lines of a key the last counts."""
+    keys: dict[str, Sequence[str]] = {}
     for line, (key, *values) in fields_of(config):
         at = f"{config}:{line}"
         if not (key[0].isalpha() and key.replace("_", "").isalnum() and key.isupper()):
@@ -138,20 +140,20 @@ def _keys(config: Path) -> Mapping[str, Sequence[str]]:
         if not values:
             raise ValidationError(f"{at}: {key} has no value", place=at, key=key)
         if not key.endswith("_FILE") and not all(value[0] in NUMERIC for value in values):
-            given = " ".join(values)
+            text = " ".join(values)
             raise ValidationError(
-                f"{at}: {key}: expected a number, got {given}", place=at, key=key, given=given
+                f"{at}: {key}: expected a number, got {text}", place=at, key=key, given=text
             )
-        found[key] = values
-    return found
+        keys[key] = values
+    return keys
 
 
-def _file(folder: Path, named: Sequence[str], else_called: str) -> Path | None:
-    """Find a file that the configuration names: where it says, beside it, or by the name that it has else."""
-    given = [name for name in named[:1] if name not in NOWHERE]
+def _file(folder: Path, values: Sequence[str], else_called: str) -> Path | None:
+    """Find a file of a configuration: at the path that it names, beside it, or by its usual name."""
+    names = [name for name in values[:1] if name not in NOWHERE]
     candidates: Iterable[Path] = [
-        *(folder / name for name in given),
-        *(folder / Path(name).name for name in given),
+        *(folder / name for name in names),
+        *(folder / Path(name).name for name in names),
         folder / else_called,
     ]
     return next((file for file in candidates if file.is_file()), None)

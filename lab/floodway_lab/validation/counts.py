@@ -38,17 +38,17 @@ __all__ = [
     "write_counts",
 ]
 
-#: What ours are called: lines of a name and a number.
+#: The file of our totals: lines of a name and a number.
 COUNTS_FILE = "counts.txt"
-#: The file with those of a reference, in a table whose first column is `config`.
+#: The file of a reference's totals, in a table whose first column is `config`.
 README = "README.md"
-#: What the other columns' heads begin with.
+#: The beginnings of the heads of the other columns.
 HEADS = {"drops": "drops", "data packets sent": "packets"}
 #: A line of a file of CNPs: time, node, and counts of CNPs for marks, for reordering, and for either.
 CNP_COLUMNS = 5
-#: The class of what is no data.
+#: The class of packets that are not data.
 CONTROL = 6
-#: Of each total its name here, in `validate.json` and in tables.
+#: Names of each total: in this module, in `validate.json` and in tables.
 NAMES = (
     ("drops", "packets.dropped", "packets dropped"),
     ("packets", "packets.sent", "data packets sent"),
@@ -58,7 +58,7 @@ NAMES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """Totals; none of what is not known.
+    """Totals of a run; `None` where unknown.
 
     Attributes
     ----------
@@ -76,14 +76,14 @@ class Counts:
 
 
 def reference_counts(case: Case) -> Counts | None:
-    """Read what is known of a case's totals; None if nothing is known.
+    """Read the known totals of a case; None without any.
 
     CNPs count all marks only if nothing was dropped: otherwise some packets are never answered.
 
     Raises
     ------
     ValidationError
-        If a file is not of its form.
+        If a file is malformed.
     """
     noted = _noted(case.config)
     if case.cnps is not None and noted.get("drops") == 0:
@@ -104,19 +104,19 @@ def counts_of(result: Result, scenario: Scenario) -> Counts:
 
 
 def write_counts(counts: Counts, folder: Path) -> None:
-    """Write them beside an export.
+    """Write the totals beside an export.
 
     Raises
     ------
     OSError
-        If that cannot be done.
+        If the file cannot be written.
     """
     lines = (f"{name} {value}\n" for name, value in vars(counts).items() if value is not None)
     (folder / COUNTS_FILE).write_text("".join(lines), encoding="utf-8", newline="\n")
 
 
 def read_counts(file: Path) -> Counts:
-    """Read what `write_counts` wrote."""
+    """Read the file of `write_counts`."""
     return Counts(**{name: int(value) for _, (name, value) in fields_of(file)})
 
 
@@ -126,22 +126,22 @@ def counts_equal(reference: Counts | None, ours: Counts | None) -> bool:
 
 
 def counts_apart(reference: Counts | None, ours: Counts | None) -> Iterator[str]:
-    """Name the totals of the reference that are not those of ours."""
+    """Yield the totals of the reference that differ from ours."""
     for name, _, label in NAMES:
-        expected, own = (getattr(counts or Counts(), name) for counts in (reference, ours))
-        if expected is not None and expected != own:
-            ours_text = "none" if own is None else f"{own:,}"
+        expected, actual = (getattr(counts or Counts(), name) for counts in (reference, ours))
+        if expected is not None and expected != actual:
+            ours_text = "none" if actual is None else f"{actual:,}"
             yield f"{label}: {expected:,} in the reference, {ours_text} in floodway"
 
 
 def count_rows(reference: Counts, ours: Sequence[Counts], rules: Rules) -> Iterator[Row]:
-    """Set the totals side by side; where equality is not expected, they follow from all that is judged."""
+    """Compare the totals; where equality is not expected they are only shown, as all else decides them."""
     limit = None if rules.equal is None else limit_of(1 - rules.equal)
     for name, key, label in NAMES:
         expected = getattr(reference, name)
-        own = [getattr(counts, name) for counts in ours]
-        if expected is not None and None not in own:
-            yield relative(key, label, "count", reference=expected, ours=own, limit=limit)
+        totals = [getattr(counts, name) for counts in ours]
+        if expected is not None and None not in totals:
+            yield relative(key, label, "count", reference=expected, ours=totals, limit=limit)
 
 
 def _noted(config: Path) -> dict[str, int | None]:
@@ -168,8 +168,8 @@ def _name(head: str) -> str | None:
 
 def _leading(cell: str) -> int | None:
     """Return the number with which a cell begins, if it does."""
-    found = re.match(r"\d[\d,]*", cell)
-    return int(found[0].replace(",", "")) if found else None
+    match = re.match(r"\d[\d,]*", cell)
+    return int(match[0].replace(",", "")) if match else None
 
 
 def _marks(file: Path) -> Iterator[int]:
@@ -177,7 +177,7 @@ def _marks(file: Path) -> Iterator[int]:
     for line, fields in fields_of(file):
         if len(fields) != CNP_COLUMNS or not all(field.isascii() and field.isdigit() for field in fields):
             at = f"{file}:{line}"
-            given = " ".join(fields)
+            text = " ".join(fields)
             expected = "time, node, and CNPs by marks, by disorder and in all"
-            raise ValidationError(f"{at}: expected {expected}, got {given}", place=at, given=given)
+            raise ValidationError(f"{at}: expected {expected}, got {text}", place=at, given=text)
         yield int(fields[2])

@@ -20,14 +20,14 @@ __all__ = ["decided", "equal"]
 def equal(reference: Side, ours: Side) -> bool:
     """Return whether starts and ends of all flows, all PFC lines, samples of queues, and totals are equal.
 
-    What the reference does not have is not compared; what it has and ours has not is a difference.
+    A table that the reference lacks is not compared; one that only our run lacks is a difference.
     """
     same = decided(reference, ours) and _queues(reference, ours)
     return same and counts_equal(reference.counts, ours.counts)
 
 
 def decided(reference: Side, ours: Side) -> bool:
-    """Return whether flows and PFC lines are equal: no other seed could be nearer then."""
+    """Return whether flows and PFC lines are equal, so that no other seed has to run."""
     return _flows(reference.flows, ours.flows) and _pauses(reference, ours)
 
 

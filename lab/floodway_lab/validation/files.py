@@ -38,7 +38,7 @@ QUEUES = ("switch", "port", "kb", "samples")
 #: The simulator's addresses: 11.0.0.1 and up, 256 to a node.
 ADDRESS = "0b"
 ADDRESS_DIGITS = 8
-#: No simulator writes larger numbers.
+#: The largest number that a simulator writes.
 LARGEST = 2**63 - 1
 
 
@@ -58,7 +58,7 @@ def read_flows(file: Path) -> pl.DataFrame:
     Raises
     ------
     ValidationError
-        If it cannot be read, or a line is not of that form.
+        If the file cannot be read, or a line is malformed.
     """
     rows = [_row(file, line, fields, FLOWS, first=_node) for line, fields in fields_of(file)]
     for (line, _), row in zip(fields_of(file), rows, strict=True):
@@ -93,10 +93,10 @@ def read_pauses(file: Path) -> pl.DataFrame:
 def read_queues(file: Path) -> pl.DataFrame:
     """Read a histogram of queues: the last block of the simulator's own form, or a table of one switch.
 
-    The own form has a line `time: T` and then for each port `switch port n0 n1 ...`, samples by kilobytes
-    from 0 on; later blocks count what earlier ones counted, too. The table has lines of
-    `port,kb,samples` and comments with `#`. Samples of less than a kilobyte are left out, as such tables
-    do: their number only shows how long the monitor ran.
+    The simulator's form has a line `time: T` and then for each port `switch port n0 n1 ...`, samples by
+    kilobytes from 0 on; later blocks include the counts of earlier ones. The table has lines of
+    `port,kb,samples` and comments with `#`. Samples of less than a kilobyte are left out, as in such tables:
+    their number only shows how long the monitor ran.
 
     Returns
     -------
@@ -109,8 +109,12 @@ def read_queues(file: Path) -> pl.DataFrame:
         As `read_flows`.
     """
     lines = [(line, fields) for line, fields in fields_of(file) if not fields[0].startswith("#")]
-    own = any(fields[0] == "time:" for _, fields in lines)
-    rows = _own_queues(file, lines) if own else [_table_queue(file, line, fields) for line, fields in lines]
+    is_own_form = any(fields[0] == "time:" for _, fields in lines)
+    rows = (
+        _own_queues(file, lines)
+        if is_own_form
+        else [_table_queue(file, line, fields) for line, fields in lines]
+    )
     return _frame(QUEUES, [row for row in rows if row[2] and row[3]])
 
 
@@ -120,7 +124,7 @@ def fields_of(file: Path) -> Iterator[tuple[int, list[str]]]:
     Raises
     ------
     ValidationError
-        If the file cannot be read, or is no text.
+        If the file cannot be read, or is not text.
     """
     try:
         text = read_text(file)
@@ -136,7 +140,7 @@ def fields_of(file: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _own_queues(file: Path, lines: Sequence[tuple[int, list[str]]]) -> list[tuple[int | None, ...]]:
-    """Read the last block: it counts what all before it do."""
+    """Read the last block, which includes the counts of all before it."""
     begin = max(number for number, (_, fields) in enumerate(lines) if fields[0] == "time:")
     rows: list[tuple[int | None, ...]] = []
     for line, fields in lines[begin + 1 :]:
@@ -162,8 +166,8 @@ def _row(
 ) -> tuple[int, ...]:
     """Read a line of numbers; `first` reads the first two of them."""
     if len(fields) != len(columns):
-        given = f"{len(fields)}"
-        raise _fault(file, line, given, f"{len(columns)} columns ({' '.join(columns)})")
+        count = f"{len(fields)}"
+        raise _fault(file, line, count, f"{len(columns)} columns ({' '.join(columns)})")
     readers = [first or _number] * 2 + [_number] * (len(columns) - 2)
     return tuple(read(file, line, field) for read, field in zip(readers, fields, strict=True))
 
@@ -184,9 +188,9 @@ def _number(file: Path, line: int, field: str) -> int:
     return int(field)
 
 
-def _fault(file: Path, line: int, given: str, expected: str) -> ValidationError:
+def _fault(file: Path, line: int, text: str, expected: str) -> ValidationError:
     at = f"{file}:{line}"
-    return ValidationError(f"{at}: expected {expected}, got {given}", place=at, given=given)
+    return ValidationError(f"{at}: expected {expected}, got {text}", place=at, given=text)
 
 
 def _frame(columns: Sequence[str], rows: Sequence[tuple[int | None, ...]]) -> pl.DataFrame:

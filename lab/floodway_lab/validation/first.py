@@ -30,50 +30,50 @@ class First:
     Attributes
     ----------
     time_ns
-        After the reference's first start; none of totals and samples, which have no time.
-    what
-        What differs, with both sides' numbers.
+        Time after the reference's first start, in nanoseconds; `None` for totals and samples.
+    text
+        The difference, with both sides' numbers.
     before
-        How many flows of both had ended before, all of them equal.
+        Number of flows of both that had ended before, all of them equal.
     differing
-        How many flows differ, or are finished on one side only.
+        Number of flows that differ, or that only one side has finished.
     """
 
     time_ns: int | None
-    what: str
+    text: str
     before: int
     differing: int
 
     def __str__(self) -> str:
         when = "" if self.time_ns is None else f"{self.time_ns:,} ns after the first start: "
         return (
-            f"{when}{self.what}; {self.before:,} flows had ended before, all equal; {self.differing:,} differ"
+            f"{when}{self.text}; {self.before:,} flows had ended before, all equal; {self.differing:,} differ"
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Found:
+class _Difference:
     time_ns: int
-    what: str
+    text: str
 
 
 def first_difference(reference: Side, ours: Side) -> First | None:
     """Return the first difference, the earlier of flows and PFC frames before samples and totals.
 
-    A flow differs when the earlier of its two ends is reached. What the reference does not have is not
+    The time of a flow that differs is the earlier of its two ends. A table that the reference lacks is not
     compared.
     """
     begin = int(reference.flows["start_ns"].min())  # type: ignore[arg-type]
     flows = _apart(reference.flows, ours.flows)
-    found = [*_of_flows(flows, begin), *_of_pauses(reference, ours)]
-    if found:
-        first = min(found, key=lambda one: one.time_ns)
+    differences = [*_of_flows(flows, begin), *_of_pauses(reference, ours)]
+    if differences:
+        first = min(differences, key=lambda one: one.time_ns)
         ended = int(
             reference.flows.select((pl.col("start_ns") + pl.col("fct_ns") < first.time_ns).sum()).item()
         )
-        return First(time_ns=first.time_ns - begin, what=first.what, before=ended, differing=len(flows))
-    what = next(_without_time(reference, ours), None)
-    return None if what is None else First(time_ns=None, what=what, before=len(reference.flows), differing=0)
+        return First(time_ns=first.time_ns - begin, text=first.text, before=ended, differing=len(flows))
+    text = next(_without_time(reference, ours), None)
+    return None if text is None else First(time_ns=None, text=text, before=len(reference.flows), differing=0)
 
 
 def _apart(reference: pl.DataFrame, ours: pl.DataFrame) -> pl.DataFrame:
@@ -94,7 +94,7 @@ def _apart(reference: pl.DataFrame, ours: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(parts).sort("at", maintain_order=True)
 
 
-def _of_flows(flows: pl.DataFrame, begin: int) -> Iterator[_Found]:
+def _of_flows(flows: pl.DataFrame, begin: int) -> Iterator[_Difference]:
     for row in flows.head(1).iter_rows(named=True):
         ends = f"{row['source']}:{row['source_port']} to {row['destination']}:{row['destination_port']}"
         start = row["start_ns"] - begin
@@ -103,11 +103,11 @@ def _of_flows(flows: pl.DataFrame, begin: int) -> Iterator[_Found]:
             f"unfinished in {name}" if time is None else f"{time:,} ns in {name}"
             for time, name in zip(times, SIDES, strict=True)
         ]
-        what = f"flow {ends}, {row['size_bytes']:,} bytes, started at {start:,} ns: {', '.join(times_text)}"
-        yield _Found(time_ns=row["at"], what=what)
+        text = f"flow {ends}, {row['size_bytes']:,} bytes, started at {start:,} ns: {', '.join(times_text)}"
+        yield _Difference(time_ns=row["at"], text=text)
 
 
-def _of_pauses(reference: Side, ours: Side) -> Iterator[_Found]:
+def _of_pauses(reference: Side, ours: Side) -> Iterator[_Difference]:
     if reference.pauses is None or ours.pauses is None:
         return
     counts = [side.pauses.group_by(PAUSES).len() for side in (reference, ours)]  # type: ignore[union-attr]
@@ -116,8 +116,8 @@ def _of_pauses(reference: Side, ours: Side) -> Iterator[_Found]:
     for row in apart.head(1).iter_rows(named=True):
         event = EVENTS.get(row["is_pause"], "frame")
         times = f"{row['len']:,} in {SIDES[0]}, {row['len_right']:,} in {SIDES[1]}"
-        what = f"PFC {event} received by node {row['node']} at port {row['port']}: {times}"
-        yield _Found(time_ns=row["time_ns"], what=what)
+        text = f"PFC {event} received by node {row['node']} at port {row['port']}: {times}"
+        yield _Difference(time_ns=row["time_ns"], text=text)
 
 
 def _without_time(reference: Side, ours: Side) -> Iterator[str]:

@@ -32,13 +32,13 @@ __all__ = [
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
-#: A flow's name on both sides.
+#: The columns that identify a flow.
 KEYS = ("source", "destination", "source_port", "destination_port")
 #: The columns that identify a flow where the two sides number ports differently.
 WITHOUT_PORTS = ("source", "destination", "size_bytes", "start_ns")
-#: Flows alike: which of them a tie favours is not theirs.
+#: Columns in which flows are alike: a tie may favour any of them.
 ALIKE = ("start_ns", "size_bytes", "destination")
-#: With fewer flows among ties than this share, a case has none to speak of.
+#: The least share of flows with ties at which ties matter in a case.
 FEW_TIED = 0.01
 #: Largest relative differences that count as close, and as near.
 CLOSE, NEAR = 0.005, 0.02
@@ -59,10 +59,10 @@ class Matched:
     Attributes
     ----------
     both
-        Flows that both have: the reference's columns, and ours as `own_start_ns`, `own_fct_ns`,
+        Flows of both sides: the reference's columns, and ours as `own_start_ns`, `own_fct_ns`,
         `own_standalone_ns`.
     by_ports
-        How many of them have the same ports; the others have the same ends, size and start.
+        Number of these with the same ports; the others have the same ends, size and start.
     only_reference, only_ours
         Flows that one side has finished and the other has not.
     """
@@ -74,7 +74,7 @@ class Matched:
 
     @property
     def unmatched(self) -> int:
-        """How many flows one side alone has finished."""
+        """Number of flows that only one side has finished."""
         return len(self.only_reference) + len(self.only_ours)
 
 
@@ -92,7 +92,7 @@ def matched(reference: pl.DataFrame, ours: pl.DataFrame) -> Matched:
     by_start, left, right = _joined(left, right, WITHOUT_PORTS, right_keys)
     columns = [*reference.columns, *renamed.values()]
     both = pl.concat([by_ports.select(columns), by_start.select(columns)])
-    back = {own: name for name, own in renamed.items()}
+    back = {new_name: name for name, new_name in renamed.items()}
     return Matched(both=both, by_ports=len(by_ports), only_reference=left, only_ours=right.rename(back))
 
 
@@ -112,20 +112,20 @@ def differences(both: pl.DataFrame, *, ranked: bool = True) -> Numbers:
     both
         As in `Matched`.
     ranked
-        Whether flows alike (same start, size and destination) are compared by their ranks.
+        Whether flows with the same start, size and destination are compared by their ranks.
     """
     times = [pl.col(name).cast(pl.Float64) for name in ("fct_ns", "own_fct_ns")]
     if ranked:
         times = [time.sort().over(ALIKE) for time in times]
-    found = both.select(reference=times[0], own=times[1])
-    reference, own = (found[name].to_numpy() for name in found.columns)
-    change: Numbers = (own - reference) / reference
+    pairs = both.select(reference=times[0], own=times[1])
+    reference, ours = (pairs[name].to_numpy() for name in pairs.columns)
+    change: Numbers = (ours - reference) / reference
     return change
 
 
 def flow_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Rules) -> list[Row]:
     """Compare flow by flow, with each seed of ours."""
-    matches = [matched(reference, own) for own in ours]
+    matches = [matched(reference, frame) for frame in ours]
     changes = [differences(match.both) for match in matches]
     sizes = [np.abs(change) for change in changes]
     own_spread = _own_spread(ours) if rules.or_spread else None
@@ -139,7 +139,7 @@ def flow_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Rule
         share(
             "fct.equal",
             "FCT equal to the ns",
-            ours=[_share(each == 0) for each in singly],
+            ours=[_share(change == 0) for change in singly],
             limit=least_of(rules.equal),
         ),
         share(
@@ -159,7 +159,7 @@ def flow_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Rule
             "fct.typical",
             "median difference of FCTs",
             ours=[_median(s) for s in sizes],
-            limit=limit_of(rules.typical, own=own_spread),
+            limit=limit_of(rules.typical, ours=own_spread),
         ),
         share(
             "fct.bias",
@@ -175,8 +175,8 @@ def bucket_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Ru
     """Compare percentiles of completion time and slowdown, of all flows and by size."""
     for bucket, low, high in (("all sizes", 0, 2**63 - 1), *BUCKETS):
         inside = pl.col("size_bytes").is_between(low, high, closed="left")
-        flows, own = reference.filter(inside), [frame.filter(inside) for frame in ours]
-        if flows.is_empty() or any(frame.is_empty() for frame in own):
+        flows, frames = reference.filter(inside), [frame.filter(inside) for frame in ours]
+        if flows.is_empty() or any(frame.is_empty() for frame in frames):
             continue
         has_limit = len(flows) >= FEW_FLOWS
         for metric, name, rank, bound, or_spread in (
@@ -185,14 +185,14 @@ def bucket_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Ru
             ("slowdown", "p50", 0.5, rules.p50, rules.or_spread),
             ("slowdown", "p99", 0.99, rules.slowdown, rules.or_spread),
         ):
-            values = [nearest_rank(_metric(frame, metric), rank) for frame in own]
+            values = [nearest_rank(_metric(frame, metric), rank) for frame in frames]
             yield relative(
                 f"{metric}.{name}.{bucket.replace(' ', '-')}",
                 f"{metric if metric == 'slowdown' else 'FCT'} {name}, {bucket} ({len(flows):,})",
                 "us" if metric == "fct" else "slowdown",
                 reference=nearest_rank(_metric(flows, metric), rank),
                 ours=values,
-                limit=limit_of(bound if has_limit else None, own=values if or_spread else None),
+                limit=limit_of(bound if has_limit else None, ours=values if or_spread else None),
                 note="" if has_limit else f"fewer than {FEW_FLOWS} flows",
             )
 
@@ -211,7 +211,7 @@ def nearest_rank(values: Numbers, rank: float) -> float:
 
 
 def _unmatched_row(matches: Sequence[Matched], rules: Rules) -> Row:
-    """Count flows that one side alone has finished; the limit is on their share."""
+    """Count the flows that only one side has finished; the limit is on their share."""
     lost = [match.unmatched / max(len(match.both) + match.unmatched, 1) for match in matches]
     otherwise = max(len(match.both) - match.by_ports for match in matches)
     return Row(
@@ -234,7 +234,7 @@ def _own_spread(ours: Sequence[pl.DataFrame]) -> float:
 def _joined(
     left: pl.DataFrame, right: pl.DataFrame, left_on: Sequence[str], right_on: Sequence[str]
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Join one to one, the n-th with the n-th where keys are not unique; what is left of both comes along."""
+    """Join one to one, the n-th with the n-th of equal keys; return also the unmatched rows of both."""
     left_nth, right_nth = _numbered(left, left_on), _numbered(right, right_on)
     a, b = [*left_on, "nth"], [*right_on, "nth"]
     both = left_nth.join(
@@ -257,7 +257,7 @@ def _equal(matches: Sequence[Matched], column: str) -> list[float]:
 
 
 def _share(holds: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
-    """Return the share that holds; of nothing, none."""
+    """Return the share of true values; of none, 0."""
     return float(holds.mean()) if len(holds) else 0.0
 
 
@@ -266,6 +266,8 @@ def _median(values: Numbers) -> float:
 
 
 def _metric(flows: pl.DataFrame, metric: str) -> Numbers:
-    of = pl.col("fct_ns") / (1000.0 if metric == "fct" else pl.col("standalone_ns").clip(lower_bound=1))
-    values: Numbers = flows.select(of).to_series().to_numpy()
+    expression = pl.col("fct_ns") / (
+        1000.0 if metric == "fct" else pl.col("standalone_ns").clip(lower_bound=1)
+    )
+    values: Numbers = flows.select(expression).to_series().to_numpy()
     return values

@@ -20,25 +20,25 @@ __all__ = ["DOCUMENT_FILE", "PICTURES", "open_folder"]
 
 #: The file that identifies the folder of a validation.
 DOCUMENT_FILE = "validate.json"
-#: What pictures of a case are called.
+#: The names of the pictures of a case.
 PICTURES = ("slowdown", "fct", "queues")
 
 
 @contextlib.contextmanager
 def open_folder(out: str | os.PathLike[str] | None, *, force: bool) -> Iterator[Path]:
-    """Give a folder for the runs: the one that is asked for, or, for none, one that goes again.
+    """Open a folder for the runs: the given one, or a temporary one that is removed at the end.
 
     Parameters
     ----------
     out
-        Where; made if it does not exist.
+        The folder, which is made if it does not exist; by default a temporary one.
     force
         Whether an earlier validation there may be replaced; other files beside it are kept.
 
     Raises
     ------
     OutputError
-        If it is taken, or cannot be written.
+        If the folder has other files, or cannot be written.
     """
     if out is None:
         with tempfile.TemporaryDirectory(prefix="floodway-validate-") as folder:

@@ -24,12 +24,12 @@ KINDS: dict[Kind, str] = {
 
 
 def shown_rows(result: CaseResult) -> list[Row]:
-    """Return what tables show: all that is judged, and what is worth a line beside it."""
+    """Return the rows of tables: all with a limit, and others worth a line."""
     return [row for row in result.rows if row.limit is not None or not row.note]
 
 
 def headline(result: CaseResult) -> str:
-    """Say what was compared."""
+    """Return the headline of a case: its name and what was compared."""
     flows = counted(len(result.reference.side.flows), "flow")
     runs = f"{len(result.seeds)} seed{'s' * (len(result.seeds) != 1)}"
     return f"{result.case.tag}: {flows}, {runs}; {KINDS[result.kind]}"
@@ -70,7 +70,7 @@ def allowed(limit: Limit | None) -> str:
     bound = f"{limit.value * 100:.4g} %"
     if limit.side == "least":
         return f">= {bound}"
-    return f"<= {bound}, own spread" if limit.own else f"<= {bound}"
+    return f"<= {bound}, own spread" if limit.is_spread else f"<= {bound}"
 
 
 def percent(value: float, *, signed: bool = False) -> str:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "overview_row", "summary"]
 
-#: Of an overview. Differences are of completion times; frames are pauses and resumes received, ours and the
-#: reference's; queue samples are those in the same bins.
+#: Columns of an overview. Differences are of completion times; frames are pauses and resumes received, ours
+#: and the reference's; queue samples are those in the same bins.
 COLUMNS = (
     "case/configuration",
     "flows",
@@ -35,29 +35,29 @@ def overview_row(result: CaseResult) -> tuple[str, ...]:
     label, flows = result.case.label, f"{len(result.reference.side.flows):,}"
     if result.not_run:
         return (label, flows, *[NOTHING] * (len(COLUMNS) - 3), "not run")
-    known = {row.key: row for row in result.rows}
+    rows_by_key = {row.key: row for row in result.rows}
     return (
         label,
         flows,
-        _share(known.get("fct.equal")),
-        percent(known["fct.largest"].ours[0]),
-        _change(known.get("fct.p99.all-sizes")),
+        _share(rows_by_key.get("fct.equal")),
+        percent(rows_by_key["fct.largest"].ours[0]),
+        _change(rows_by_key.get("fct.p99.all-sizes")),
         _frames(result),
-        _share(known.get("queue.equal")),
+        _share(rows_by_key.get("queue.equal")),
         f"{result.wall_s[0]:.2f} s" if result.wall_s else NOTHING,
         verdict_of(result),
     )
 
 
 def verdict_of(result: CaseResult) -> str:
-    """Say whether a configuration passes, and where it is not equal, why bounds decide."""
+    """Return the verdict of a configuration as text, and the reason for bounds where it is not equal."""
     if result.verdict != "pass" or result.equal:
         return result.verdict
     return f"pass, within bounds: {KINDS[result.kind]}"
 
 
 def summary(cases: Sequence[CaseResult]) -> str:
-    """Say how many configurations equal the reference, and how many runs of ours that took."""
+    """Return the number of configurations that equal the reference, and of our runs, as text."""
     equal = sum(result.equal for result in cases)
     runs = [wall for result in cases for wall in result.wall_s]
     return f"{equal} equal to the nanosecond; {len(runs)} runs of {sum(runs):.1f} s in all"
@@ -74,5 +74,5 @@ def _change(row: Row | None) -> str:
 
 
 def _frames(result: CaseResult) -> str:
-    expected, own = result.reference.side.pauses, result.sides[0].pauses
-    return NOTHING if expected is None or own is None else f"{len(own):,} ({len(expected):,})"
+    expected, ours = result.reference.side.pauses, result.sides[0].pauses
+    return NOTHING if expected is None or ours is None else f"{len(ours):,} ({len(expected):,})"

@@ -21,12 +21,12 @@ def marks(name: str) -> tuple[str, str]:
 
 
 def page_text(page: Path, name: str) -> str:
-    """Return what a page says so far, a heading and the marks if it is not there yet.
+    """Return the text of a page, or a heading and the marks if it does not exist.
 
     Raises
     ------
     OutputError
-        If it is no page: not in Markdown, not readable, or without the marks.
+        If it is not in Markdown, not readable, or without the marks.
     """
     shown, (begin, end) = os.fspath(page), marks(name)
     if page.suffix != ".md":
@@ -41,7 +41,7 @@ def page_text(page: Path, name: str) -> str:
 
 
 def write_block(page: Path, name: str, block: str) -> None:
-    """Write a block into a page, in place of what stood between its marks.
+    """Write a block into a page, between its marks.
 
     Raises
     ------

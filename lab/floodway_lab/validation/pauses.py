@@ -28,16 +28,16 @@ def pause_rows(
     Parameters
     ----------
     reference, ours
-        Columns of `files.PAUSES`; ours one a seed.
+        Frames with the columns of `files.PAUSES`; ours one a seed.
     rules
         The bounds.
     begin_ns
-        When the first flow starts.
+        Start of the first flow, in nanoseconds.
     """
     for name, event in EVENTS:
         counts = [_count(frame, event) for frame in ours]
         expected = _count(reference, event)
-        # That ours has very many where the reference has few is no chance either.
+        # Very many frames of ours where the reference has few are not due to chance either.
         has_limit = expected >= FEW_FRAMES or max(counts) >= 2 * FEW_FRAMES
         yield relative(
             f"pfc.{name}",
@@ -77,14 +77,14 @@ def lines_equal(reference: pl.DataFrame, ours: pl.DataFrame) -> float:
 
 def frames_by_node(reference: pl.DataFrame, ours: Sequence[pl.DataFrame]) -> list[dict[str, object]]:
     """Return for each node and event the reference's frames, and ours of each seed."""
-    found: list[dict[str, object]] = []
+    rows: list[dict[str, object]] = []
     for name, event in EVENTS:
         columns = [_by_node(frame, event) for frame in (reference, *ours)]
         nodes = sorted({node for column in columns for node in column})
         for node in nodes:
-            expected, *own = [column.get(node, 0) for column in columns]
-            found.append({"node": node, "event": name, "reference": expected, "ours": own})
-    return found
+            expected, *counts = [column.get(node, 0) for column in columns]
+            rows.append({"node": node, "event": name, "reference": expected, "ours": counts})
+    return rows
 
 
 def _elsewhere(reference: pl.DataFrame, ours: Sequence[pl.DataFrame]) -> Row:
@@ -92,8 +92,8 @@ def _elsewhere(reference: pl.DataFrame, ours: Sequence[pl.DataFrame]) -> Row:
     expected = _by_node(reference)
     shares = []
     for frame in ours:
-        own = _by_node(frame)
-        apart = sum(abs(own.get(node, 0) - expected.get(node, 0)) for node in {*own, *expected})
+        counts = _by_node(frame)
+        apart = sum(abs(counts.get(node, 0) - expected.get(node, 0)) for node in {*counts, *expected})
         shares.append(apart / len(reference))
     label = "PFC frames too many or too few at their nodes"
     return Row(key="pfc.nodes", label=label, unit="share", ours=tuple(shares))

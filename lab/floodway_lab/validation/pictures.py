@@ -29,33 +29,33 @@ if TYPE_CHECKING:
 
 __all__ = ["CAPTIONS", "pictures"]
 
-#: What each picture shows, by its name.
+#: Captions of the pictures, by name.
 CAPTIONS = {
     "slowdown": "Cumulative share of flows by slowdown",
     "fct": "Completion time of each flow, the reference's across and ours (first seed) upward",
     "queues": "Cumulative share of each port's samples with a queue, by queue length",
 }
 REFERENCE, OURS = "HPCC simulator", "floodway"
-#: How the reference's curve looks, and ours, which is drawn on top of it.
+#: Styles of the reference's curve and of ours, which is drawn on top of it.
 LOOKS: dict[str, dict[str, Any]] = {
     REFERENCE: {"linewidth": 3.0, "alpha": 0.45},
     OURS: {"linewidth": 1.1, "alpha": 1.0},
 }
 #: Panels side by side.
 COLUMNS = 3
-#: A curve of more points is drawn through this many, evenly spread.
+#: The most points of a curve, evenly spread.
 MOST_POINTS = 2000
 
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def pictures(cases: Sequence[CaseResult]) -> Iterator[tuple[str, Drawing]]:
-    """Draw what there is to show of the configurations of one case, each with its name.
+    """Draw the pictures of one case, each with its name.
 
     Parameters
     ----------
     cases
-        Those of one folder; such as have not run are left out.
+        The configurations of one folder; those that have not run are left out.
     """
     run = [result for result in cases if result.sides]
     for name, draw in {"slowdown": _slowdown, "fct": _fct, "queues": _queues}.items():
@@ -66,11 +66,11 @@ def pictures(cases: Sequence[CaseResult]) -> Iterator[tuple[str, Drawing]]:
 def _slowdown(cases: Sequence[CaseResult]) -> Drawing:
     def panel(axes: Axes, result: CaseResult) -> pl.DataFrame:
         expected = _slowdowns(result.reference.side.flows)
-        own = _slowdowns(pl.concat(side.flows for side in result.sides))
+        ours = _slowdowns(pl.concat(side.flows for side in result.sides))
         axes.set_xscale("log")
         drawn = [
             _curve(axes, REFERENCE, _distribution(expected), colour_of(0)),
-            _curve(axes, OURS, _distribution(own), colour_of(1)),
+            _curve(axes, OURS, _distribution(ours), colour_of(1)),
         ]
         return pl.concat(drawn).rename({"value": "slowdown"})
 
@@ -103,14 +103,14 @@ def _queues(cases: Sequence[CaseResult]) -> Drawing:
     def panel(axes: Axes, result: CaseResult) -> pl.DataFrame:
         expected = result.reference.side.queues
         assert expected is not None  # noqa: S101 (chosen above)
-        own = pl.concat(side.queues for side in result.sides if side.queues is not None)
+        ours = pl.concat(side.queues for side in result.sides if side.queues is not None)
         axes.set_xscale("log")
         drawn = [
             _curve(
-                axes, label, _cumulated(samples_of(frame, port)), colour_of(n), of=f", {port}"
+                axes, label, _cumulated(samples_of(frame, port)), colour_of(n), suffix=f", {port}"
             ).with_columns(port=pl.lit(str(port)))
             for n, port in enumerate(busiest(expected))
-            for label, frame in ((REFERENCE, expected), (OURS, own))
+            for label, frame in ((REFERENCE, expected), (OURS, ours))
         ]
         return pl.concat(drawn).rename({"value": "queue_kb"}) if drawn else pl.DataFrame()
 
@@ -153,11 +153,11 @@ def _drawing(
 
 
 def _curve(
-    axes: Axes, side: str, points: tuple[Numbers, Numbers], colour: str, *, of: str = ""
+    axes: Axes, side: str, points: tuple[Numbers, Numbers], colour: str, *, suffix: str = ""
 ) -> pl.DataFrame:
     """Draw a distribution as steps, and return what is drawn."""
     values, shares = points
-    axes.step(values, shares, where="post", label=f"{side}{of}", color=colour, **LOOKS[side])
+    axes.step(values, shares, where="post", label=f"{side}{suffix}", color=colour, **LOOKS[side])
     axes.set_ylim(0, 1.01)
     return pl.DataFrame({"side": [side] * len(values), "value": values, "share": shares})
 
@@ -184,11 +184,11 @@ def _cumulated(samples: pl.DataFrame) -> tuple[Numbers, Numbers]:
 
 def _legend(figure: Figure, places: Sequence[Axes]) -> None:
     """Name each curve once: panels share their looks."""
-    found: dict[str, Artist] = {}
+    handles: dict[str, Artist] = {}
     for axes in places:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    columns = min(4, len(found))
+            handles.setdefault(label, handle)
+    columns = min(4, len(handles))
     figure.legend(
-        list(found.values()), list(found), loc="outside lower center", ncols=columns, fontsize="small"
+        list(handles.values()), list(handles), loc="outside lower center", ncols=columns, fontsize="small"
     )

@@ -43,7 +43,7 @@ class _Queue:
 
     @cached_property
     def numbers(self) -> dict[str, float]:
-        """What is compared; nothing but zeros of a port without samples."""
+        """The numbers that are compared; zeros for a port without samples."""
         if not len(self.kb):
             return dict.fromkeys(("samples", "mean", "p50", "p99", "largest"), 0.0)
         return {
@@ -55,7 +55,7 @@ class _Queue:
         }
 
     def _rank(self, share: float) -> float:
-        """Return the kilobytes that so large a share of the samples does not exceed."""
+        """Return the least number of kilobytes that a share of the samples does not exceed."""
         upto = np.cumsum(self.samples)
         return float(self.kb[np.searchsorted(upto, share * upto[-1] - 1e-9)])
 
@@ -80,12 +80,12 @@ def queue_rows(reference: pl.DataFrame, ours: Sequence[pl.DataFrame], rules: Rul
     yield Row(key="queue.apart", label="samples in other bins", unit="count", ours=tuple(apart))
     for port in busiest(reference):
         expected = _queue(reference, port)
-        own = [_queue(frame, port) for frame in ours]
-        yield from _port_rows(port, expected, own, rules)
+        queues = [_queue(frame, port) for frame in ours]
+        yield from _port_rows(port, expected, queues, rules)
 
 
 def samples_apart(reference: pl.DataFrame, ours: pl.DataFrame) -> int:
-    """Count the samples of all ports that would have to move to another bin, or to come or go."""
+    """Count the samples of all ports that are in another bin, or on one side only."""
     return _most(reference, ours) - _shared(reference, ours)
 
 
@@ -108,15 +108,15 @@ def _most(*sides: pl.DataFrame) -> int:
 
 
 def _shared(reference: pl.DataFrame, ours: pl.DataFrame) -> int:
-    """Count samples in the same bin of the same port; of whichever switch, where one side names none."""
-    named = all(side["switch"].null_count() == 0 for side in (reference, ours))
-    bins = ["switch", "port", "kb"] if named else ["port", "kb"]
+    """Count samples in the same bin of the same port; of any switch, where one side names none."""
+    has_switches = all(side["switch"].null_count() == 0 for side in (reference, ours))
+    bins = ["switch", "port", "kb"] if has_switches else ["port", "kb"]
     counts = [side.group_by(bins).agg(pl.col("samples").sum()) for side in (reference, ours)]
     both = counts[0].join(counts[1], on=bins, how="inner")
     return int(both.select(pl.min_horizontal("samples", "samples_right").sum()).item())
 
 
-def _port_rows(port: Port, expected: _Queue, own: Sequence[_Queue], rules: Rules) -> Iterator[Row]:
+def _port_rows(port: Port, expected: _Queue, queues: Sequence[_Queue], rules: Rules) -> Iterator[Row]:
     has_limit = expected.numbers["samples"] >= FEW_SAMPLES
     name = f"queue.{port.port if port.switch is None else f'{port.switch}-{port.port}'}"
     for key, label, slack, bound in (
@@ -126,8 +126,8 @@ def _port_rows(port: Port, expected: _Queue, own: Sequence[_Queue], rules: Rules
         ("p99", "p99 of the queue", BIN_KB, rules.queue),
         ("largest", "largest queue", BIN_KB, None),
     ):
-        values = [queue.numbers[key] for queue in own]
-        limit = limit_of(bound if has_limit else None, own=values if rules.or_spread else None)
+        values = [queue.numbers[key] for queue in queues]
+        limit = limit_of(bound if has_limit else None, ours=values if rules.or_spread else None)
         yield relative(
             f"{name}.{key}",
             f"{label}, {port}",
@@ -141,5 +141,5 @@ def _port_rows(port: Port, expected: _Queue, own: Sequence[_Queue], rules: Rules
 
 
 def _queue(frame: pl.DataFrame, port: Port) -> _Queue:
-    found = samples_of(frame, port)
-    return _Queue(kb=found["kb"].to_numpy(), samples=found["samples"].to_numpy())
+    samples = samples_of(frame, port)
+    return _Queue(kb=samples["kb"].to_numpy(), samples=samples["samples"].to_numpy())

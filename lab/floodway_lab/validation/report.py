@@ -36,10 +36,10 @@ def write_report(validation: Validation, page: Path) -> list[Path]:
     Parameters
     ----------
     validation
-        What was found.
+        The validation.
     page
-        A Markdown file; what stands outside the block's marks is kept. Pictures go into a folder of its
-        name without the ending.
+        A Markdown file; text outside the block's marks is kept. Pictures go into a folder with its name
+        without the ending.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def block(validation: Validation, pictures: dict[str, str]) -> str:
     Parameters
     ----------
     validation
-        What was found.
+        The validation.
     pictures
         Paths of pictures as the page sees them, by `CASE-PICTURE`.
     """
@@ -78,8 +78,8 @@ def block(validation: Validation, pictures: dict[str, str]) -> str:
         for result in cases
         if result.not_run
     ]
-    for name, own in _by_case(cases):
-        parts += _case(name, own, pictures)
+    for name, results in _by_case(cases):
+        parts += _case(name, results, pictures)
     return "\n\n".join([*parts, "### Bounds", _bounds()])
 
 
@@ -96,15 +96,15 @@ def draw_into(
     Parameters
     ----------
     cases
-        Of any number of folders.
+        Results of any number of folders.
     folder
-        Made if it does not exist; pictures that are there are replaced.
+        The folder to write, which is made if it does not exist; existing pictures are replaced.
     form
         The pictures' format.
     with_data
-        Whether to write what each shows beside it as CSV.
+        Whether to write the data of each picture beside it as CSV.
     few
-        Whether to draw the flows of cases that have fewer than a percentile of theirs is judged by.
+        Whether to draw the flows of cases with fewer flows than a percentile needs.
 
     Raises
     ------
@@ -116,9 +116,9 @@ def draw_into(
     from floodway_lab.validation.pictures import pictures  # noqa: PLC0415
 
     written = []
-    for name, own in _by_case(cases):
-        for picture, drawing in pictures(own):
-            if not few and picture != "queues" and _largest(own) < FEW_FLOWS:
+    for name, results in _by_case(cases):
+        for picture, drawing in pictures(results):
+            if not few and picture != "queues" and _largest(results) < FEW_FLOWS:
                 continue
             file = folder / f"{name}-{picture}.{form}"
             files = [file, file.with_suffix(".csv")] if with_data else [file]
@@ -128,8 +128,8 @@ def draw_into(
 
 
 def _by_case(cases: Sequence[CaseResult]) -> Iterator[tuple[str, list[CaseResult]]]:
-    for name, own in groupby(cases, key=lambda result: result.case.name):
-        yield name, list(own)
+    for name, results in groupby(cases, key=lambda result: result.case.name):
+        yield name, list(results)
 
 
 def _largest(cases: Sequence[CaseResult]) -> int:
@@ -195,7 +195,7 @@ def _overview(cases: Sequence[CaseResult]) -> str:
 
 
 def _reason(result: CaseResult) -> str:
-    """Say why a configuration has not run, with its file's name only: the page has no local paths."""
+    """Return the reason why a configuration has not run, without folders: pages have no local paths."""
     return result.not_run.replace(f"{result.case.config.parent}{os.sep}", "")
 
 
@@ -210,8 +210,8 @@ def _case(name: str, cases: Sequence[CaseResult], pictures: dict[str, str]) -> I
         yield f"**{plain(headline(result))}.**"
         head = ("what", "reference", "floodway", "difference", "allowed", "verdict")
         yield table(head, _rows(result))
-        named = [f"First difference, {result.first}.", *result.unmatched(MOST_NAMED)]
-        yield "\n".join(f"- {plain(line)}" for line in named)
+        notes = [f"First difference, {result.first}.", *result.unmatched(MOST_NAMED)]
+        yield "\n".join(f"- {plain(line)}" for line in notes)
     for picture, caption in CAPTIONS.items():
         if (path := drawn[picture]) is not None:
             yield f"![{caption}]({target(path)})\n\n*{caption}.*"

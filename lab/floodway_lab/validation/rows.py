@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Row", "Unit", "least_of", "limit_of", "relative", "share", "worst"]
 
-#: How a number is shown.
+#: The unit in which a number is shown.
 Unit = Literal["share", "signed share", "us", "slowdown", "count", "KB"]
 
 
@@ -26,21 +26,21 @@ class Row:
     Attributes
     ----------
     key
-        What `validate.json` calls it.
+        Its name in `validate.json`.
     label
-        What tables call it.
+        Its name in tables.
     unit
-        How it is shown.
+        Its unit.
     reference
-        The reference's; none where the number is one of both sides, such as a share of equal flows.
+        The reference's number; `None` where it is a number of both sides, such as a share of equal flows.
     ours
-        Ours, one a seed; empty where there is nothing to compare.
+        Our numbers, one a seed; empty where there is nothing to compare.
     bounded_value
-        What the limit applies to: the number itself, or the relative difference; none if it is not known.
+        The number that the limit applies to: our number, or the relative difference; `None` if unknown.
     limit
-        The bound; none where the number is only shown.
+        The bound; `None` where the number is only shown.
     note
-        Why it has no limit, or how to read it.
+        The reason why it has no limit, or how to read it.
     """
 
     key: str
@@ -93,7 +93,7 @@ def relative(  # noqa: PLR0913 (the parts of a row)
     key, label, unit, reference, ours, limit, note
         As in `Row`; the limit is on the size of the relative difference.
     slack
-        What the two may differ by beside that, in the number's unit.
+        Difference that is allowed in addition, in the number's unit.
     """
     row = Row(key=key, label=label, unit=unit, reference=reference, ours=tuple(ours), limit=limit, note=note)
     difference = row.difference
@@ -105,34 +105,34 @@ def relative(  # noqa: PLR0913 (the parts of a row)
 
 
 def share(key: str, label: str, *, ours: Sequence[float], limit: Limit | None, unit: Unit = "share") -> Row:
-    """Show a number that is of both sides, one a seed; that of the configuration's own, the first, counts."""
+    """Return the row of a number of both sides, one a seed; that of the first seed counts."""
     bounded_value = ours[0] if ours else None
     return Row(key=key, label=label, unit=unit, ours=tuple(ours), bounded_value=bounded_value, limit=limit)
 
 
-def limit_of(fixed: float | None, *, own: Sequence[float] | float | None = None) -> Limit | None:
-    """Make the limit of a difference.
+def limit_of(fixed: float | None, *, ours: Sequence[float] | float | None = None) -> Limit | None:
+    """Return the limit of a difference.
 
     Parameters
     ----------
     fixed
-        The fixed bound; none for no limit.
-    own
+        The fixed bound; `None` for no limit.
+    ours
         Our seeds' numbers or their spread, which takes the bound's place where it is wider.
     """
     if fixed is None:
         return None
-    width = 0.0 if own is None else own if isinstance(own, float) else spread(own)
-    return Limit(side="most", value=max(fixed, width), own=width > fixed)
+    width = 0.0 if ours is None else ours if isinstance(ours, float) else spread(ours)
+    return Limit(side="most", value=max(fixed, width), is_spread=width > fixed)
 
 
 def least_of(value: float | None) -> Limit | None:
-    """Make the limit of a share that must be so large at least; none for none."""
+    """Return the limit of a share that has a minimum; `None` for no limit."""
     return None if value is None else Limit(side="least", value=value)
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the verdict of several: a failure before a pass before what is only shown."""
-    found = set(verdicts)
+    """Return the worst of several verdicts: a failure, then a pass, then a number that is only shown."""
+    distinct = set(verdicts)
     order: tuple[Verdict, ...] = ("fail", "pass", "shown")
-    return next((verdict for verdict in order if verdict in found), "not run")
+    return next((verdict for verdict in order if verdict in distinct), "not run")

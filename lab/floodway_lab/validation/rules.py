@@ -51,19 +51,19 @@ class Limit:
     Attributes
     ----------
     side
-        Whether the number may be so large at most, or must be so large at least.
+        Whether the bound is a maximum or a minimum.
     value
         The bound, a share (0.02 is 2 %) or a count.
-    own
+    is_spread
         Whether it is the spread of our own seeds, being wider than the fixed bound.
     """
 
     side: Literal["most", "least"]
     value: float
-    own: bool = False
+    is_spread: bool = False
 
     def verdict(self, value: float) -> Verdict:
-        """Say whether a number keeps within it; the bound itself does, and what is no number does not."""
+        """Return the verdict on a number; the bound itself passes, and NaN fails."""
         holds = value <= self.value if self.side == "most" else value >= self.value
         return "pass" if holds else "fail"
 
@@ -173,7 +173,7 @@ def spread(values: Sequence[float]) -> float:
     Parameters
     ----------
     values
-        One number a seed.
+        Numbers, one a seed.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def scenario_of(case: Case) -> Scenario:
     Raises
     ------
     ScenarioError
-        If it cannot be simulated.
+        If the configuration cannot be simulated.
     """
     scenario = load(case.config)
     records: Any = scenario.to_dict().get("records", {})
@@ -45,10 +45,10 @@ def refusal_of(case: Case, error: ScenarioError) -> str | None:
 
     Its form has been checked when the case was found.
     """
-    asked = all(
+    in_configuration = all(
         Path(fault.file).name == case.config.name and fault.key not in FILES for fault in error.faults
     )
-    return error.faults[0].text if asked else None
+    return error.faults[0].text if in_configuration else None
 
 
 def export(result: Result, scenario: Scenario, folder: Path) -> None:
@@ -57,7 +57,7 @@ def export(result: Result, scenario: Scenario, folder: Path) -> None:
     Raises
     ------
     OutputError
-        If they cannot be written.
+        If the files cannot be written.
     """
     result.save(folder, force=True)
     result.export_hpcc(folder, scenario=scenario, force=True)

@@ -1,4 +1,4 @@
-"""The selection of what is validated, by patterns of labels."""
+"""The selection of cases and rows by patterns of labels."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ def selected(
     *,
     unmatched: Callable[[str, Sequence[str], str | None], ValidationError],
 ) -> list[T]:
-    """Return what some patterns select, in its order; all without patterns.
+    """Return the items that patterns select, in their order; all without patterns.
 
     Parameters
     ----------
     items
-        What can be selected.
+        The items to select from.
     only
         Patterns of labels, in which `*` and `?` are wildcards.
     unmatched
-        The error of a pattern that selects nothing, from it, all labels, and the label nearest to it.
+        Function that makes the error of a pattern without a match, from the pattern, all labels, and the
+        nearest label.
 
     Raises
     ------

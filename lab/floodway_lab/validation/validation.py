@@ -33,7 +33,7 @@ __all__ = ["SEEDS", "Validation", "validate"]
 
 #: Runs of a case that bounds decide, since chance or ties may differ.
 SEEDS = 5
-#: More payload than this makes a case too long for a quick look.
+#: The most bytes of payload of a case of the quick form.
 QUICK_BYTES = 1_000_000_000
 
 
@@ -44,11 +44,11 @@ class Validation:
     Attributes
     ----------
     cases
-        In the order of their names.
+        The results, in the order of their names.
     failures
-        What broke in a run, independent of the reference, a line each.
+        Faults of runs, independent of the reference, a line each.
     complete
-        Whether all runs ended; not so after Ctrl-C, when the cases hold those that did.
+        Whether all runs ended; false after Ctrl-C, when the cases have the runs that did.
     """
 
     cases: tuple[CaseResult, ...]
@@ -62,9 +62,11 @@ class Validation:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many configurations have each verdict."""
-        found = Counter(case.verdict for case in self.cases)
-        return {verdict: found[verdict] for verdict in ("pass", "fail", "shown", "not run") if found[verdict]}
+        """Number of configurations with each verdict."""
+        counter = Counter(case.verdict for case in self.cases)
+        return {
+            verdict: counter[verdict] for verdict in ("pass", "fail", "shown", "not run") if counter[verdict]
+        }
 
 
 @dataclass(kw_only=True)
@@ -74,14 +76,14 @@ class _Plan:
     reference: Reference
     scenario: Scenario | None
     not_run: str
-    #: The configuration's own, and those that run if it does not equal the reference.
+    #: The configuration's own seed, and those that run if the first does not equal the reference.
     seeds: tuple[int, ...]
     tasks: dict[int, Task] = field(default_factory=dict)
     sides: dict[int, Side] = field(default_factory=dict)
 
     @property
     def decided(self) -> bool:
-        """Whether what has run is enough: its flows and PFC frames equal the reference's, or have to."""
+        """Whether the first run decides: its flows and PFC frames equal the reference's, or have to."""
         expected = self.reference
         return any(
             decided(expected.side, side) or expected.kind(side) == "equal" for side in self.sides.values()
@@ -106,22 +108,22 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
     ----------
     folder
         A case or a folder of cases: `config_TAG.txt` with the files that it names, and beside it the
-        reference's `fct_TAG.txt`, `pfc_TAG.txt` and `qlen_TAG.txt`, or what the configuration calls them.
+        reference's `fct_TAG.txt`, `pfc_TAG.txt` and `qlen_TAG.txt`, or the files that it names instead.
     seeds
-        Runs of a case that is held to bounds in which switches mark at random or ties decide; of others one
-        tells all.
+        Number of runs of a case that bounds decide and in which switches mark at random or ties occur; other
+        cases have one run.
     jobs
-        Runs at a time; by default one per core.
+        Number of runs at a time; by default one per core.
     quick
         Whether to leave out cases of more than 1 GB of payload, and run those once in which only ties decide.
     other_build
-        Whether the reference is of another build or fork of the simulator, whose ties, draws and paths may be
-        others: bounds decide then. By default its flows, frames, samples and totals have to be equal, unless
+        Whether another build or fork of the simulator made the reference, whose ties, draws and paths may
+        differ: then bounds decide. By default its flows, frames, samples and totals have to be equal, unless
         a hash chooses paths that are not listed and fewer than 200 flows ended before the first difference.
     only
         Patterns of `case/tag`, in which `*` and `?` are wildcards; all by default.
     out
-        Where the runs and `validate.json` are kept; by default nowhere.
+        The folder of the runs and of `validate.json`; by default they are not kept.
     force
         Whether an earlier validation there may be replaced.
     on_progress
@@ -130,11 +132,11 @@ def validate(  # noqa: PLR0913 (what a caller may choose)
     Raises
     ------
     ValidationError
-        If a file of the reference is missing, or not of its form; nothing has run then.
+        If a file of the reference is missing or malformed; nothing has run then.
     ScenarioError
         If a topology or a list of flows cannot be read; nothing has run then.
     OutputError
-        If the place is taken or cannot be written.
+        If the folder has other files, or cannot be written.
     RunError
         If a run failed.
     """
@@ -187,7 +189,7 @@ def _run(
     jobs: int,
     on_progress: Callable[[Sequence[Task]], None] | None,
 ) -> list[str]:
-    """Run every plan, with its first seed and then, unless that one decides, with the others."""
+    """Run every plan with its first seed and then, unless that run decides, with the others."""
     names = folder_names([plan.reference.case.label.replace("/", " ") for plan in plans])
     folders = [target / name for name in names]
     done: list[Task] = []
@@ -215,7 +217,7 @@ def _run(
 
 @dataclass(frozen=True, kw_only=True)
 class _Slot:
-    """A run that is planned, and where it is kept."""
+    """A planned run, and its folder."""
 
     plan: _Plan
     seed: int
@@ -224,7 +226,7 @@ class _Slot:
 
 
 def _slots(plans: Sequence[_Plan], folders: Sequence[Path], *, first: bool) -> Iterator[_Slot]:
-    """Make the tasks of the first seed of every plan, or of the others of those that need them."""
+    """Return the tasks of the first seed of every plan, or of the other seeds of plans that need them."""
     for plan, folder in zip(plans, folders, strict=True):
         if plan.scenario is None or (not first and (len(plan.seeds) == 1 or plan.decided)):
             continue
@@ -236,7 +238,7 @@ def _slots(plans: Sequence[_Plan], folders: Sequence[Path], *, first: bool) -> I
 
 
 def _case_result(plan: _Plan) -> CaseResult:
-    """Compare what has run."""
+    """Compare the finished runs of a case with its reference."""
     ended = [(seed, plan.tasks[seed].result, side) for seed, side in sorted(plan.sides.items())]
     if not ended:
         return CaseResult(reference=plan.reference, not_run=plan.not_run or "interrupted")

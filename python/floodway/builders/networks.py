@@ -12,18 +12,18 @@ from floodway.common.names import nearest, not_a_choice
 __all__ = ["Graph", "from_networkx"]
 
 Attributes = Mapping[str, object]
-#: The attributes that have a meaning; others are left alone unless they look like one of these.
+#: Attributes that are read; others are ignored unless their names are nearly one of these.
 NODE_ATTRIBUTES = ("kind", "tags")
 EDGE_ATTRIBUTES = ("rate", "delay", "length", "name", "tags", "count")
 KINDS = ("host", "switch")
-#: What a quantity is written like.
+#: An example of each quantity, for errors.
 _WRITTEN = {"rate": '"400G"', "delay": '"10us"', "length": '"80km"'}
 #: A scenario's names are matched by globs and paths, and `h1..h4` is a range.
 _NOT_IN_NAMES = (",", ">", "*", "?", '"', "..")
 
 
 class Graph(Protocol):
-    """What of a `networkx.Graph` or `MultiGraph` is needed; the package itself is not."""
+    """The part of `networkx.Graph` and `MultiGraph` that is used; the package itself is not needed."""
 
     def is_directed(self) -> bool:
         """Whether edges have a direction."""
@@ -45,8 +45,8 @@ def from_networkx(
 ) -> Explicit:
     """Return a graph as the topology of a scenario.
 
-    Nodes are called by their text, and come in the order of the graph; so do links, and with them the ports
-    of a node. Parallel edges of a `MultiGraph` are parallel links.
+    A node's name is its text. Nodes and links are in the order of the graph, and so are the ports of a node.
+    Parallel edges of a `MultiGraph` become parallel links.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ def from_networkx(
         An undirected `networkx.Graph` or `MultiGraph`. Attributes of nodes: `kind` (`"host"` or
         `"switch"`) and `tags` (texts). Attributes of edges: `rate` (`"400G"`), `delay` (`"10us"`) or
         `length` (`"80km"`), and optionally `name`, `tags`, and `count` (number of identical links). Other
-        attributes are left alone, but one that is nearly called like these is an error.
+        attributes are ignored, but a name that is nearly one of these is an error.
     kind
-        Of nodes that say none.
+        The kind of nodes without that attribute.
     rate, delay, length
-        Of edges that say none; one of delay and length.
+        The attributes of edges without them, each a text with its unit; either delay or length.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def from_networkx(
     Raises
     ------
     GraphError
-        If it is directed, or a node or an edge does not fit; `place` names it, `key` its attribute.
+        If the graph is directed, or a node or an edge is invalid; `place` names it, `key` its attribute.
 
     Examples
     --------
@@ -85,17 +85,20 @@ def from_networkx(
     common = _quantities({"rate": rate, "delay": delay, "length": length}, "the defaults")
     nodes = _nodes(graph, kind)
     return Explicit(
-        hosts=[node for node, own in nodes if own == "host"],
-        switches=[node for node, own in nodes if own == "switch"],
-        links=[ListedLink.from_dict(_link((a, b), given, common)) for a, b, given in graph.edges(data=True)],
+        hosts=[node for node, node_kind in nodes if node_kind == "host"],
+        switches=[node for node, node_kind in nodes if node_kind == "switch"],
+        links=[
+            ListedLink.from_dict(_link((a, b), attributes, common))
+            for a, b, attributes in graph.edges(data=True)
+        ],
         **common,
     )
 
 
 def _refuse_other(graph: object) -> None:
     if not all(hasattr(graph, name) for name in ("is_directed", "nodes", "edges")):
-        given = type(graph).__name__
-        raise GraphError(f"a {given} is not a graph of networkx", given=given)
+        type_name = type(graph).__name__
+        raise GraphError(f"a {type_name} is not a graph of networkx", given=type_name)
     if graph.is_directed():  # type: ignore[attr-defined]
         raise GraphError(
             "the graph is directed, and every link has both directions; use graph.to_undirected()",
@@ -105,23 +108,23 @@ def _refuse_other(graph: object) -> None:
 
 def _nodes(graph: Graph, kind: str | None) -> list[tuple[Listed, str]]:
     """Return each node as the scenario lists it, with its kind."""
-    found: dict[str, tuple[Listed, str]] = {}
-    for node, given in graph.nodes(data=True):
+    nodes: dict[str, tuple[Listed, str]] = {}
+    for node, attributes in graph.nodes(data=True):
         name = str(node)
         subject = f"node {name!r}"
         _refuse_name(name, subject)
-        if name in found:
+        if name in nodes:
             raise GraphError(f"{subject}: two nodes have this name", place=subject, given=name)
-        _refuse_nearly(given, NODE_ATTRIBUTES, subject)
-        tags = _tags(given, subject)
-        found[name] = (TaggedNode(name=name, tags=tags) if tags else name, _kind(given, kind, subject))
-    if not found:
+        _refuse_nearly(attributes, NODE_ATTRIBUTES, subject)
+        tags = _tags(attributes, subject)
+        nodes[name] = (TaggedNode(name=name, tags=tags) if tags else name, _kind(attributes, kind, subject))
+    if not nodes:
         raise GraphError("the graph has no nodes")
-    return list(found.values())
+    return list(nodes.values())
 
 
-def _kind(given: Attributes, default: str | None, subject: str) -> str:
-    kind = given.get("kind", default)
+def _kind(attributes: Attributes, default: str | None, subject: str) -> str:
+    kind = attributes.get("kind", default)
     if kind is None:
         message = f"{subject}: has no attribute 'kind'; allowed: {', '.join(KINDS)}; or give a kind for all"
         raise GraphError(message, place=subject, key="kind", allowed=KINDS)
@@ -133,54 +136,59 @@ def _kind(given: Attributes, default: str | None, subject: str) -> str:
     return str(kind)
 
 
-def _link(ends: tuple[object, object], given: Attributes, common: Attributes) -> dict[str, object]:
+def _link(ends: tuple[object, object], attributes: Attributes, common: Attributes) -> dict[str, object]:
     between = (str(ends[0]), str(ends[1]))
     subject = f"edge {between[0]!r} - {between[1]!r}"
     if between[0] == between[1]:
         raise GraphError(f"{subject}: a node is linked with itself", place=subject)
-    _refuse_nearly(given, EDGE_ATTRIBUTES, subject)
-    own = _quantities(given, subject)
+    _refuse_nearly(attributes, EDGE_ATTRIBUTES, subject)
+    quantities = _quantities(attributes, subject)
     for keys in (("rate",), ("delay", "length")):
-        if not any(key in own or key in common for key in keys):
+        if not any(key in quantities or key in common for key in keys):
             names = " or ".join(map(repr, keys))
             message = f"{subject}: has no attribute {names}; give it one, or a default for all"
             raise GraphError(message, place=subject, key=keys[0], allowed=keys)
-    tags = _tags(given, subject)
-    return {"between": between, **own, **_named(given, subject), **({"tags": tags} if tags else {})}
+    tags = _tags(attributes, subject)
+    return {
+        "between": between,
+        **quantities,
+        **_name_and_count(attributes, subject),
+        **({"tags": tags} if tags else {}),
+    }
 
 
-def _quantities(given: Attributes, subject: str) -> dict[str, str]:
+def _quantities(attributes: Attributes, subject: str) -> dict[str, str]:
     """Return rate and delay or length, each a text with its unit."""
-    own: dict[str, str] = {}
-    for key in (key for key in _WRITTEN if given.get(key) is not None):
-        value = given[key]
+    quantities: dict[str, str] = {}
+    for key in (key for key in _WRITTEN if attributes.get(key) is not None):
+        value = attributes[key]
         if not isinstance(value, str):
             message = f"{subject}: {key} is {value!r}, and its unit is missing; write it like {_WRITTEN[key]}"
             raise GraphError(message, place=subject, key=key, given=repr(value))
-        own[key] = value
-    if "delay" in own and "length" in own:
+        quantities[key] = value
+    if "delay" in quantities and "length" in quantities:
         message = f"{subject}: has a delay and a length; give one of the two"
-        raise GraphError(message, place=subject, key="delay", given=str(own["delay"]))
-    return own
+        raise GraphError(message, place=subject, key="delay", given=str(quantities["delay"]))
+    return quantities
 
 
-def _named(given: Attributes, subject: str) -> dict[str, object]:
+def _name_and_count(attributes: Attributes, subject: str) -> dict[str, object]:
     """Return name and count."""
-    own: dict[str, object] = {}
-    if given.get("name") is not None:
-        own["name"] = str(given["name"])
-        _refuse_name(str(given["name"]), subject)
-    count = given.get("count")
+    keys: dict[str, object] = {}
+    if attributes.get("name") is not None:
+        keys["name"] = str(attributes["name"])
+        _refuse_name(str(attributes["name"]), subject)
+    count = attributes.get("count")
     if count is not None:
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             message = f"{subject}: count is {count!r}, allowed: a whole number of at least 1"
             raise GraphError(message, place=subject, key="count", given=repr(count))
-        own["count"] = count
-    return own
+        keys["count"] = count
+    return keys
 
 
-def _tags(given: Attributes, subject: str) -> list[str]:
-    tags = given.get("tags", ())
+def _tags(attributes: Attributes, subject: str) -> list[str]:
+    tags = attributes.get("tags", ())
     if isinstance(tags, str):
         return [tags]
     if not isinstance(tags, Sequence | set | frozenset) or not all(isinstance(tag, str) for tag in tags):
@@ -197,17 +205,17 @@ def _refuse_name(name: str, subject: str) -> None:
         raise GraphError(f"{subject}: is not a name for a scenario: {why}", place=subject, given=name)
 
 
-def _refuse_nearly(given: Attributes, known: Sequence[str], subject: str) -> None:
+def _refuse_nearly(attributes: Attributes, names: Sequence[str], subject: str) -> None:
     """Refuse misspelt attributes of ours; graphs have many other attributes, which are ignored."""
-    for attribute in given:
-        near = None if attribute in known else nearest(str(attribute), known)
-        if near is not None and near not in given:
-            text, _ = not_a_choice(str(attribute), what="an attribute", allowed=known)
+    for attribute in attributes:
+        near = None if attribute in names else nearest(str(attribute), names)
+        if near is not None and near not in attributes:
+            text, _ = not_a_choice(str(attribute), what="an attribute", allowed=names)
             raise GraphError(
                 f"{subject}: {text}",
                 place=subject,
                 key=str(attribute),
                 given=str(attribute),
-                allowed=tuple(known),
+                allowed=tuple(names),
                 nearest=near,
             )

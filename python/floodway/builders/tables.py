@@ -1,4 +1,4 @@
-"""Lists of flows from frames."""
+"""Lists of flows from data frames."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _NEEDED = {
     "size": ("size_bytes",),
     "start": ("start_us", "start_ns"),
 }
-#: Larger numbers fit no clock and no buffer.
+#: The limit of numbers: larger ones exceed every clock and buffer.
 _MOST = Decimal(2**64)
 #: The smallest part of a unit: a byte, a picosecond.
 _SMALLEST = {"B": Decimal(1), "us": Decimal("1e-6"), "ns": Decimal("1e-3")}
@@ -67,8 +67,8 @@ def flows(frame: pl.DataFrame | pl.LazyFrame) -> list[ListedFlow]:
         A frame of polars, or of pandas where that is installed. Columns as in a file: `source`,
         `destination`, `size_bytes`, `start_us` or `start_ns`, and optionally `class`, `source_port`,
         `destination_port`, `path`, `ack_path`, `id`, `after` (ids apart by blanks), `wait_us`. Sizes and
-        times are numbers in the unit of the column's name, or texts with a unit; the size `"unbounded"` is
-        of a flow without end. Times are rounded to picoseconds.
+        times are numbers in the unit of the column's name, or texts with a unit; the size `"unbounded"`
+        makes a flow endless. Times are rounded to picoseconds.
 
     Returns
     -------
@@ -78,8 +78,8 @@ def flows(frame: pl.DataFrame | pl.LazyFrame) -> list[ListedFlow]:
     Raises
     ------
     TableError
-        If a column is unknown or missing, or a value does not fit; `key` names the column, `place` the
-        row, counted from 0.
+        If a column is unknown or missing, or a value is invalid; `key` names the column, `place` the row,
+        counted from 0.
 
     Examples
     --------
@@ -106,8 +106,8 @@ def _polars(frame: object) -> pl.DataFrame:
             return pl.DataFrame(pl.from_pandas(frame))
         except (ImportError, TypeError) as error:
             raise TableError(f"the frame of pandas cannot be read: {error}") from error
-    given = type(frame).__name__
-    raise TableError(f"a {given} is not a frame of polars or pandas", given=given)
+    type_name = type(frame).__name__
+    raise TableError(f"a {type_name} is not a frame of polars or pandas", given=type_name)
 
 
 def _refuse_columns(columns: Sequence[str]) -> None:
@@ -117,17 +117,19 @@ def _refuse_columns(columns: Sequence[str]) -> None:
             text, near = not_a_choice(name, what="a column of a list of flows", allowed=allowed)
             raise TableError(text, key=name, given=name, allowed=allowed, nearest=near)
     for key, names in _NEEDED.items():
-        found = [name for name in names if name in columns]
-        if not found:
+        matches = [name for name in names if name in columns]
+        if not matches:
             message = f"no column has the {key!r} of the flows; it is {' or '.join(map(repr, names))}"
             raise TableError(message, key=names[0], allowed=names)
-        if len(found) > 1:
-            message = f"the columns {' and '.join(map(repr, found))} have the same meaning; keep one of them"
-            raise TableError(message, key=found[1], given=found[1])
+        if len(matches) > 1:
+            message = (
+                f"the columns {' and '.join(map(repr, matches))} have the same meaning; keep one of them"
+            )
+            raise TableError(message, key=matches[1], given=matches[1])
 
 
 def _flow(number: int, row: dict[str, object]) -> dict[str, object]:
-    """Return a flow with its keys in the order of the grammar, whatever that of the columns."""
+    """Return a flow with its keys in the order of the grammar, whatever the order of the columns."""
     values = {
         column.key: _value(name, column, row[name], number)
         for name, column in _COLUMNS.items()
@@ -136,44 +138,44 @@ def _flow(number: int, row: dict[str, object]) -> dict[str, object]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _value(name: str, column: _Column, given: object, row: int) -> object:
-    if given is None or given == "":
+def _value(name: str, column: _Column, cell: object, row: int) -> object:
+    if cell is None or cell == "":
         if column.key in _NEEDED:
-            raise _unfit(name, row, given, "it is empty")
+            raise _unfit(name, row, cell, "it is empty")
         return None
     if column.unit is not None:
-        return given if isinstance(given, str) else _quantity(name, column.unit, given, row)
+        return cell if isinstance(cell, str) else _quantity(name, column.unit, cell, row)
     if column.whole:
-        return _whole(name, given, row)
-    if not isinstance(given, str):
-        raise _unfit(name, row, given, "it is not text")
-    return given.split() if column.many else given
+        return _whole(name, cell, row)
+    if not isinstance(cell, str):
+        raise _unfit(name, row, cell, "it is not text")
+    return cell.split() if column.many else cell
 
 
-def _quantity(name: str, unit: str, given: object, row: int) -> str:
+def _quantity(name: str, unit: str, cell: object, row: int) -> str:
     """Write a number with its unit, in whole bytes or picoseconds."""
-    if isinstance(given, bool) or not isinstance(given, int | float | Decimal) or not math.isfinite(given):
-        raise _unfit(name, row, given, "it is not a number")
-    if given < 0:
-        raise _unfit(name, row, given, "it is negative")
-    exact = Decimal(str(given))
+    if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal) or not math.isfinite(cell):
+        raise _unfit(name, row, cell, "it is not a number")
+    if cell < 0:
+        raise _unfit(name, row, cell, "it is negative")
+    exact = Decimal(str(cell))
     if unit == "B" and exact != exact.to_integral_value():
-        raise _unfit(name, row, given, "it is not a whole number of bytes")
+        raise _unfit(name, row, cell, "it is not a whole number of bytes")
     if exact >= _MOST:
-        raise _unfit(name, row, given, "it is too large")
+        raise _unfit(name, row, cell, "it is too large")
     rounded = exact.quantize(_SMALLEST[unit])
     text = f"{rounded:f}"
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text}{unit}"
 
 
-def _whole(name: str, given: object, row: int) -> int:
-    if isinstance(given, bool) or not isinstance(given, int | float) or given != given // 1 or given < 0:
-        raise _unfit(name, row, given, "it is not a whole number")
-    return int(given)
+def _whole(name: str, cell: object, row: int) -> int:
+    if isinstance(cell, bool) or not isinstance(cell, int | float) or cell != cell // 1 or cell < 0:
+        raise _unfit(name, row, cell, "it is not a whole number")
+    return int(cell)
 
 
-def _unfit(name: str, row: int, given: object, why: str) -> TableError:
+def _unfit(name: str, row: int, cell: object, why: str) -> TableError:
     row_name = f"row {row}"
     return TableError(
-        f"{row_name}, column {name!r}: {given!r}: {why}", place=row_name, key=name, given=repr(given)
+        f"{row_name}, column {name!r}: {cell!r}: {why}", place=row_name, key=name, given=repr(cell)
     )

@@ -1,7 +1,7 @@
 """The base of the builders of `floodway.builders`: a table of a scenario as an object.
 
-A builder's attributes are the keys of its table, with `_` for `-` and a trailing `_` where Python has the
-word for itself (`class_`, `from_`). What is `None` is left to the default.
+A builder's attributes are the keys of its table, with `_` for `-` and a trailing `_` for reserved
+words of Python (`class_`, `from_`). An attribute that is `None` is left out: its key has the default.
 """
 
 from __future__ import annotations
@@ -45,20 +45,41 @@ class Table:
     def from_dict(cls, keys: Mapping[str, object]) -> Self:
         """Return the builder of a table whose keys are spelled as scenarios spell them.
 
+        Parameters
+        ----------
+        keys
+            The keys of the table with their values, which may be builders.
+
+        Returns
+        -------
+        Table
+            The builder.
+
         Raises
         ------
         TypeError
             If the table has no such key, or one that it needs is missing.
+
+        Examples
+        --------
+        >>> from floodway.builders import Burst
+        >>> Burst.from_dict({"from": "h1", "to": "h2", "size": "1MB"}).from_
+        'h1'
         """
-        known = {field.name: _key(field.name) for field in fields(cls)}
+        keys_by_field = {field.name: _key(field.name) for field in fields(cls)}
         for key in keys:
-            if attribute(key) not in known:
-                text, _ = not_a_choice(key, what=f"a key of {cls.__name__}", allowed=known.values())
+            if attribute(key) not in keys_by_field:
+                text, _ = not_a_choice(key, what=f"a key of {cls.__name__}", allowed=keys_by_field.values())
                 raise TypeError(text)
         return cls(**{attribute(key): value for key, value in keys.items()})
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as a scenario has it: keys with `-`, tables as dictionaries, without what is `None`.
+        """Return the table as a dictionary.
+
+        Returns
+        -------
+        dict
+            The keys of scenarios, without those whose attributes are `None`; tables are dictionaries.
 
         Examples
         --------
@@ -66,8 +87,8 @@ class Table:
         >>> Pfc(xoff=XoffParts(alpha=0.25)).to_dict()
         {'pfc': {'xoff': {'alpha': 0.25}}}
         """
-        given = ((field.name, getattr(self, field.name)) for field in fields(self))
-        keys = {_key(name): plain(value) for name, value in given if value is not None}
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        keys = {_key(name): plain(value) for name, value in values if value is not None}
         if self._tag is None:
             return keys
         return {self._tag: next(iter(keys.values())) if self._scalar else keys}
@@ -79,7 +100,7 @@ def plain(value: object, *, key_path: str = "") -> object:
     Raises
     ------
     InputError
-        If a scenario cannot have something in it; `key` is its path.
+        If it contains a value that a scenario cannot have; `key` is its path.
     """
     if isinstance(value, Table):
         value = value.to_dict()
@@ -102,14 +123,14 @@ def _scalar(value: object, key_path: str) -> object:
         return int(value)
     if isinstance(value, Real) and math.isfinite(value):
         return float(value)
-    given = value if isinstance(value, type) else type(value)
-    own = ("RateControl", "CongestionPoint")
+    cls = value if isinstance(value, type) else type(value)
+    bases = ("RateControl", "CongestionPoint")
     if any(
-        base.__module__ == "floodway.scenarios.mechanisms" and base.__name__ in own for base in given.__mro__
+        base.__module__ == "floodway.scenarios.mechanisms" and base.__name__ in bases for base in cls.__mro__
     ):
         from floodway.scenarios.mechanisms import no_values  # noqa: PLC0415 (few scenarios have one)
 
-        text = f"{printable(key_path) or 'the scenario'}: {no_values(given, {})}"
+        text = f"{printable(key_path) or 'the scenario'}: {no_values(cls, {})}"
         raise InputError(text, key=key_path, given=repr(value))
     allowed = "strings, numbers, true and false, lists, tables"
     text = f"{printable(key_path) or 'the scenario'}: {value!r} is not a valid value; allowed: {allowed}"

@@ -35,24 +35,24 @@ class Grammar:
 
     @classmethod
     def current(cls) -> Grammar:
-        """Return that of the simulator as it is."""
+        """Return the grammar of scenarios of this simulator."""
         return cls(json.loads(_floodway.schema_json()))
 
     @classmethod
     def of_studies(cls) -> Grammar:
-        """Return that of studies."""
+        """Return the grammar of studies."""
         return cls(json.loads(_floodway.study_schema_json()))
 
     @property
     def definitions(self) -> Mapping[str, Schema]:
-        """The named parts."""
-        found: Mapping[str, Schema] = self.document["$defs"]
-        return found
+        """Named definitions, to which other definitions refer."""
+        definitions: Mapping[str, Schema] = self.document["$defs"]
+        return definitions
 
     @cached_property
     def tags(self) -> Mapping[str, str]:
-        """Definitions that are chosen by a tag, with it."""
-        found: dict[str, str] = {}
+        """Tags of the definitions that are chosen by a tag, by name."""
+        tags: dict[str, str] = {}
         for schema in _within(self.document):
             tag = tagged(schema)
             if tag is None:
@@ -60,9 +60,9 @@ class Grammar:
             name = reference(schema["properties"][tag])
             if name is None or not is_table(self.definitions[name]):
                 continue
-            if found.setdefault(name, tag) != tag:
-                raise ValueError(f"{name} is chosen as {found[name]!r} and as {tag!r}")
-        return found
+            if tags.setdefault(name, tag) != tag:
+                raise ValueError(f"{name} is chosen as {tags[name]!r} and as {tag!r}")
+        return tags
 
 
 def _within(schema: object) -> Iterator[Schema]:
@@ -92,19 +92,19 @@ def tagged(schema: Schema) -> str | None:
 
 
 def is_table(schema: Schema) -> bool:
-    """Say whether it is a table of known keys, rather than a choice, a text or a number."""
+    """Whether a schema is a table of known keys, rather than a choice, a text or a number."""
     return schema.get("type") == "object" and "patternProperties" not in schema
 
 
 def options(schema: Schema) -> tuple[Option, ...]:
     """Return the values of a definition that is a list of values; empty for others."""
     forms = schema.get("oneOf", [schema] if "enum" in schema or "const" in schema else [])
-    found = []
+    choices = []
     for form in forms:
         values = [form["const"]] if "const" in form else form.get("enum", [])
         if not values:
             return ()
-        # What is said of several values is said of all of them together, where they are defined.
+        # A description of several values is that of their definition.
         text = form.get("description", "") if len(values) == 1 else ""
-        found += [Option(value=str(value), text=text) for value in values]
-    return tuple(found)
+        choices += [Option(value=str(value), text=text) for value in values]
+    return tuple(choices)

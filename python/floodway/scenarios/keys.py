@@ -1,8 +1,7 @@
-"""Keys of runs: a hash of what decides a result.
+"""Keys of runs: a hash of everything that decides a result.
 
-That is the whole scenario as it was resolved, the bytes of every file that it reads, the code of its
-mechanisms in Python, the seed, and the engine. What a file is called, and which line set a value, decide
-nothing.
+That is the resolved scenario, the bytes of every file that it reads, the code of its mechanisms in Python,
+the seed, and the engine. Names of files and lines of settings are not in it.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ if TYPE_CHECKING:
 
 __all__ = ["engine", "files_of", "key_of", "written_key_of"]
 
-#: Changes when what is stored of a run does.
+#: Version of the format of stored runs, which is a part of the key.
 FORMAT = 2
-#: What a scenario is called decides nothing.
+#: Keys of a scenario that do not change its result.
 CALLED = ("name", "file", "description")
-#: Letters of a key of what is written: 128 bits.
+#: Letters of the key of a scenario as written: 128 bits.
 WRITTEN = 32
 
 
@@ -40,9 +39,9 @@ def key_of(scenario: Scenario, folder: Path) -> str:
     Parameters
     ----------
     scenario
-        With its seed.
+        The scenario, with its seed.
     folder
-        Where relative paths begin.
+        Folder that relative paths start from.
     """
     resolved = _without_paths(scenario.resolved())
     content = resolved["scenario"]
@@ -70,9 +69,9 @@ def written_key_of(scenario: Scenario, folder: Path) -> str:
     Parameters
     ----------
     scenario
-        With any seed.
+        The scenario, with any seed.
     folder
-        Where relative paths begin.
+        Folder that relative paths start from.
     """
     content = scenario.to_dict()
     parts = {
@@ -107,43 +106,43 @@ def _without_paths(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
 def files_of(value: Any, folder: Path) -> dict[str, Path | tuple[Path, ...]]:  # noqa: ANN401 (any JSON value)
     """Return every file that a scenario names, by the text that names it; of a folder, the traces in it.
 
-    Whatever key names a file, now or later, is found so, and a word that happens to be a file's name as well.
+    Every text is tried as a path, whatever its key; so a word that happens to be a file's name is included.
 
     Parameters
     ----------
     value
         The scenario, as dictionaries and lists.
     folder
-        Where relative paths begin.
+        Folder that relative paths start from.
     """
     return dict(_files(value, folder))
 
 
 def _digests(files: Mapping[str, Path | tuple[Path, ...]]) -> dict[str, str]:
     """Hash every file: those of a folder by the folder's text and their names."""
-    found: dict[str, str] = {}
-    for text, of in files.items():
-        if isinstance(of, Path):
-            found[text] = _digest(of)
+    digests: dict[str, str] = {}
+    for text, paths in files.items():
+        if isinstance(paths, Path):
+            digests[text] = _digest(paths)
         else:
-            found |= {f"{text}/{path.name}": _digest(path) for path in of}
-    return found
+            digests |= {f"{text}/{path.name}": _digest(path) for path in paths}
+    return digests
 
 
 def _files(value: Any, folder: Path) -> Iterator[tuple[str, Path | tuple[Path, ...]]]:  # noqa: ANN401 (any JSON value)
     inner: Iterable[Any] = (
         value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     )
-    for each in inner:
-        yield from _files(each, folder)
+    for part in inner:
+        yield from _files(part, folder)
     if isinstance(value, str) and value:
-        path = folder / re.sub(r"\$\{([^}]*)\}", lambda found: os.environ.get(found[1], ""), value)
+        path = folder / re.sub(r"\$\{([^}]*)\}", lambda match: os.environ.get(match[1], ""), value)
         with contextlib.suppress(OSError, ValueError):
             if path.is_file():
                 yield value, path
             elif path.is_dir():
                 # Chakra's traces are a folder with a file for each rank.
-                traces = tuple(sorted(each for each in path.glob("*.et") if each.is_file()))
+                traces = tuple(sorted(file for file in path.glob("*.et") if file.is_file()))
                 if traces:
                     yield value, traces
 

@@ -78,12 +78,12 @@ class _Unit(int):
     text: str
 
     def __new__(cls, text: str) -> Self:
-        """Read it.
+        """Read a text with its unit.
 
         Raises
         ------
         ValueError
-            If it is invalid, such as without a unit.
+            If it is invalid, for example without a unit.
         """
         value = super().__new__(cls, _floodway.parse_unit(cls.__name__, text))
         value.text = text
@@ -91,21 +91,39 @@ class _Unit(int):
 
 
 class Duration(_Unit):
-    """A time as a parameter: `Duration("10us")` is 10,000,000 picoseconds."""
+    """A time as a parameter, in picoseconds.
+
+    Examples
+    --------
+    >>> int(Duration("10us"))
+    10000000
+    """
 
 
 class Size(_Unit):
-    """A size as a parameter: `Size("100KB")` is 100,000 bytes."""
+    """A size as a parameter, in bytes.
+
+    Examples
+    --------
+    >>> int(Size("100KB"))
+    100000
+    """
 
 
 class Rate(_Unit):
-    """A rate as a parameter: `Rate("25G")` is 25,000,000,000 bit/s."""
+    """A rate as a parameter, in bit/s.
+
+    Examples
+    --------
+    >>> int(Rate("25G"))
+    25000000000
+    """
 
 
 TYPES |= {kind.__name__: kind for kind in (Duration, Size, Rate)}
-#: What classes can be.
+#: The slots that classes can fill.
 SLOTS = ("rate-control", "congestion-point")
-#: What a rate control can ask for.
+#: The inputs that a rate control can need.
 NEEDS = ("acks", "int", "marks", "timestamps")
 #: Ways in which a congestion point can notify senders.
 TELLS = ("marks", "cnps")
@@ -114,32 +132,32 @@ TELLS = ("marks", "cnps")
 _DIGESTS: dict[str, str] = {}
 #: The class itself, by slot and name.
 _CLASSES: dict[str, type] = {}
-#: What the parameters of each mean, by their keys, as far as its class says so.
+#: Meanings of the parameters of each class, by their keys, as far as the class documents them.
 _MEANINGS: dict[str, dict[str, str]] = {}
-#: Files that were loaded, in order, with what users called them.
+#: Files that were loaded, in order, with the names that users gave.
 _FILES: dict[Path, str] = {}
-#: Those that are being loaded, the innermost last.
+#: Files that are being loaded, the innermost last.
 _LOADING: list[Path] = []
-#: Of classes of loaded files, by slot and name: the file.
+#: Files of the classes of loaded files, by slot and name.
 _LOADED_BY: dict[str, Path] = {}
 
 
 class RateControl:
     """A rate control of your own: one object for each sending queue pair.
 
-    What an object has set holds until it sets something else: the attributes below are read after each call.
-    Numbers may be whole or not; what is behind the point is cut off. Two runs of one scenario do the same as
-    long as the code does: what it draws at random must come from a generator with a seed of its own.
+    The attributes below are read after each call, and a value holds until the object sets another one.
+    Fractions of numbers are cut off. Two runs of one scenario are equal if the code is deterministic: random
+    numbers must come from a generator with a seed of its own.
 
-    A run with such a class is on one thread.
+    A run with such a class uses one thread.
 
     Parameters
     ----------
     name
-        What scenarios call it; by default the class's name in kebab-case.
+        Its name in scenarios; by default the class's name in kebab-case.
     needs
-        What it cannot work without: any of `acks`, `marks` (of congestion points), `timestamps` (which take
-        some bytes of each packet) and `int` (telemetry of each hop, `Ack.hops`).
+        Inputs that it needs: any of `acks`, `marks` (of congestion points), `timestamps` (which take some
+        bytes of each packet) and `int` (telemetry of each hop, `Ack.hops`).
 
     Attributes
     ----------
@@ -177,45 +195,79 @@ class RateControl:
         described["tells"] = []
         _register(cls, name, "rate-control", described, _floodway.register_rate_control)
 
-    def __init__(self, *values: object, **named: object) -> None:
-        if (values or named) and _is_last(type(self), RateControl):
-            raise TypeError(no_values(type(self), named))
-        super().__init__(*values, **named)
+    def __init__(self, *values: object, **keywords: object) -> None:
+        if (values or keywords) and _is_last(type(self), RateControl):
+            raise TypeError(no_values(type(self), keywords))
+        super().__init__(*values, **keywords)
 
     def start(self, flow: Flow) -> None:
         """A queue pair begins.
 
-        It is called before a run, too, with an example, so that errors are reported before anything is
-        simulated.
+        It is also called before a run, with an example, so that errors are reported before the simulation.
+
+        Parameters
+        ----------
+        flow
+            The constant properties of the queue pair.
         """
 
     def on_ack(self, ack: Ack) -> None:
-        """An acknowledgement has arrived."""
+        """An acknowledgement has arrived.
+
+        Parameters
+        ----------
+        ack
+            The acknowledgement; `hops` is empty unless the class needs `int`.
+        """
 
     def on_cnp(self, cnp: Cnp) -> None:
-        """A CNP has arrived. Receivers send them to a class that has this method."""
+        """A CNP has arrived; receivers send CNPs only to a class that has this method.
+
+        Parameters
+        ----------
+        cnp
+            The CNP, with the rate, window or weight that a congestion point gave it.
+        """
 
     def on_loss(self, loss: Loss) -> None:
-        """Something was lost."""
+        """The sender has detected a loss.
+
+        Parameters
+        ----------
+        loss
+            The loss.
+        """
 
     def on_sent(self, sent: Sent) -> None:
-        """A data packet starts on the wire."""
+        """A data packet starts on the wire.
+
+        Parameters
+        ----------
+        sent
+            The packet.
+        """
 
     def on_timer(self, now_ps: int) -> None:
-        """The time that `timer_ps` named has come; it is None now."""
+        """The time of `timer_ps` has come; the attribute is None again.
+
+        Parameters
+        ----------
+        now_ps
+            The simulated time, in picoseconds.
+        """
 
 
 class CongestionPoint:
     """A congestion point of your own: one object for each egress port that it is chosen for.
 
-    A run with such a class is on one thread.
+    A run with such a class uses one thread.
 
     Parameters
     ----------
     name
-        What scenarios call it; by default the class's name in kebab-case.
+        Its name in scenarios; by default the class's name in kebab-case.
     tells
-        How it notifies senders: `marks`, `cnps` or both.
+        Its notifications to senders: `marks`, `cnps` or both.
 
     Attributes
     ----------
@@ -251,38 +303,106 @@ class CongestionPoint:
         described["tells"] = _choices(cls, "tells", tells, TELLS)
         _register(cls, name, "congestion-point", described, _floodway.register_congestion_point)
 
-    def __init__(self, *values: object, **named: object) -> None:
-        if (values or named) and _is_last(type(self), CongestionPoint):
-            raise TypeError(no_values(type(self), named))
-        super().__init__(*values, **named)
+    def __init__(self, *values: object, **keywords: object) -> None:
+        if (values or keywords) and _is_last(type(self), CongestionPoint):
+            raise TypeError(no_values(type(self), keywords))
+        super().__init__(*values, **keywords)
 
     def start(self, port: Port) -> None:
-        """A port begins; called before a run, too, as that of a rate control is."""
+        """A port begins; it is also called before a run, with an example.
+
+        Parameters
+        ----------
+        port
+            The constant properties of the port.
+        """
 
     def admit(self, packet: Packet, queue: Queue) -> bool:  # noqa: ARG002 (for others)
         """Whether to take a packet in, rather than drop it, before it joins its queue.
 
         With it, no other mechanism of the port may decide how packets queue, such as ``casl``.
+
+        Parameters
+        ----------
+        packet
+            The packet.
+        queue
+            Its queue, without it.
+
+        Returns
+        -------
+        bool
+            True to take it in, False to drop it.
         """
         return True
 
     def on_enqueue(self, packet: Packet, queue: Queue) -> bool | None:
-        """A packet has joined its queue, which includes it; True marks it CE, if it may be marked."""
+        """A packet has joined its queue.
+
+        Parameters
+        ----------
+        packet
+            The packet.
+        queue
+            Its queue, with it.
+
+        Returns
+        -------
+        bool or None
+            True to mark it CE, if it may be marked.
+        """
 
     def on_dequeue(self, packet: Packet, queue: Queue) -> bool | None:
-        """A packet starts on the wire, and its queue no longer includes it; True marks it CE."""
+        """A packet starts on the wire.
+
+        Parameters
+        ----------
+        packet
+            The packet.
+        queue
+            Its queue, without it.
+
+        Returns
+        -------
+        bool or None
+            True to mark it CE, if it may be marked.
+        """
 
     def on_paused(self, queue: Queue) -> None:
-        """The downstream has paused the class of this queue."""
+        """The downstream has paused the class of a queue.
+
+        Parameters
+        ----------
+        queue
+            The queue.
+        """
 
     def on_resumed(self, queue: Queue) -> None:
-        """That pause has ended, by a frame or by itself."""
+        """The pause of the class of a queue has ended, by a frame or by its time.
+
+        Parameters
+        ----------
+        queue
+            The queue.
+        """
 
     def on_removed(self, packet: Packet) -> None:
-        """A packet has left its queue and will not be sent."""
+        """A packet has left its queue and will not be sent.
+
+        Parameters
+        ----------
+        packet
+            The packet.
+        """
 
     def on_timer(self, now_ps: int) -> None:
-        """The time that `timer_ps` named has come; it is None now."""
+        """The time of `timer_ps` has come; the attribute is None again.
+
+        Parameters
+        ----------
+        now_ps
+            The simulated time, in picoseconds.
+        """
 
     def send_cnp(
         self,
@@ -297,21 +417,21 @@ class CongestionPoint:
         Parameters
         ----------
         flow
-            `Packet.flow` of the current packet, in `on_enqueue`, `on_dequeue` or `on_removed`: elsewhere the
-            number may be another flow's, and is refused.
+            `Packet.flow` of the current packet, in `on_enqueue`, `on_dequeue` or `on_removed`: in other
+            methods the number may be another flow's, and is refused.
         rate_bps, window_bytes
-            What the sender is to use, if anything.
+            Rate in bit/s and window in bytes for the sender; None leaves it to the sender.
         degree
-            A weight, as some rate controls read it.
+            Weight of the CNP, which some rate controls read.
 
         Raises
         ------
         ValueError
-            If a value is no rate, window or weight.
+            If a value is not a rate, window or weight.
         """
-        for what, given in (("rate_bps", rate_bps), ("window_bytes", window_bytes)):
-            if given is not None and not 1 <= given < 2**64:
-                raise ValueError(f"send_cnp: {what} = {given!r}; allowed: 1 or more, or None")
+        for name, value in (("rate_bps", rate_bps), ("window_bytes", window_bytes)):
+            if value is not None and not 1 <= value < 2**64:
+                raise ValueError(f"send_cnp: {name} = {value!r}; allowed: 1 or more, or None")
         if not math.isfinite(degree):
             raise ValueError(f"send_cnp: degree = {degree!r}; allowed: a finite number")
         rate = None if rate_bps is None else int(rate_bps)
@@ -320,19 +440,19 @@ class CongestionPoint:
 
 
 def _is_last(cls: type, base: type) -> bool:
-    """Whether no class behind one of floodway's takes what an object is made with."""
+    """Whether no class after floodway's base in the order of bases accepts the arguments of an object."""
     return cls.__mro__[cls.__mro__.index(base) + 1] is object
 
 
 def name_of(cls: type) -> str | None:
-    """Return what scenarios call a class; none where it is no mechanism."""
-    return next((full.partition(".")[2] for full, known in _CLASSES.items() if known is cls), None)
+    """Return the name of a class in scenarios; `None` for a class that is not a mechanism."""
+    return next((full.partition(".")[2] for full, registered in _CLASSES.items() if registered is cls), None)
 
 
-def no_values(cls: type, named: Mapping[str, object]) -> str:
-    """Say how a scenario chooses a class, where an object of it was made or given."""
+def no_values(cls: type, keywords: Mapping[str, object]) -> str:
+    """Return the text of an error where an object was made: how a scenario chooses its class."""
     name = name_of(cls) or _kebab(cls.__name__)
-    keys = {key.replace("_", "-"): getattr(value, "text", value) for key, value in named.items()}
+    keys = {key.replace("_", "-"): getattr(value, "text", value) for key, value in keywords.items()}
     choice = {name: keys} if keys else name
     return (
         f"{cls.__name__} is chosen by its name, with values in a table: {choice!r}; floodway makes its "
@@ -341,27 +461,27 @@ def no_values(cls: type, named: Mapping[str, object]) -> str:
 
 
 def _described(cls: type, base: type, methods: Sequence[str], outputs: Sequence[str]) -> dict[str, Any]:
-    own = [each for each in cls.__mro__ if issubclass(each, base) and each is not base]
-    for each in own:
-        for attribute, value in vars(each).items():
+    classes = [ancestor for ancestor in cls.__mro__ if issubclass(ancestor, base) and ancestor is not base]
+    for ancestor in classes:
+        for attribute, value in vars(ancestor).items():
             if attribute.startswith("on_") and callable(value) and attribute not in methods:
                 near = nearest(attribute, methods)
                 hint = f"; did you mean {near}?" if near else ""
                 raise TypeError(
-                    f"{each.__name__}.{attribute} is never called; allowed: {', '.join(methods)}{hint}"
+                    f"{ancestor.__name__}.{attribute} is never called; allowed: {', '.join(methods)}{hint}"
                 )
     refuse_callbacks(cls, methods)
     return {
         "fault": fault_of(cls, base, methods, outputs),
-        "parameters": list(_parameters(cls, own, base)),
+        "parameters": list(_parameters(cls, classes, base)),
         "overrides": [method for method in methods if getattr(cls, method) is not getattr(base, method)],
     }
 
 
-def _parameters(cls: type, own: list[type], base: type) -> Iterator[tuple[str, str, str, str | None]]:
+def _parameters(cls: type, classes: list[type], base: type) -> Iterator[tuple[str, str, str, str | None]]:
     annotations: dict[str, Any] = {}
-    for each in reversed(own):
-        annotations |= inspect.get_annotations(each)
+    for ancestor in reversed(classes):
+        annotations |= inspect.get_annotations(ancestor)
     for attribute, annotation in annotations.items():
         if attribute.startswith("_") or hasattr(base, attribute):
             continue
@@ -376,28 +496,28 @@ def _parameters(cls: type, own: list[type], base: type) -> Iterator[tuple[str, s
         yield attribute.replace("_", "-"), attribute, kind.__name__, written
 
 
-def _kind(of: str, annotation: object) -> type | None:
+def _kind(name: str, annotation: object) -> type | None:
     """Return the type of a parameter; none where it is a variable of the class."""
     spelled = annotation if isinstance(annotation, str) else None
     if get_origin(annotation) is ClassVar or (spelled or "").partition("[")[0].endswith("ClassVar"):
         return None
     kind = TYPES.get(spelled.rpartition(".")[2]) if spelled is not None else annotation
-    for each in TYPES.values():
-        if kind is each:
-            return each
-    given = spelled or getattr(annotation, "__name__", str(annotation))
+    for allowed in TYPES.values():
+        if kind is allowed:
+            return allowed
+    spelling = spelled or getattr(annotation, "__name__", str(annotation))
     raise TypeError(
-        f"{of}: {given} is not a type of a parameter; allowed: {', '.join(TYPES)}. ClassVar[...] and names "
-        "that begin with _ are not parameters"
+        f"{name}: {spelling} is not a type of a parameter; allowed: {', '.join(TYPES)}. ClassVar[...] "
+        "and names that begin with _ are not parameters"
     )
 
 
-def _choices(cls: type, what: str, given: Sequence[str], allowed: Sequence[str]) -> list[str]:
-    choices = [given] if isinstance(given, str) else list(given)
+def _choices(cls: type, keyword: str, values: Sequence[str], allowed: Sequence[str]) -> list[str]:
+    choices = [values] if isinstance(values, str) else list(values)
     for choice in choices:
         if choice not in allowed:
             raise TypeError(
-                f"{cls.__name__}: {what}={choice!r} is not allowed; allowed: {', '.join(allowed)}"
+                f"{cls.__name__}: {keyword}={choice!r} is not allowed; allowed: {', '.join(allowed)}"
             )
     return choices
 
@@ -412,8 +532,8 @@ def _register(cls: type, name: str | None, slot: str, described: dict[str, Any],
             f' such as class {cls.__name__}(..., name="{called}-2")'
         )
     base = RateControl if issubclass(cls, RateControl) else CongestionPoint
-    own = [each for each in cls.__mro__ if issubclass(each, base) and each is not base]
-    document, meanings = documented(cls, own)
+    classes = [ancestor for ancestor in cls.__mro__ if issubclass(ancestor, base) and ancestor is not base]
+    document, meanings = documented(cls, classes)
     head = document or f"`{cls.__name__}`, written in Python."
     register(called, head, cls, described)
     _DIGESTS[full], _CLASSES[full] = _digest_of(cls), cls
@@ -433,7 +553,7 @@ def _kebab(name: str) -> str:
 
 
 def _digest_of(cls: type) -> str:
-    """Hash the code of a class: its whole file where it has one, else what the class itself does."""
+    """Hash the code of a class: its whole file where it has one, else the code of the class itself."""
     try:
         file = inspect.getsourcefile(cls)
         code = Path(file).read_bytes() if file and Path(file).is_file() else inspect.getsource(cls).encode()
@@ -467,23 +587,23 @@ def digests_of(resolved: object) -> dict[str, str]:
 
 
 def load_file(path: Path, *, given: str | None = None) -> None:
-    """Run a file of Python, whose classes become mechanisms; once for a process.
+    """Execute a Python file, whose classes become mechanisms; once in a process.
 
-    It can import what lies beside it, where nothing of Python or of its packages has that name.
+    It can import modules beside it, unless a module of Python or of a package has that name.
 
     Parameters
     ----------
     path
         The file.
     given
-        What its user calls it; by default the path.
+        Its name in messages; by default the path.
 
     Raises
     ------
     InputError
         If there is no such file.
     MechanismError
-        If it raises something, which is the cause of this.
+        If the file raises an exception, which is the cause of this one.
     """
     given = given or str(path)
     path = path.resolve()
@@ -512,12 +632,12 @@ def load_file(path: Path, *, given: str | None = None) -> None:
 
 
 def meanings_of(full: str) -> Mapping[str, str]:
-    """Return what the parameters of a mechanism in Python mean, by key: none for others."""
+    """Return the meanings of the parameters of a mechanism in Python, by key; empty for others."""
     return _MEANINGS.get(full, {})
 
 
 def loaded_files() -> dict[Path, str]:
-    """Return the files that were loaded, in order, with what their user called them."""
+    """Return the files that were loaded, in order, with their names in messages."""
     return dict(_FILES)
 
 
@@ -540,22 +660,22 @@ def code_of(resolved: object) -> list[dict[str, str]]:
 
 def _code(full: str) -> dict[str, str]:
     cls, file = _CLASSES[full], _LOADED_BY.get(full)
-    named = {"module": cls.__module__} if file is None else {"file": _FILES.get(file, file.name)}
+    source = {"module": cls.__module__} if file is None else {"file": _FILES.get(file, file.name)}
     # What a file imports from its folder is behind the sign.
     digest = _DIGESTS[full].partition("+")[0]
-    return {"mechanism": full, "class": cls.__qualname__, **named, "sha256": digest}
+    return {"mechanism": full, "class": cls.__qualname__, **source, "sha256": digest}
 
 
 def _chosen(value: object, slot: str | None = None) -> Iterator[str]:
-    """Find what may choose a mechanism: every key below that of a slot, as `SLOT.KEY`."""
+    """Yield every key below that of a slot, as `SLOT.KEY`: each may choose a mechanism."""
     if isinstance(value, list):
-        for each in value:
-            yield from _chosen(each, slot)
+        for part in value:
+            yield from _chosen(part, slot)
     if isinstance(value, dict):
         # A setting is `{"key": SLOT, "value": CHOICE, "origin": PLACE}`.
         setting = value.get("key")
         below = setting if isinstance(setting, str) and setting in SLOTS else slot
-        for key, each in value.items():
+        for key, inner in value.items():
             if slot is not None:
                 yield f"{slot}.{key}"
-            yield from _chosen(each, below)
+            yield from _chosen(inner, below)

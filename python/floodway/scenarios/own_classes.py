@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["fault_of", "line_of", "own_frames", "refuse_callbacks", "refuse_keywords"]
 
-#: Units that users put behind a name in place of ours.
+#: Suffixes of units that users write in place of ours.
 UNITS = ("bits", "bps", "byte", "bytes", "gbps", "kb", "kbps", "mbps", "ms", "ns", "packets", "ps", "s", "us")
-#: Of the attributes that are read after each call: what each is.
+#: Meanings of the attributes that are read after each call.
 MEANINGS = {
     "rate_bps": "the pace, in bit/s",
     "window_bytes": "payload that may be in flight, in bytes",
@@ -31,28 +31,28 @@ SUBJECT = re.compile(r"(\w+)")
 
 @dataclass
 class _Use:
-    """What the code of a class does with attributes."""
+    """Attributes that the code of a class sets and reads."""
 
-    #: Of attributes that a method sets on its object: the first place, and its line.
+    #: File and line where a method first sets each attribute of its object.
     set_on_me: dict[str, tuple[str, int]] = field(default_factory=dict)
     #: Names of attributes that are set on any object, or read.
     set_anywhere: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
-    #: Attributes are set by names that the code makes up.
+    #: Whether attributes are set by names that the code computes.
     is_dynamic: bool = False
 
 
 def refuse_callbacks(cls: type, methods: Sequence[str]) -> None:
-    """Refuse callbacks that cannot be called as functions are, and methods that are spelled nearly as one.
+    """Refuse callbacks that cannot be called like functions, and methods whose names are nearly a callback's.
 
     Raises
     ------
     TypeError
-        With what to write instead.
+        If there is one; the text has the right form.
     """
     by_plain = {_plain(method): method for method in methods}
-    for each, attribute, value in _functions(cls):
-        name = f"{each.__name__}.{attribute}"
+    for owner, attribute, value in _functions(cls):
+        name = f"{owner.__name__}.{attribute}"
         if attribute in methods:
             if inspect.iscoroutinefunction(value) or inspect.isasyncgenfunction(value):
                 raise TypeError(
@@ -68,43 +68,47 @@ def refuse_callbacks(cls: type, methods: Sequence[str]) -> None:
                 raise TypeError(f"{name} is never called; did you mean {near_name}?")
 
 
-def refuse_keywords(cls: type, base: type, given: Mapping[str, object], allowed: Mapping[str, str]) -> None:
-    """Refuse keywords beside the base class that neither it nor another base knows.
+def refuse_keywords(
+    cls: type, base: type, keywords: Mapping[str, object], allowed: Mapping[str, str]
+) -> None:
+    """Refuse keywords of a class definition that no base class knows.
 
     Parameters
     ----------
     cls
         The class.
     base
-        Whose keywords they would be.
-    given
-        Those that are left.
+        The base class of floodway.
+    keywords
+        The keywords that are left over.
     allowed
-        The names that there are, and of names of other bases why this one has none.
+        Names of keywords: of the base class with an empty text, of others with the reason why it has none.
 
     Raises
     ------
     TypeError
         If there is one.
     """
-    others = (each for each in cls.__mro__ if not issubclass(each, base) and each is not object)
-    if not given or any("__init_subclass__" in vars(each) for each in others):
+    others = (
+        ancestor for ancestor in cls.__mro__ if not issubclass(ancestor, base) and ancestor is not object
+    )
+    if not keywords or any("__init_subclass__" in vars(ancestor) for ancestor in others):
         return
-    keyword = next(iter(given))
-    known = [name for name, why in allowed.items() if not why]
+    keyword = next(iter(keywords))
+    names = [name for name, why in allowed.items() if not why]
     why = allowed.get(keyword)
-    near = nearest(keyword, known)
+    near = nearest(keyword, names)
     hint = why or (f"did you mean {near}?" if near else "")
     raise TypeError(
         f"class {cls.__name__}(floodway.{base.__name__}, {keyword}=...): {keyword} is not a keyword of this "
-        f"class; allowed: {', '.join(known)}{'; ' + hint if hint else ''}"
+        f"class; allowed: {', '.join(names)}{'; ' + hint if hint else ''}"
     )
 
 
 def fault_of(cls: type, base: type, methods: Sequence[str], outputs: Sequence[str]) -> str | None:
-    """Return why a class must contain a mistake; None if there is no sign of one.
+    """Return the mistake that a class must contain; None if there is no sign of one.
 
-    A scenario that chooses it gets the message: a base class of others need not be complete.
+    Only a scenario that chooses the class reports it: a base class of others need not be complete.
 
     Parameters
     ----------
@@ -113,20 +117,20 @@ def fault_of(cls: type, base: type, methods: Sequence[str], outputs: Sequence[st
     base
         `RateControl` or `CongestionPoint`.
     methods
-        What is called of it.
+        Names of the methods that are called.
     outputs
-        The attributes that are read after each call.
+        Names of the attributes that are read after each call.
     """
     called = [method for method in methods if getattr(cls, method) is not getattr(base, method)]
-    given = [name for name in outputs if getattr(cls, name) is not getattr(base, name)]
-    if not called and not given:
-        own = sorted(attribute for _, attribute, _ in _functions(cls) if not attribute.startswith("_"))
-        has = f"; it has {', '.join(own)}" if own else ""
+    overridden = [name for name in outputs if getattr(cls, name) is not getattr(base, name)]
+    if not called and not overridden:
+        functions = sorted(attribute for _, attribute, _ in _functions(cls) if not attribute.startswith("_"))
+        has = f"; it has {', '.join(functions)}" if functions else ""
         return f"class {cls.__name__} overrides no method that is called; allowed: {', '.join(methods)}{has}"
     use = _use_of(cls)
     if use.is_dynamic:
         return None
-    unset = [name for name in outputs if name not in given and name not in use.set_anywhere]
+    unset = [name for name in outputs if name not in overridden and name not in use.set_anywhere]
     has_effect = any(name != "timer_ps" and name not in unset for name in outputs)
     for name in unset:
         for attribute, place in _set_in(cls, use).items():
@@ -145,47 +149,47 @@ def fault_of(cls: type, base: type, methods: Sequence[str], outputs: Sequence[st
 
 
 def line_of(cls: type, method: str, text: str) -> str | None:
-    """Return where a class says what an error without a traceback is about, as `FILE:LINE`.
+    """Return the line of a class that an error without a traceback is about, as `FILE:LINE`.
 
     Parameters
     ----------
     cls
         The class.
     method
-        What was called.
+        The method that was called.
     text
         The error's text, which begins with the name of an attribute or method.
     """
     function = inspect.getattr_static(cls, method, None)
     if not isinstance(function, FunctionType):
         return None
-    found = SUBJECT.match(text)
-    subject = found[1] if found else method
+    match = SUBJECT.match(text)
+    subject = match[1] if match else method
     codes = [function.__code__, *(value.__code__ for _, _, value in _functions(cls))]
     for code in codes if subject != method else ():
-        lines = list(_named(code, subject))
+        lines = list(_lines_using(code, subject))
         if lines:
             return f"{Path(code.co_filename).name}:{lines[-1]}"
     return f"{Path(function.__code__.co_filename).name}:{function.__code__.co_firstlineno}"
 
 
 def own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without floodway's own frames and those of imports."""
+    """Return a traceback without the frames of floodway and of imports."""
     package = str(Path(__file__).parents[1])
-    kept: TracebackType | None = None
+    chain: TracebackType | None = None
     frames: list[TracebackType] = []
     while trace is not None:
         frames.append(trace)
         trace = trace.tb_next
-    for each in reversed(frames):
-        file = each.tb_frame.f_code.co_filename
+    for frame in reversed(frames):
+        file = frame.tb_frame.f_code.co_filename
         if not file.startswith((package, "<frozen importlib")):
-            kept = TracebackType(kept, each.tb_frame, each.tb_lasti, each.tb_lineno)
-    return kept
+            chain = TracebackType(chain, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    return chain
 
 
 def _plain(name: str) -> str:
-    """Spell a name without what differs between spellings.
+    """Return a name in one spelling: without case and underscores.
 
     >>> _plain("on_ack") == _plain("onAck")
     True
@@ -197,21 +201,21 @@ def _has(cls: type, method: str) -> bool:
     return any(attribute == method for _, attribute, _ in _functions(cls))
 
 
-def _own(cls: type) -> list[type]:
-    """Return the class and its bases but floodway's, the nearest first."""
+def _user_classes(cls: type) -> list[type]:
+    """Return the class and its bases without those of floodway, the nearest first."""
     return [
-        each
-        for each in cls.__mro__
-        if each is not object and each.__module__ != "floodway.scenarios.mechanisms"
+        ancestor
+        for ancestor in cls.__mro__
+        if ancestor is not object and ancestor.__module__ != "floodway.scenarios.mechanisms"
     ]
 
 
 def _functions(cls: type) -> Iterator[tuple[type, str, FunctionType]]:
-    for each in _own(cls):
-        for attribute, value in vars(each).items():
+    for owner in _user_classes(cls):
+        for attribute, value in vars(owner).items():
             function = _function(value)
             if function is not None:
-                yield each, attribute, function
+                yield owner, attribute, function
 
 
 def _function(value: object) -> FunctionType | None:
@@ -222,9 +226,9 @@ def _function(value: object) -> FunctionType | None:
 
 def _use_of(cls: type) -> _Use:
     use = _Use()
-    for each in _own(cls):
-        use.is_dynamic |= "__setattr__" in vars(each) or "__slots__" in vars(each)
-        for value in vars(each).values():
+    for owner in _user_classes(cls):
+        use.is_dynamic |= "__setattr__" in vars(owner) or "__slots__" in vars(owner)
+        for value in vars(owner).values():
             functions = [value.fget, value.fset] if isinstance(value, property) else [value]
             for function in filter(None, map(_function, functions)):
                 _read_code(function.__code__, use)
@@ -232,22 +236,22 @@ def _use_of(cls: type) -> _Use:
 
 
 def _read_code(code: CodeType, use: _Use) -> None:
-    """Take note of what some code does, functions in it included."""
+    """Record the attributes that code sets and reads, functions in it included."""
     me = code.co_varnames[0] if code.co_argcount else None
     use.is_dynamic |= bool({"setattr", "__dict__", "vars"} & {*code.co_names})
     before = ""
-    own: set[str] = set()
+    read_on_me: set[str] = set()
     for line, instruction in _instructions(code):
         name, argument = instruction.opname, instruction.argval
         if name == "STORE_ATTR":
             use.set_anywhere.add(argument)
-            # What is added to is read first, from the same object.
-            if before == "me" or (before == "SWAP" and argument in own):
+            # An augmented assignment first reads the attribute from the same object.
+            if before == "me" or (before == "SWAP" and argument in read_on_me):
                 use.set_on_me.setdefault(argument, (Path(code.co_filename).name, line))
         elif name in {"LOAD_ATTR", "LOAD_METHOD"}:
             use.read.add(argument)
             if before in {"me", "COPY"}:
-                own.add(argument)
+                read_on_me.add(argument)
         last = argument[-1] if isinstance(argument, tuple) and argument else argument
         is_me = name.startswith("LOAD_FAST") and me is not None and last == me
         # Of `self.x += 1` the object is copied first, and swapped to the top at last.
@@ -268,16 +272,16 @@ def _instructions(code: CodeType) -> Iterator[tuple[int, dis.Instruction]]:
 
 def _set_in(cls: type, use: _Use) -> dict[str, str]:
     """Return the attributes that a class sets, with where: in a method, or as one of its own, untyped."""
-    found = {name: f"{file}:{line}" for name, (file, line) in use.set_on_me.items()}
-    for each in _own(cls):
-        typed: Mapping[str, Any] = inspect.get_annotations(each)
-        for name, value in vars(each).items():
+    places = {name: f"{file}:{line}" for name, (file, line) in use.set_on_me.items()}
+    for owner in _user_classes(cls):
+        typed: Mapping[str, Any] = inspect.get_annotations(owner)
+        for name, value in vars(owner).items():
             if name not in typed and isinstance(value, int | float):
-                found.setdefault(name, f"in class {each.__name__}")
-    return {name: place for name, place in found.items() if not name.startswith("_")}
+                places.setdefault(name, f"in class {owner.__name__}")
+    return {name: place for name, place in places.items() if not name.startswith("_")}
 
 
-def _named(code: CodeType, name: str) -> Iterator[int]:
+def _lines_using(code: CodeType, name: str) -> Iterator[int]:
     """Find the lines of some code that set an attribute, or call a method, of this name."""
     for line, instruction in _instructions(code):
         sets = instruction.opname == "STORE_ATTR" or name.startswith("send_")

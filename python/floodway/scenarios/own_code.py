@@ -1,6 +1,6 @@
-"""Code that is not floodway's: the code that a run used, and checks that it is unchanged.
+"""Code of users: the code that a run used, and checks that it is unchanged.
 
-Nearly every run has none, so that nothing is imported for it here.
+Nearly every run has none; so this module imports nothing that only such code needs.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ def chosen_digests(resolved: object) -> dict[str, str]:
 
 
 def meanings_of(full: str) -> Mapping[str, str]:
-    """Return what the parameters of a class in Python mean, by key; none for what is no such class."""
+    """Return the meanings of the parameters of a class in Python, by key; empty for other mechanisms."""
     module = sys.modules.get(MECHANISMS)
     return {} if module is None else module.meanings_of(full)
 
 
 def warn_of_older(digests: Mapping[str, str], resolved: object, *, name: str) -> None:
-    """Warn of a scenario that has a class that was redefined since.
+    """Warn of a scenario with a class that was redefined after the scenario was read.
 
     Parameters
     ----------
     digests
-        What `known_digests` returned when the scenario was read.
+        Result of `known_digests` when the scenario was read.
     resolved
         The scenario after defaults.
     name
-        What it is called.
+        The name of the scenario.
     """
     now = known_digests()
     older = {full for full, digest in digests.items() if now.get(full, digest) != digest}
@@ -68,18 +68,18 @@ def warn_of_older(digests: Mapping[str, str], resolved: object, *, name: str) ->
 
 
 def code_of(resolved: object, *, digests: Mapping[str, str]) -> dict[str, Any]:
-    """Return what `run.json` records of code that is not floodway's: `python`, `extension`, or neither.
+    """Return the record of users' code in `run.json`: `python`, `extension`, both or neither.
 
     Parameters
     ----------
     resolved
         The scenario after defaults.
     digests
-        What `known_digests` returned when the scenario was read.
+        Result of `known_digests` when the scenario was read.
     """
     python, extension = _python(resolved), _extension()
     for code in python:
-        # That of the class which runs, even if it was redefined since.
+        # The digest of the class that runs, even if it was redefined since.
         code["sha256"] = digests.get(code["mechanism"], code["sha256"]).partition("+")[0]
     return {
         **({"python": python} if python else {}),
@@ -88,20 +88,20 @@ def code_of(resolved: object, *, digests: Mapping[str, str]) -> dict[str, Any]:
 
 
 def missing(code: Mapping[str, Any]) -> str | None:
-    """Return which code of a run is missing, and how to get it; None if all is there.
+    """Return the text of an error about missing code of a run, with how to load it; None if all is loaded.
 
     Parameters
     ----------
     code
-        As `code_of` returned it.
+        Result of `code_of`.
     """
     recorded: Sequence[Mapping[str, str]] = code.get("python", ())
     digests = known_digests()
-    lacks = [each for each in recorded if each["mechanism"] not in digests]
+    lacks = [mechanism for mechanism in recorded if mechanism["mechanism"] not in digests]
     if lacks:
-        files = list(dict.fromkeys(each["file"] for each in lacks if "file" in each))
+        files = list(dict.fromkeys(mechanism["file"] for mechanism in lacks if "file" in mechanism))
         helps = [f"--python {file}" for file in files]
-        helps += [_import_of(each) for each in lacks if "file" not in each]
+        helps += [_import_of(mechanism) for mechanism in lacks if "file" not in mechanism]
         return f"the run used {', '.join(map(_called, lacks))}: add {' and '.join(helps)}"
     had = code.get("extension")
     if had is not None and _extension().get("name") != had["name"]:
@@ -111,17 +111,17 @@ def missing(code: Mapping[str, Any]) -> str | None:
 
 
 def changed(code: Mapping[str, Any]) -> str | None:
-    """Name the code of a run that has changed; None if all is unchanged.
+    """Return a sentence about the code of a run that has changed; None if all is unchanged.
 
     Parameters
     ----------
     code
-        As `code_of` returned it.
+        Result of `code_of`.
     """
     digests = known_digests()
-    for each in code.get("python", ()):
-        if digests.get(each["mechanism"], "").partition("+")[0] != each["sha256"]:
-            return f"{_called(each)} has changed"
+    for mechanism in code.get("python", ()):
+        if digests.get(mechanism["mechanism"], "").partition("+")[0] != mechanism["sha256"]:
+            return f"{_called(mechanism)} has changed"
     had, has = code.get("extension"), _extension()
     if had is not None and had.get("sha256") != has.get("sha256"):
         return f"the extension {had['name']} is a different build"
@@ -130,8 +130,8 @@ def changed(code: Mapping[str, Any]) -> str | None:
 
 def _called(code: Mapping[str, str]) -> str:
     slot, _, name = code["mechanism"].partition(".")
-    of = f" of {code['file']}" if "file" in code else f", class {code['class']}"
-    return f"{slot} {name!r}{of}"
+    origin = f" of {code['file']}" if "file" in code else f", class {code['class']}"
+    return f"{slot} {name!r}{origin}"
 
 
 def _import_of(code: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""What a user's class says of itself: its page, and the meaning of its parameters."""
+"""Documentation of a user's class: its page, and the meanings of its parameters."""
 
 from __future__ import annotations
 
@@ -19,32 +19,30 @@ _COMMENTED = re.compile(
 )
 
 
-def documented(cls: type, own: list[type]) -> tuple[str, dict[str, str]]:
+def documented(cls: type, classes: list[type]) -> tuple[str, dict[str, str]]:
     """Return the docstring of a class, and the meanings of its parameters by attribute.
 
-    A section of the docstring that has nothing but parameters is left out of it.
-
-    A meaning is what that section says of a parameter, or a comment that begins with `#:`, above the
-    attribute or behind it.
+    A section of the docstring that only describes parameters is left out of it. A meaning is the text about a
+    parameter in that section, or a comment that begins with `#:`, above the attribute or behind it.
 
     Parameters
     ----------
     cls
         The class.
-    own
+    classes
         The class and its bases that users wrote, the nearest first.
     """
     meanings: dict[str, str] = {}
-    for each in reversed(own):
-        meanings |= _of_comments(each)
-        for section in _SECTION.findall(inspect.cleandoc(each.__doc__ or "")):
+    for ancestor in reversed(classes):
+        meanings |= _of_comments(ancestor)
+        for section in _SECTION.findall(inspect.cleandoc(ancestor.__doc__ or "")):
             meanings |= _of_section(section)
-    names = {name for each in own for name in inspect.get_annotations(each)}
+    names = {name for ancestor in classes for name in inspect.get_annotations(ancestor)}
 
-    def kept(found: re.Match[str]) -> str:
-        return "" if set(_of_section(found[1])) <= names else found[0]
+    def remaining(match: re.Match[str]) -> str:
+        return "" if set(_of_section(match[1])) <= names else match[0]
 
-    return _SECTION.sub(kept, inspect.cleandoc(cls.__doc__ or "")).strip(), meanings
+    return _SECTION.sub(remaining, inspect.cleandoc(cls.__doc__ or "")).strip(), meanings
 
 
 def _of_section(section: str) -> dict[str, str]:
@@ -58,12 +56,12 @@ def _of_comments(cls: type) -> dict[str, str]:
         source = inspect.getsource(cls)
     except (OSError, TypeError):
         return {}
-    found = {}
+    meanings = {}
     for above, name, behind in _COMMENTED.findall(source):
         text = _line(behind or re.sub(r"^[ \t]*#:", "", above, flags=re.MULTILINE))
         if text:
-            found[name] = text
-    return found
+            meanings[name] = text
+    return meanings
 
 
 def _line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Files of Python that users name: run as modules that take the place of no other one."""
+"""Python files that users name, executed as modules that replace no other module."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 __all__ = ["execute", "neighbours_digest"]
 
-#: Packages whose files are no part of a user's code.
+#: Packages whose files are not a part of a user's code.
 OWN = ("floodway", "floodway_lab")
 
 
 def execute(path: Path) -> None:
-    """Run a file as a module; what lies beside it can be imported.
+    """Execute a file as a module; it can import modules beside it.
 
-    Its folder is the last that is searched: a file called `random.py` or `numpy.py` replaces neither Python's
-    own module nor that of a package. Such a file itself is a module under a name that nothing imports.
+    Its folder is searched last: a file called `random.py` or `numpy.py` replaces neither Python's own module
+    nor that of a package. Such a file itself becomes a module with a name that nothing imports.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def execute(path: Path) -> None:
     Raises
     ------
     Exception
-        What it raises.
+        Any exception that the file raises.
     """
     folder, name = str(path.parent), _module_name(path)
     spec = importlib.util.spec_from_file_location(name, path)
@@ -59,21 +59,23 @@ def _module_name(path: Path) -> str:
 
 def _is_found_elsewhere(stem: str, path: Path) -> bool:
     # Not all folders have a loader, and not every stem is a name.
-    found = PathFinder.find_spec(stem) if stem.isidentifier() else None
-    return found is not None and (found.origin is None or Path(found.origin).resolve() != path)
+    spec = PathFinder.find_spec(stem) if stem.isidentifier() else None
+    return spec is not None and (spec.origin is None or Path(spec.origin).resolve() != path)
 
 
 def neighbours_digest(path: Path) -> str:
-    """Hash a file and what it has imported from its folder, but for environments and floodway's own."""
+    """Hash a file and the modules that it imported from its folder, installed packages excepted."""
     folder = path.parent
     files = {
         Path(file)
         for name, module in list(sys.modules.items())
         if name.partition(".")[0] not in OWN and (file := getattr(module, "__file__", None))
     }
-    own = sorted(file for file in files if file.is_relative_to(folder) and "site-packages" not in file.parts)
+    neighbours = sorted(
+        file for file in files if file.is_relative_to(folder) and "site-packages" not in file.parts
+    )
     code = hashlib.sha256()
-    for file in own:
+    for file in neighbours:
         if file.is_file():
             code.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
     return code.hexdigest()

@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Extent", "Scenario", "inline", "load", "recorded"]
 
-#: What messages call a scenario that has neither a file nor a name.
+#: The name of a scenario without a file or a name of its own, in messages.
 NAMELESS = "scenario"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Extent:
-    """How far a run goes, by which its progress is estimated.
+    """The end of a run, by which its progress is estimated.
 
     Attributes
     ----------
     arrivals_end_us
-        When the last measured flow may start, in microseconds.
+        The latest start of a measured flow, in microseconds.
     may_end_sooner
-        Whether that is the limit of a run that ends once its flows have finished.
+        Whether that is only the limit of a run that ends as soon as its flows have finished.
     """
 
     arrivals_end_us: float
@@ -43,10 +43,10 @@ class Extent:
 
 
 class Scenario(Keys):
-    """A scenario, read once and valid from then on; immutable.
+    """A valid scenario; immutable.
 
-    Two scenarios are equal if they say the same under the same name; what stands in files that they name
-    is not compared.
+    Two scenarios are equal if they have the same name and the same keys; the contents of files that they name
+    are not compared.
 
     It is made from builders here, from a file by `load`, from text by `from_toml`, from dictionaries by
     `from_dict`. The arguments are the keys of a scenario's top level.
@@ -54,7 +54,7 @@ class Scenario(Keys):
     Raises
     ------
     ScenarioError
-        If it is not a valid scenario; the error has the place of each fault.
+        If a key or a value is invalid; the error has the place of each fault.
 
     Examples
     --------
@@ -75,25 +75,39 @@ class Scenario(Keys):
 
     @classmethod
     def from_toml(cls, text: str, *, name: str = NAMELESS, sets: Sequence[tuple[str, str]] = ()) -> Self:
-        """Read a scenario from its text; files that it names lie relative to the working folder.
+        """Read a scenario from its text; relative paths in it start from the working folder.
 
         Parameters
         ----------
         text
-            What a scenario's file holds.
+            The text of a scenario's file, in TOML.
         name
-            What messages call it, and its results where it says no name of its own.
+            Its name in messages, and that of its results if the text sets none.
         sets
-            As in `load`.
+            Key paths with values that replace those of the text, in order.
+
+        Returns
+        -------
+        Scenario
+            The valid scenario.
 
         Raises
         ------
         ScenarioError
             As in `load`.
+
+        Examples
+        --------
+        >>> text = '''
+        ... topology.dumbbell = { left = 1, right = 1, rate = "100G", delay = "1us" }
+        ... workload = [{ name = "one", flows = [{ from = "h1", to = "h2", size = "1MB", start = "0us" }] }]
+        ... '''
+        >>> Scenario.from_toml(text, name="pair", sets=[("seed", "7")])
+        Scenario('pair', seed 7)
         """
         pairs = _pairs(sets)
         _refuse_halves(name, text, *(word for pair in pairs for word in pair))
-        return cls._of(_floodway.parse_text(name, text, sets=pairs, tables=_as_csv))
+        return cls._from_native(_floodway.parse_text(name, text, sets=pairs, tables=_as_csv))
 
     @classmethod
     def from_dict(cls, keys: Mapping[str, object], *, name: str = NAMELESS) -> Self:
@@ -106,17 +120,29 @@ class Scenario(Keys):
         name
             As in `from_toml`.
 
+        Returns
+        -------
+        Scenario
+            The valid scenario.
+
         Raises
         ------
         ScenarioError
             As in `load`; its faults have keys and no lines.
         InputError
-            If a scenario cannot have a value, such as an object.
+            If a value is of a type that a scenario cannot have.
+
+        Examples
+        --------
+        >>> flow = {"from": "h1", "to": "h2", "size": "1MB", "start": "0us"}
+        >>> topology = {"dumbbell": {"left": 1, "right": 1, "rate": "100G", "delay": "1us"}}
+        >>> Scenario.from_dict({"topology": topology, "workload": [{"name": "one", "flows": [flow]}]}).seed
+        1
         """
-        return cls._of(_parsed(name, keys))
+        return cls._from_native(_parsed(name, keys))
 
     @classmethod
-    def _of(cls, native: _floodway.Scenario) -> Self:
+    def _from_native(cls, native: _floodway.Scenario) -> Self:
         scenario = cls.__new__(cls)
         scenario._native = native  # noqa: SLF001 (its own)
         scenario._digests = known_digests()  # noqa: SLF001 (its own)
@@ -127,42 +153,42 @@ class Scenario(Keys):
         self._digests = known_digests()
 
     def _replaced(self, keys: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
-        given = _json({key: value for key, value in keys.items() if value is not None})
-        return self._of(self._native.replaced(given, sets=list(sets), tables=_as_csv))
+        text = _json({key: value for key, value in keys.items() if value is not None})
+        return self._from_native(self._native.replaced(text, sets=list(sets), tables=_as_csv))
 
     @property
     def native(self) -> _floodway.Scenario:
-        """What the simulator's native module holds."""
+        """The scenario in the native module."""
         return self._native
 
     @property
     def digests(self) -> Mapping[str, str]:
-        """Digests of the code of each class in Python that was known when it was read, by its name."""
+        """Digests of the code of all classes in Python that were known when it was read, by slot and name."""
         return self._digests
 
     @property
     def name(self) -> str:
-        """What results are filed under: its own name, else that of its file."""
+        """The name of the results: the key `name`, else the name of the file."""
         return self._native.name
 
     @property
     def seed(self) -> int:
-        """What seeds every random stream and tie."""
+        """The seed of all random streams and of the order of ties."""
         return self._native.seed
 
     @property
     def limit_us(self) -> float:
-        """The run never simulates more, in microseconds."""
+        """The latest end of the run, in microseconds of simulated time."""
         return self._native.limit_us
 
     @property
     def arrivals_end_us(self) -> float:
-        """When the last measured flow may start, in microseconds; the limit where the run continues to it."""
+        """The latest start of a measured flow, in microseconds; the limit where the run continues to it."""
         return self._native.arrivals_end_us
 
     @property
     def extent(self) -> Extent:
-        """How far a run of it goes; reading it takes a fifth of a second where the scenario is large."""
+        """The end of its run; computing it takes a fifth of a second for a large scenario."""
         # Where no last arrival is known, it is the limit, and the run may be done long before.
         to_the_limit = self.arrivals_end_us >= self.limit_us
         return Extent(
@@ -172,7 +198,7 @@ class Scenario(Keys):
 
     @property
     def origin_ns(self) -> int:
-        """Time 0 on the clock of the simulator whose files it reads, in nanoseconds."""
+        """Time 0 of the scenario on the clock of the simulator whose files it reads, in nanoseconds."""
         return self._native.origin_ns
 
     @property
@@ -186,21 +212,31 @@ class Scenario(Keys):
         Parameters
         ----------
         seed
-            From 0 to 2^64 - 1.
+            The seed, from 0 to 2^64 - 1.
+
+        Returns
+        -------
+        Scenario
+            A scenario that is equal but for the seed.
 
         Raises
         ------
         ScenarioError
-            If it is something else.
+            If it is not such a number.
         """
         if 0 <= seed <= LARGEST_SEED:
-            same = self._of(self._native.with_seed(seed))
+            same = self._from_native(self._native.with_seed(seed))
             same._digests = self._digests  # noqa: SLF001 (its own)
             return same
         return self.replace(seed=seed)
 
     def check(self) -> dict[str, object]:
-        """Build it without running it, and return what `floodway check --json` prints.
+        """Build the network without running it.
+
+        Returns
+        -------
+        dict
+            The document of `floodway check --json`.
 
         Raises
         ------
@@ -211,14 +247,25 @@ class Scenario(Keys):
         return report
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as it was written, as dictionaries and lists."""
+        """Return the scenario as written.
+
+        Returns
+        -------
+        dict
+            Its keys, spelled as in a file, with dictionaries, lists, texts, numbers and booleans as values.
+        """
         written: dict[str, object] = json.loads(self._native.written_json)
         return written
 
     def to_toml(self) -> str:
-        """Return it as it was written, as the text of a file, without comments.
+        """Return the scenario as written, as the text of a file.
 
-        Files that it names stay as they were given: relative paths are those of the first text.
+        Names of files are unchanged: relative paths start from the folder of the original text.
+
+        Returns
+        -------
+        str
+            The text in TOML, without comments.
 
         Raises
         ------
@@ -228,7 +275,13 @@ class Scenario(Keys):
         return self._native.written_toml()
 
     def resolved(self) -> dict[str, object]:
-        """Return the whole scenario after defaults, as `run.json` keeps it."""
+        """Return the whole scenario after defaults.
+
+        Returns
+        -------
+        dict
+            The document that `run.json` has as `scenario`.
+        """
         document: dict[str, object] = json.loads(self._native.resolved_json)
         return document
 
@@ -243,7 +296,7 @@ class Scenario(Keys):
 
     @property
     def _identity(self) -> tuple[str, str, int, str]:
-        """What two equal scenarios have in common: the order of keys does not matter."""
+        """The value by which scenarios are compared: the order of keys does not matter."""
         keys = {key: value for key, value in self.to_dict().items() if key != "seed"}
         return self._native.file, self.name, self.seed, json.dumps(keys, sort_keys=True)
 
@@ -257,12 +310,11 @@ def _as_csv(path: Path) -> str:
 
 
 def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) -> Scenario:
-    """Read a scenario's TOML file; files that it names lie relative to its folder.
+    """Read a scenario's TOML file; relative paths in it start from its folder.
 
-    A configuration of the HPCC simulator, `KEY value` a line, is read as the scenario that it means; what is
-    not as it was is among the scenario's warnings. The file may be a pipe, such as a shell's `<(...)` or
-    `/dev/stdin`: then files that it names lie relative to the working folder. Files that a scenario names are
-    regular files.
+    A configuration of the HPCC simulator, `KEY value` a line, is converted to a scenario, whose warnings list
+    the differences. The file may be a pipe, such as a shell's `<(...)` or `/dev/stdin`: then relative paths
+    start from the working folder. Files that a scenario names are regular files.
 
     Parameters
     ----------
@@ -272,29 +324,34 @@ def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) 
         Key paths with values that replace those of the file, in order, such as
         `("long-haul.buffer.static.size", "20MB")`.
 
+    Returns
+    -------
+    Scenario
+        The valid scenario.
+
     Raises
     ------
     ScenarioError
-        If it cannot be read, or is not a valid scenario; the error has the place of each fault.
+        If the file cannot be read, or is not a valid scenario; the error has the place of each fault.
     """
     if is_pipe(Path(path)):
         return _piped(Path(path), sets)
-    return Scenario._of(_floodway.parse_file(path, sets=_pairs(sets), tables=_as_csv))  # noqa: SLF001 (its own module)
+    return Scenario._from_native(_floodway.parse_file(path, sets=_pairs(sets), tables=_as_csv))  # noqa: SLF001 (its own module)
 
 
 def inline(
     name: str, keys: str, *, folder: str | os.PathLike[str], sets: Sequence[tuple[str, str]] = ()
 ) -> Scenario:
-    """Read a scenario from JSON; files that it names lie relative to a folder.
+    """Read a scenario from JSON; relative paths in it start from a folder.
 
     Parameters
     ----------
     name
-        What messages call it.
+        Its name in messages.
     keys
         Its keys, as JSON.
     folder
-        Where relative paths begin.
+        Folder that relative paths start from.
     sets
         As in `load`.
 
@@ -304,7 +361,7 @@ def inline(
         As in `load`.
     """
     native = _floodway.parse_json(name, keys, sets=_pairs(sets), tables=_as_csv, folder=folder)
-    return Scenario._of(native)  # noqa: SLF001 (its own module)
+    return Scenario._from_native(native)  # noqa: SLF001 (its own module)
 
 
 def _pairs(sets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -325,7 +382,7 @@ def _piped(path: Path, sets: Sequence[tuple[str, str]]) -> Scenario:
     except OSError as error:
         why = error.strerror or str(error)
     else:
-        # What a shell calls a pipe, /dev/fd/63, is no name for results.
+        # A shell's name of a pipe, /dev/fd/63, is not a name for results.
         name = NAMELESS if path.is_relative_to("/dev") or path.is_relative_to("/proc") else str(path)
         return Scenario.from_toml(text, name=name, sets=sets)
     fault = Fault(text=f"{path}: cannot read it: {why}", file=str(path))
@@ -333,25 +390,25 @@ def _piped(path: Path, sets: Sequence[tuple[str, str]]) -> Scenario:
 
 
 def recorded(document: Mapping[str, Any]) -> Scenario:
-    """Read a scenario again from what `resolved` returned, as `run.json` keeps it.
+    """Read a scenario again from the document of `resolved`, as `run.json` has it.
 
-    Files that it names by relative paths lie relative to the folder of its own, as that was given.
+    Relative paths in it start from the folder of the original file.
 
     Parameters
     ----------
     document
-        That record.
+        The document.
 
     Raises
     ------
     ScenarioError
-        If it cannot be read, as where such a file is gone.
+        If it cannot be read, for example because a file that it names is missing.
     KeyError
-        If it is no such record.
+        If the document has another form.
     """
     keys, file = document["scenario"], str(document["file"])
     folder = Path(file).parent
-    return Scenario._of(  # noqa: SLF001 (its own module)
+    return Scenario._from_native(  # noqa: SLF001 (its own module)
         _floodway.parse_json(file, _json(keys), sets=[], tables=_as_csv, folder=folder)
     )
 
@@ -359,9 +416,9 @@ def recorded(document: Mapping[str, Any]) -> Scenario:
 def _parsed(name: str, keys: Mapping[str, object]) -> _floodway.Scenario:
     if not isinstance(keys, Mapping):
         raise InputError(f"expected keys with their values, got a {type(keys).__name__}")
-    given = {key: value for key, value in keys.items() if value is not None}
+    values = {key: value for key, value in keys.items() if value is not None}
     _refuse_halves(name)
-    return _floodway.parse_json(name, _json(given), sets=[], tables=_as_csv)
+    return _floodway.parse_json(name, _json(values), sets=[], tables=_as_csv)
 
 
 def _json(keys: Mapping[str, object]) -> str:

@@ -203,12 +203,17 @@ class Keys:
         engine
             Settings of the computation: `threads = 2`. They do not change the records.
         sets
-            Paths of keys with values, written after that, as `--set` of the command line.
+            Key paths with values, set after the keys, as by `--set` of the command line.
+
+        Returns
+        -------
+        Scenario
+            The changed scenario.
 
         Raises
         ------
         ScenarioError
-            If what comes out is not a valid scenario.
+            If the changed scenario is invalid.
         """
         return self._replaced(
             {

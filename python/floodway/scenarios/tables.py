@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_csv"]
 
-#: A list of flows has no more rows: as many as a text of the most bytes may have.
+#: The most rows of a list of flows: as many as a text of the largest size can have.
 _MOST_ROWS = 20_000_000
 
 

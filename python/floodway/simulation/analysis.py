@@ -63,7 +63,7 @@ class Result(result.Result):
             Its `flow_id`; `worst`, the measured flow with the largest slowdown; or a percentile such as
             `p99`, the measured flow whose slowdown has that rank.
         scenario
-            What was run; by default it is read again from the record of the run.
+            The scenario of the run; by default it is read again from the record of the run.
         on_progress
             Called about ten times a second in the calling thread.
 
@@ -104,17 +104,17 @@ class Result(result.Result):
         Parameters
         ----------
         file
-            Where to write it; an existing file is replaced. By default it is not written.
+            The file to write; an existing file is replaced. By default none is written.
         flows
             Flows whose completion times are divided into their causes, as `why` takes them; by default the
             one at p99 of slowdowns, and the slowest of each workload. The run is repeated once for all.
         title
-            What is above. By default the scenario's name.
+            The heading of the page; by default the scenario's name.
 
         Returns
         -------
         Page
-            A notebook shows it; `text` is the page.
+            The page, which a notebook shows; `text` is its HTML.
 
         Raises
         ------
@@ -150,7 +150,7 @@ class Result(result.Result):
             `WORKLOAD:iteration-NUMBER`; or a `WORKLOAD`, or `WORKLOAD NAME` such as
             `gradients all-reduce 1MB`: the collective that took longest of these.
         scenario
-            What was run; by default it is read again from the record of the run.
+            The scenario of the run; by default it is read again from the record of the run.
         on_progress
             Called about ten times a second in the calling thread.
 
@@ -184,12 +184,12 @@ class Result(result.Result):
         Parameters
         ----------
         workloads
-            Names of those that are shown; all by default.
+            Names of the workloads to draw; all by default.
 
         Returns
         -------
         matplotlib.figure.Figure
-            A notebook shows it; `figure.savefig(file)` writes it.
+            The figure, which a notebook shows; `figure.savefig(file)` writes it.
 
         Raises
         ------
@@ -208,12 +208,12 @@ class Result(result.Result):
         Parameters
         ----------
         workloads
-            Names of those that are shown; all by default.
+            Names of the workloads to draw; all by default.
 
         Returns
         -------
         matplotlib.figure.Figure
-            As `plot_fct` returns it.
+            The figure, which a notebook shows; `figure.savefig(file)` writes it.
 
         Raises
         ------
@@ -240,7 +240,7 @@ class Result(result.Result):
         Returns
         -------
         matplotlib.figure.Figure
-            As `plot_fct` returns it.
+            The figure, which a notebook shows; `figure.savefig(file)` writes it.
 
         Raises
         ------
@@ -264,7 +264,7 @@ class Result(result.Result):
         Returns
         -------
         matplotlib.figure.Figure
-            As `plot_fct` returns it.
+            The figure, which a notebook shows; `figure.savefig(file)` writes it.
 
         Raises
         ------
@@ -285,7 +285,7 @@ class Result(result.Result):
     ) -> Figure:
         """Draw ports in time: queues, pauses, marks, CNPs and states, and below what senders might send.
 
-        Each is shown where the run kept it: `records.watch`, `records.pauses`, `records.signals`,
+        The run has to have recorded what is drawn: `records.watch`, `records.pauses`, `records.signals`,
         `records.allowances`.
 
         Parameters
@@ -295,17 +295,17 @@ class Result(result.Result):
         flows
             Patterns of `flow_id` or of workloads; the first six flows by default.
         from_us, to_us
-            From when to when, in microseconds; the whole run by default.
+            Begin and end of the time axis, in microseconds; the whole run by default.
 
         Returns
         -------
         matplotlib.figure.Figure
-            As `plot_fct` returns it.
+            The figure, which a notebook shows; `figure.savefig(file)` writes it.
 
         Raises
         ------
         PlotError
-            If nothing was kept of these ports, or there is no such port or flow.
+            If nothing was recorded at these ports, or there is no such port or flow.
         """
         from floodway import plot  # noqa: PLC0415 (as above)
 
@@ -318,7 +318,7 @@ class Result(result.Result):
     ) -> Figure:
         """Draw the congestion region in time: a strip for each port, coloured by its role.
 
-        From the top down: each root, then the ports upstream of it, by hops. The run has to have kept states:
+        From the top down: each root, then the ports upstream of it, by hops. The run has to have recorded
         `records.signals`.
 
         Parameters
@@ -326,17 +326,17 @@ class Result(result.Result):
         class_
             The class of the queues; by default all, and a port has its most severe role in any.
         from_us, to_us
-            From when to when, in microseconds; the whole run by default.
+            Begin and end of the time axis, in microseconds; the whole run by default.
 
         Returns
         -------
         matplotlib.figure.Figure
-            As `plot_fct` returns it.
+            The figure, which a notebook shows; `figure.savefig(file)` writes it.
 
         Raises
         ------
         PlotError
-            If no signals were kept, there is no such class, or no port was in a region.
+            If no signals were recorded, there is no such class, or no port was in a region.
         """
         from floodway import plot  # noqa: PLC0415 (as above)
 
@@ -353,7 +353,8 @@ class Result(result.Result):
     ) -> Figure:
         """Draw the throughput of flows over links in time: flows' shares of a link.
 
-        It takes `records.shares`. The eight flows with most bytes have lines of their own, all others one.
+        The run has to have recorded `records.shares`. The eight flows with most bytes have a line each, all
+        others one line together.
 
         Parameters
         ----------
@@ -362,19 +363,20 @@ class Result(result.Result):
         flows
             Patterns of `flow_id` or of workloads: only these are shown; all flows by default.
         from_us, to_us
-            From when to when, in microseconds; the whole run by default.
+            Begin and end of the time axis, in microseconds; the whole run by default.
         bucket_us
-            Buckets are put together until they are at least this wide; by default until there are 250.
+            Width of a bucket, in microseconds: recorded buckets are merged until they are at least this wide;
+            by default until at most 250 are left.
 
         Returns
         -------
         matplotlib.figure.Figure
-            As `plot_fct` returns it.
+            The figure, which a notebook shows; `figure.savefig(file)` writes it.
 
         Raises
         ------
         PlotError
-            If no shares were kept, there is no such direction or flow, or there is nothing to show.
+            If no shares were recorded, there is no such direction or flow, or there is nothing to show.
         """
         from floodway import plot  # noqa: PLC0415 (as above)
 
@@ -393,24 +395,46 @@ class Result(result.Result):
 
 
 def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
-    """Read the results of a run from its folder, and check that they are as it wrote them.
+    """Read the results of a run from its folder, and check that they are unchanged.
 
     Results of earlier versions have no digests; they are read with an `UnverifiedWarning`.
 
     Parameters
     ----------
     folder
-        Where they are.
+        The folder of the results.
     key
-        The hash of what decides the result, where it is known which run it has to be.
+        The key of the run that the folder has to hold, a hash of everything that decides its result; by
+        default any run is read.
+
+    Returns
+    -------
+    Result
+        The tables and verdicts of the run.
 
     Raises
     ------
     OutputError
-        If they are not there, are not results of floodway, or have changed since.
+        If the folder has no results of floodway, or they have changed since.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import floodway
+    >>> from floodway.builders import Burst, SingleSwitch, Workload
+    >>> scenario = floodway.Scenario(
+    ...     topology=SingleSwitch(hosts=2, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="pair", burst=Burst(from_="h1", to="h2", size="100KB"))],
+    ... )
+    >>> result = floodway.run(scenario)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(folder, force=True)
+    ...     same = floodway.read(folder)
+    >>> same.flows.equals(result.flows)
+    True
     """
     return store.read_as(Result, folder, key=key)
 
 
-def _several(given: Sequence[str] | str) -> Sequence[str]:
-    return (given,) if isinstance(given, str) else given
+def _several(names: Sequence[str] | str) -> Sequence[str]:
+    return (names,) if isinstance(names, str) else names

@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster"]
 
-#: What `cluster` takes.
+#: The forms of an address that `cluster` accepts.
 ALLOWED = "the address of a scheduler such as tcp://host:8786, or a YAML file of Dask's configuration"
-#: The key of that configuration which has the address.
+#: The key of Dask's configuration that holds the scheduler's address.
 ADDRESS = "scheduler-address"
-#: How long a scheduler has to answer.
+#: Time that a scheduler has to answer, in seconds.
 CONNECT_S = 10
-#: How much longer than that what answers at its address is waited for, in seconds.
+#: Time after `CONNECT_S` until the attempt to connect is given up, in seconds.
 PATIENCE_S = 5.0
 
 
 @contextlib.contextmanager
 def cluster(where: str) -> Iterator[Client]:
-    """Have a client of a scheduler of Dask, for `conduct`.
+    """Connect to a scheduler of Dask, for `conduct`; the connection is closed at the end.
 
     Parameters
     ----------
     where
-        The address of a scheduler; or a YAML file of Dask's configuration with it as `scheduler-address`,
-        and with all that a client of it needs, such as certificates.
+        The address of a scheduler; or a YAML file of Dask's configuration, with the address as
+        `scheduler-address` and whatever else a client needs, such as certificates.
 
     Raises
     ------
@@ -77,31 +77,31 @@ def _settings(file: Path) -> dict[str, Any]:
     import yaml  # noqa: PLC0415 (of the extra)
 
     try:
-        found = yaml.safe_load(read_text(file))
+        document = yaml.safe_load(read_text(file))
     except OSError as error:
         raise InputError(f"{file}: cannot read it: {error.strerror or error}", given=str(file)) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{file}: is not YAML: {error}", given=str(file)) from error
-    if not isinstance(found, dict) or not isinstance(found.get(ADDRESS), str):
+    if not isinstance(document, dict) or not isinstance(document.get(ADDRESS), str):
         raise InputError(
             f"{file}: expected Dask's configuration with {ADDRESS}, such as {ADDRESS}: tcp://host:8786",
             given=str(file),
             key=ADDRESS,
         )
-    return found
+    return document
 
 
 def _silence() -> None:
-    """Let the library log nothing: workers that die are replaced, and of all else floodway speaks itself."""
+    """Turn off the library's logs: workers that die are replaced, and floodway reports all else itself."""
     for name in list(logging.root.manager.loggerDict):
         if name.split(".")[0] in {"distributed", "tornado", "asyncio"}:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 @contextlib.contextmanager
-def _client(address: str, named: str) -> Iterator[Client]:
-    """Connect to a scheduler, which `named` is called, and disconnect at the end."""
-    client = _connected(address, named)
+def _client(address: str, label: str) -> Iterator[Client]:
+    """Connect to a scheduler, which errors call `label`, and disconnect at the end."""
+    client = _connected(address, label)
     try:
         yield client
     finally:
@@ -113,8 +113,8 @@ def _client(address: str, named: str) -> Iterator[Client]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _connected(address: str, named: str) -> Client:
-    """Connect to a scheduler, in a thread: where something else answers, the library may wait for ever."""
+def _connected(address: str, label: str) -> Client:
+    """Connect to a scheduler in a thread: where another program answers, the library may wait for ever."""
     from distributed import Client  # noqa: PLC0415 (of the extra)
 
     answer: SimpleQueue[Client | BaseException] = SimpleQueue()
@@ -127,27 +127,27 @@ def _connected(address: str, named: str) -> Client:
 
     threading.Thread(target=connect, daemon=True).start()
     end = time.monotonic() + CONNECT_S + PATIENCE_S
-    found: Client | BaseException | None = None
-    while found is None and time.monotonic() < end:
-        # A signal may come to another thread: this one looks for it between its waits.
+    reply: Client | BaseException | None = None
+    while reply is None and time.monotonic() < end:
+        # A signal may arrive in another thread; this one notices it between its waits.
         with contextlib.suppress(Empty):
-            found = answer.get(timeout=POLL_S)
-    match found:
+            reply = answer.get(timeout=POLL_S)
+    match reply:
         case None:
             raise ClusterError(
-                f"--cluster {named}: what is there accepts a connection, and does not answer as a scheduler "
+                f"--cluster {label}: what is there accepts a connection, and does not answer as a scheduler "
                 f"of Dask does within {CONNECT_S + PATIENCE_S:.0f} s"
             )
         case OSError() | ValueError():
-            why = _first_line(found) or f"no scheduler answered within {CONNECT_S} s"
-            raise ClusterError(f"--cluster {named}: cannot be reached: {why}") from found
+            why = _first_line(reply) or f"no scheduler answered within {CONNECT_S} s"
+            raise ClusterError(f"--cluster {label}: cannot be reached: {why}") from reply
         case BaseException():
-            why = _first_line(found) or type(found).__name__
+            why = _first_line(reply) or type(reply).__name__
             raise ClusterError(
-                f"--cluster {named}: does not answer as a scheduler of Dask does: {why}"
-            ) from found
+                f"--cluster {label}: does not answer as a scheduler of Dask does: {why}"
+            ) from reply
         case _:
-            return found
+            return reply
 
 
 def _first_line(error: BaseException) -> str:

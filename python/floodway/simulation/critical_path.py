@@ -1,8 +1,8 @@
 """The critical path of a collective or of a training iteration, to the picosecond.
 
-As for the causes of a flow's completion time, nothing has to be written down beforehand: the scenario runs
-again until the collective is complete, while ranks log from which event what followed, and once more while
-the messages of the path are followed.
+As for the causes of a flow's completion time, the run needs no records for it: the scenario runs again until
+the collective is complete, while each rank logs the event that each of its events waited for, and once more
+to break down the time of the messages on the path.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 
 __all__ = ["PATH_CAUSES", "CriticalPath", "Step", "Target", "find_path", "target_of", "targets_of"]
 
-#: What time of a path may go to: causes of a flow's time, and what ranks do.
+#: Causes of the time of a path: those of a flow's time, and the work of ranks.
 PATH_CAUSES = {
     "computation": "computing",
     "reduction": "reducing what had arrived",
     **CAUSES,
     "acknowledgement": "the acknowledgement on its way back",
 }
-#: Causes that are no message's.
+#: Causes that are work of ranks, not of messages.
 _OF_RANKS = ("computation", "reduction")
-#: Longer numbers are of no collective.
+#: Digits of the largest number that a collective can have.
 MOST_DIGITS = 9
-#: Operations that a job waited for, of which errors name so many.
+#: How many of the operations that a job waits for an error names.
 NAMED_WAITS = 3
 #: An iteration of a workload.
 _ITERATION = re.compile(r"(.+):iteration-(\d{1,6})")
@@ -60,11 +60,11 @@ class Target:
     name
         `WORKLOAD:NUMBER`, by which `floodway why` takes it, or `WORKLOAD:iteration-NUMBER`.
     title
-        What it is, in words.
+        Its kind and size, in words.
     workload, iteration
-        Of which workload, and in which iteration of the ranks' programs.
+        Its workload, and the iteration of the ranks' programs that it is in.
     call
-        Of a collective: the group, and its number there.
+        For a collective: its group, and its number within the group.
     start_us, end_us
         The start at its first rank and the end at its last one.
     """
@@ -85,14 +85,14 @@ class Step:
     Attributes
     ----------
     from_ps, to_ps
-        When it began and ended; the first step begins at the start of the path.
+        Begin and end, in picoseconds; the first step begins at the start of the path.
     rank
         The rank at which it ended.
     began_at
         The rank at which it began: the sender of a message.
     peer
-        Of a message that was on its way, its sender; of one that the rank waited to be complete or to leave,
-        its receiver; else none.
+        For a message in flight, its sender; for one that the rank waited to complete or to leave, its
+        receiver; else `None`.
     kind
         `message`, from its posting until it is there; `completion`, from its posting until it is complete for
         its sender; `turn`, from its posting until it has left and the next one's turn comes; `computation`;
@@ -104,7 +104,7 @@ class Step:
     of_target
         Whether that operation is the collective, or in the iteration: if not, a rank had not begun its part.
     parts
-        What the time went to; they add up to the step.
+        The causes of its time; their times add up to that of the step.
     """
 
     from_ps: int
@@ -121,12 +121,12 @@ class Step:
 
     @property
     def time_ps(self) -> int:
-        """How long it took, in picoseconds."""
+        """Time of the step, in picoseconds."""
         return self.to_ps - self.from_ps
 
     @property
     def waited_for(self) -> str:
-        """What the rank waited for, in words."""
+        """The event that the rank waited for, in words."""
         return {
             "message": f"message of rank {self.peer}",
             "completion": f"its message to rank {self.peer} to be complete",
@@ -143,7 +143,7 @@ class CriticalPath:
     Attributes
     ----------
     target
-        What it is of.
+        The collective or iteration.
     start_ps, end_ps
         The start at the first rank and the end at the last one, in picoseconds.
     steps
@@ -162,7 +162,7 @@ class CriticalPath:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What the time went to, over all steps: one part for each cause, port and origin of pauses."""
+        """The parts of the time of all steps: one for each cause, port and origin of pauses."""
         sums: dict[tuple[str, str | None, str | None], int] = {}
         for part in (part for step in self.steps for part in step.parts):
             key = (part.cause, part.port, part.origin)
@@ -201,12 +201,24 @@ class CriticalPath:
         )  # fmt: skip
 
     def by_cause(self) -> dict[str, tuple[Part, ...]]:
-        """Return the parts of each cause that has some, in the order of `PATH_CAUSES`."""
-        own = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in PATH_CAUSES}
-        return {cause: parts for cause, parts in own.items() if parts}
+        """Return the parts by cause.
+
+        Returns
+        -------
+        dict of tuple
+            The parts of each cause that has any, in the order of `PATH_CAUSES`.
+        """
+        grouped = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in PATH_CAUSES}
+        return {cause: parts for cause, parts in grouped.items() if parts}
 
     def summary(self) -> str:
-        """Say how much of the path was computation and how much network, and what ranks came late."""
+        """Summarise the path.
+
+        Returns
+        -------
+        str
+            The shares of computation and network, and the ranks that began late.
+        """
         sums = {cause: sum(part.time_ps for part in parts) for cause, parts in self.by_cause().items()}
         computing = sum(time for cause, time in sums.items() if cause in _OF_RANKS)
         network = {cause: time for cause, time in sums.items() if cause not in _OF_RANKS}
@@ -216,9 +228,9 @@ class CriticalPath:
         late = [step for step in self.steps if not step.of_target]
         if late:
             ranks = list(dict.fromkeys(step.began_at for step in late))
-            which = f"rank {ranks[0]}" if len(ranks) == 1 else f"{len(ranks)} ranks"
+            rank_text = f"rank {ranks[0]}" if len(ranks) == 1 else f"{len(ranks)} ranks"
             before = self._percent(sum(step.time_ps for step in late))
-            text += f"; {before} of it before {which} had begun its part"
+            text += f"; {before} of it before {rank_text} had begun its part"
         return text
 
     def _percent(self, time_ps: int) -> str:
@@ -238,13 +250,13 @@ def targets_of(result: Result) -> tuple[Target, ...]:
 
 def _collectives(collectives: pl.DataFrame) -> tuple[Target, ...]:
     counts: dict[str, int] = {}
-    found = []
+    targets = []
     for row in collectives.iter_rows(named=True):
         workload = str(row["workload"])
         number = counts[workload] = counts.get(workload, -1) + 1
         if row["time_us"] is None:
             continue
-        found.append(
+        targets.append(
             Target(
                 name=f"{workload}:{number}",
                 title=f"{row['name'] or row['kind']} of {counted(row['ranks'], 'rank')}",
@@ -255,7 +267,7 @@ def _collectives(collectives: pl.DataFrame) -> tuple[Target, ...]:
                 end_us=row["end_us"],
             )
         )
-    return tuple(found)
+    return tuple(targets)
 
 
 def _iterations(result: Result) -> tuple[Target, ...]:
@@ -269,7 +281,7 @@ def _iterations(result: Result) -> tuple[Target, ...]:
         .group_by("workload", "iteration", maintain_order=True)
         .agg(pl.len().alias("ranks"), pl.col("start_us").min(), pl.col("end_us").max())
     )
-    found = []
+    targets = []
     for row in grouped.iter_rows(named=True):
         workload, iteration = str(row["workload"]), row["iteration"]
         after = grouped.filter(
@@ -278,7 +290,7 @@ def _iterations(result: Result) -> tuple[Target, ...]:
         # A rank begins an iteration when all of the one before is complete there.
         if not done.get(workload, False) and after["ranks"].to_list() != [row["ranks"]]:
             continue
-        found.append(
+        targets.append(
             Target(
                 name=f"{workload}:iteration-{iteration}",
                 title=counted(row["ranks"], "rank"),
@@ -289,7 +301,7 @@ def _iterations(result: Result) -> tuple[Target, ...]:
                 end_us=row["end_us"],
             )
         )
-    return tuple(found)
+    return tuple(targets)
 
 
 def target_of(result: Result, name: str) -> Target:
@@ -307,7 +319,7 @@ def target_of(result: Result, name: str) -> Target:
     Raises
     ------
     UnknownNameError
-        If there is none.
+        If the run has no collective or iteration of this name.
     InputError
         If it is not complete.
     """
@@ -331,7 +343,7 @@ def _names(target: Target, result: Result) -> tuple[str, ...]:
 
 
 def _unknown(result: Result, name: str, targets: tuple[Target, ...]) -> InputError:
-    """Say which collectives there are instead."""
+    """Return the error for an unknown name, with the collectives that the run has."""
     if result.collectives is None:
         message = f"{name!r} is no collective: the run has no jobs"
         return UnknownNameError(message, key="collective", given=name)
@@ -358,7 +370,7 @@ def _is_number(text: str) -> bool:
 
 
 def _unfinished(result: Result, name: str, targets: tuple[Target, ...]) -> str | None:
-    """Say that it was not complete and what its job waited for; none where the run has no such name."""
+    """Say that it was not complete and which operations its job waited for; `None` for an unknown name."""
     workload, _, number = name.rpartition(":")
     iteration = _ITERATION.fullmatch(name)
     numbered = {target.workload for target in targets if target.call is None}
@@ -368,21 +380,21 @@ def _unfinished(result: Result, name: str, targets: tuple[Target, ...]) -> str |
             if job.finished == job.ranks and job.workload in numbered:
                 # Every iteration of the job is there, and the name is not among them.
                 continue
-            said = f"{name} was not complete at all ranks {ended}, or has no rows of its own"
+            message = f"{name} was not complete at all ranks {ended}, or has no rows of its own"
         elif workload == job.workload and _is_number(number):
             if int(number) < _count(result.collectives, workload):
-                said = f"{name} was not complete at all its ranks {ended}"
+                message = f"{name} was not complete at all its ranks {ended}"
             elif job.finished < job.ranks:
-                said = f"{name} was complete at no rank {ended}"
+                message = f"{name} was complete at no rank {ended}"
             else:
                 continue
         elif job.finished < job.ranks and _is_of(name, job):
-            said = f"no collective {name!r} was complete at all its ranks {ended}"
+            message = f"no collective {name!r} was complete at all its ranks {ended}"
         else:
             continue
         left = f"; {job.ranks - job.finished:,} of {job.ranks:,} ranks of {job.workload} had not finished"
         waiting = f", waiting for {'; '.join(job.waiting[:NAMED_WAITS])}" if job.waiting else ""
-        return said + (f"{left}{waiting}" if job.finished < job.ranks else "")
+        return message + (f"{left}{waiting}" if job.finished < job.ranks else "")
     return None
 
 
@@ -416,9 +428,9 @@ def find_path(
     result
         The run.
     name
-        As `target_of` takes it.
+        The name of a collective or iteration, in the forms of `target_of`.
     scenario
-        What was run; by default it is read again from the record of the run.
+        The scenario of the run; by default it is read again from the record of the run.
     on_progress
         As for `floodway.run`.
 
@@ -436,25 +448,26 @@ def find_path(
         If Ctrl-C ended it.
     """
     target = target_of(result, name)
-    known = scenario if scenario is not None else scenario_of(result)
+    if scenario is None:
+        scenario = scenario_of(result)
     work = partial(
         _floodway.critical_path,
-        known.native,
+        scenario.native,
         target.workload,
         iteration=target.iteration,
         call=target.call,
         from_ps=round(target.start_us * 1e6),
     )
-    found = run_again(work, on_progress)
-    if found is None or (found.start_ps / 1e6, found.end_ps / 1e6) != (target.start_us, target.end_us):
-        now = None if found is None else (found.end_ps - found.start_ps) / 1e6
+    path = run_again(work, on_progress)
+    if path is None or (path.start_ps / 1e6, path.end_ps / 1e6) != (target.start_us, target.end_us):
+        now = None if path is None else (path.end_ps - path.start_ps) / 1e6
         was = target.end_us - target.start_us
         raise RunError(differs(result, target.name, was_us=was, now_us=now))
-    if found.steps is None:
+    if path.steps is None:
         message = f"{target.name} has more messages than fit into the logs of its ranks, 2 GiB in all"
         raise InputError(message, key="collective", given=name)
-    steps = _steps(frame(found.steps), frame(found.parts))
-    return CriticalPath(target=target, start_ps=found.start_ps, end_ps=found.end_ps, steps=steps)
+    steps = _steps(frame(path.steps), frame(path.parts))
+    return CriticalPath(target=target, start_ps=path.start_ps, end_ps=path.end_ps, steps=steps)
 
 
 def _steps(steps: pl.DataFrame, parts: pl.DataFrame) -> tuple[Step, ...]:

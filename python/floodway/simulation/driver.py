@@ -1,7 +1,7 @@
-"""Work in the hands of an executor, few pieces at once: the runs of comparisons, of plans and of studies.
+"""Execution of many pieces of work by an executor: the runs of comparisons, of plans and of studies.
 
-An executor is any of `concurrent.futures`. What has ended is taken in the calling thread, piece by piece, so
-that an interrupt loses nothing of it.
+The executor is one of `concurrent.futures`, or a client of Dask. Only a few pieces are submitted at a time.
+Results are collected in the calling thread, one by one, so that an interrupt loses none of them.
 """
 
 from __future__ import annotations
@@ -26,50 +26,50 @@ Piece = TypeVar("Piece")
 
 
 class Future(Protocol):
-    """What executors return, and clients of Dask."""
+    """The result of a piece of work to come, as executors and clients of Dask return it."""
 
     def result(self) -> Any:  # noqa: ANN401 (as executors have it)
-        """Return what came out, or raise why nothing did."""
+        """Return the result of the piece, or raise the error that it ended with."""
 
     def cancel(self) -> object:
-        """Give it up."""
+        """Cancel the piece, if it has not begun."""
 
     def add_done_callback(self, fn: Callable[[Any], object], /) -> object:
-        """Call something once it has ended."""
+        """Register a callback for the end of the piece."""
 
 
 class Work(Protocol[Piece]):
-    """What is to be done, and what becomes of it."""
+    """A list of pieces of work, with their submission and the collection of their results."""
 
     @property
     def waits(self) -> bool:
-        """Whether pieces are left that nobody has in hand."""
+        """Whether pieces are left that have not been submitted."""
 
     def take(self, in_hand: int) -> Piece | None:
-        """Return the next piece, if so many may be in hand and one more; none for now."""
+        """Return the next piece to submit; `None` while `in_hand` unfinished pieces are enough."""
 
     def submit(self, piece: Piece) -> Future:
-        """Hand it over."""
+        """Submit a piece to the executor."""
 
     def end(self, piece: Piece, future: Future) -> None:
-        """Take what came out of it."""
+        """Collect the result of a piece that has ended."""
 
 
 def drive(
     work: Work[Piece], *, stop: threading.Event, look: Callable[[], None] = lambda: None, finish: bool = False
 ) -> None:
-    """Bring all work to its end, or until `stop` is set.
+    """Execute all pieces of work, until `stop` is set.
 
     Parameters
     ----------
     work
-        What is to be done.
+        The pieces of work.
     stop
-        Ends it: what has not begun is given up. It is set where an error ends it.
+        Event that ends the work: pieces that have not begun are cancelled. An error sets it, too.
     look
         Called about ten times a second in the calling thread.
     finish
-        Whether what has begun is waited for after a stop, since it stops by itself.
+        Whether to wait, after a stop, for the pieces that have begun, since they stop by themselves.
     """
     in_hand: dict[int, tuple[Piece, Future]] = {}
     ended: queue.SimpleQueue[int] = queue.SimpleQueue()
@@ -103,18 +103,18 @@ def in_threads(
     end: Callable[[int, Future], None],
     look: Callable[[], None] = lambda: None,
 ) -> None:
-    """Make calls in threads of this process, so many at once; Ctrl-C sets `stop`, for which they look.
+    """Make calls in threads of this process; Ctrl-C sets `stop`, which the calls check.
 
     Parameters
     ----------
     calls
-        What is called.
+        The calls.
     jobs
-        How many are at work at once: the native module releases the interpreter's lock.
+        Number of calls at a time: the native module releases the interpreter's lock.
     stop, look
-        As `drive`'s.
+        As in `drive`.
     end
-        Called in the calling thread with a call's number and what came out.
+        Called in the calling thread with the number of a call and its future.
     """
     with stopped_by_interrupt(stop.set), ThreadPoolExecutor(jobs, thread_name_prefix="floodway") as pool:
         drive(_Calls(pool, jobs, deque(enumerate(calls)), end), stop=stop, look=look, finish=True)
@@ -146,7 +146,7 @@ def _note(ended: queue.SimpleQueue[int], number: int, _: object) -> None:
 
 
 def _ended(ended: queue.SimpleQueue[int]) -> Iterator[int]:
-    """Yield what has ended, after at most a tenth of a second."""
+    """Yield the numbers of pieces that have ended, after at most a tenth of a second."""
     try:
         yield ended.get(timeout=POLL_S)
         while True:

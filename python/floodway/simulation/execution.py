@@ -27,33 +27,33 @@ __all__ = ["Resources", "Task", "cores", "run_all"]
 
 @dataclass(frozen=True)
 class Resources:
-    """What each run may use: threads, and whether to ignore that they do not pay or that memory is short."""
+    """Resources of each run: threads, and whether to ignore that they do not pay or that memory is short."""
 
     threads: int = 1
     force_threads: bool = False
     force_memory: bool = False
 
 
-#: What each run of a study may use, too.
+#: The default resources of a run.
 USUAL = Resources()
 
 
 @dataclass(eq=False, kw_only=True)
 class Task:
-    """A run among others, and how far it is.
+    """One run of several, with its progress.
 
     Attributes
     ----------
     label
-        What messages call it.
+        Its name in messages.
     scenario
-        What is simulated.
+        The scenario to simulate.
     began
-        When it began, by the monotonic clock.
+        Its begin by the monotonic clock, in seconds.
     progress
-        How far it is; none before its first look.
+        Its progress; `None` before the first report.
     result
-        What came out; none before its end, and where it was interrupted.
+        Its result; `None` before its end, and where it was interrupted.
     """
 
     label: str
@@ -64,22 +64,22 @@ class Task:
 
     @property
     def extent(self) -> Extent:
-        """How far it goes."""
+        """The end of the run, by which its progress is estimated."""
         return self.scenario.extent
 
     @property
     def wall_s(self) -> float | None:
-        """What it took, in seconds; none before its end."""
+        """Wall-clock time that it took, in seconds; `None` before its end."""
         return self.result.run.timings.wall_s if self.result is not None else None
 
     @property
     def failed(self) -> bool:
-        """Whether it failed: never, since that ends all runs."""
+        """Whether it failed: always false, since a failure ends all runs."""
         return False
 
 
 def cores() -> int:
-    """Return how many runs this process may sensibly do at once."""
+    """Return the number of cores that this process may use, and so of runs at a time."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # Not on every system.
@@ -95,18 +95,18 @@ def run_all(  # noqa: PLR0913 (what a comparison chooses)
     on_progress: Callable[[Sequence[Task]], None] | None,
     on_result: Callable[[int, Result], None],
 ) -> None:
-    """Bring every task to its end, or, after Ctrl-C, as many as have reached it by then.
+    """Run every task to its end; Ctrl-C ends those that have not finished.
 
     Parameters
     ----------
     tasks
-        What to run; each gets its result, unless it has one already.
+        The runs; each gets its result, unless it has one already.
     jobs
-        Runs at a time.
+        Number of runs at a time.
     resources
-        What each may use.
+        Resources of each run.
     only
-        The numbers of the tasks that are run here; none for all.
+        The numbers of the tasks to run here; `None` for all.
     on_progress
         Called about ten times a second in the calling thread.
     on_result

@@ -1,4 +1,4 @@
-"""Phases of a critical path: steps one after another that are of one operation and of one place.
+"""Phases of a critical path: consecutive steps of one operation at one place.
 
 A hierarchical collective has one for each of its levels and directions: within nodes, between nodes, between
 sites, and back. They follow from the steps alone.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BETWEEN_NODES", "BETWEEN_SITES", "WITHIN_NODES", "Phase", "phases_of", "place_of"]
 
-#: Where a message goes.
+#: The places that messages can be in.
 WITHIN_NODES, BETWEEN_NODES, BETWEEN_SITES = "within nodes", "between nodes", "between sites"
 #: The place of messages of a scale-up domain.
 SCALE_UP = "scale-up"
@@ -27,7 +27,7 @@ SCALE_UP = "scale-up"
 LONG_PS = 5_000_000
 #: A send, receive or computation in words, behind its own name if it has one.
 _OPERATION = re.compile(r"(?:(.+) \()?(send|recv|compute) (?:of|from|for) .*")
-#: So many stretches of steps are phases of their own; of more, those that are alike are one phase.
+#: The largest number of stretches that are a phase each; with more, stretches that are alike form one phase.
 MOST = 12
 
 
@@ -42,9 +42,9 @@ class Phase:
     place
         `within nodes`, `between nodes` or `between sites`, where their messages go; `computation`.
     steps
-        What it consists of, in their order.
+        The steps, in their order.
     stretches
-        In how many parts of the path they are; 1 unless the path changes too often between its phases.
+        Number of stretches of the path that it consists of; 1 unless the path alternates too often.
     """
 
     name: str
@@ -54,27 +54,27 @@ class Phase:
 
     @property
     def from_ps(self) -> int:
-        """When its first step began."""
+        """Begin of its first step, in picoseconds."""
         return self.steps[0].from_ps
 
     @property
     def to_ps(self) -> int:
-        """When its last step ended."""
+        """End of its last step, in picoseconds."""
         return self.steps[-1].to_ps
 
     @property
     def time_ps(self) -> int:
-        """How long its steps took together."""
+        """Total time of its steps, in picoseconds."""
         return sum(step.time_ps for step in self.steps)
 
     @property
     def ranks(self) -> int:
-        """At how many ranks its steps ended."""
+        """Number of ranks at which its steps ended."""
         return len({step.rank for step in self.steps})
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What its time went to, step by step."""
+        """The causes of its time, step by step."""
         return tuple(part for step in self.steps for part in step.parts)
 
 
@@ -96,16 +96,17 @@ def phases_of(steps: Sequence[Step]) -> tuple[Phase, ...]:
     """
     keys = list(_keys(steps))
     stretches = [
-        (key, tuple(step for _, step in own))
-        for key, own in groupby(zip(keys, steps, strict=True), key=lambda pair: pair[0])
+        (key, tuple(step for _, step in pairs))
+        for key, pairs in groupby(zip(keys, steps, strict=True), key=lambda pair: pair[0])
     ]
     if len(stretches) <= MOST:
-        return tuple(_phase(key, own, 1) for key, own in stretches)
+        return tuple(_phase(key, stretch, 1) for key, stretch in stretches)
     alike: dict[tuple[str, str], list[tuple[Step, ...]]] = {}
-    for key, own in stretches:
-        alike.setdefault(key, []).append(own)
+    for key, stretch in stretches:
+        alike.setdefault(key, []).append(stretch)
     return tuple(
-        _phase(key, tuple(step for part in own for step in part), len(own)) for key, own in alike.items()
+        _phase(key, tuple(step for part in group for step in part), len(group))
+        for key, group in alike.items()
     )
 
 
@@ -115,8 +116,8 @@ def _phase(key: tuple[str, str], steps: tuple[Step, ...], stretches: int) -> Pha
 
 def _short(name: str) -> str:
     """Return the name of an operation without its time, bytes and peer, which differ from step to step."""
-    named = _OPERATION.fullmatch(name)
-    return (named[1] or named[2]) if named else name
+    match = _OPERATION.fullmatch(name)
+    return (match[1] or match[2]) if match else name
 
 
 def _keys(steps: Sequence[Step]) -> Iterator[tuple[str, str]]:

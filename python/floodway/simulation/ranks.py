@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["AnotherRankError", "agreed", "is_first", "processes", "refusal", "require_alike"]
 
-#: What work returns.
+#: The type that work returns.
 Done = TypeVar("Done")
 
-#: In these variables MPI says how many processes it has started, and which this one is.
+#: Variables of the environment in which MPI states the number of processes, and that of this one.
 VARIABLES = (
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
     ("PMI_SIZE", "PMI_RANK"),
@@ -31,12 +31,12 @@ COMMAND = "run"
 VERSION = "--version"
 #: Characters of a scenario's key that say whether two are the same.
 KEY_SHOWN = 16
-#: What differs where this does.
+#: What has to be the same on all machines, by what differs.
 OTHERWISE = {"floodway": "the build", "scenario": "its file, the files that it names and the options"}
 
 
 class AnotherRankError(FloodwayError):
-    """Another process has failed, which says so itself."""
+    """Another process has failed, which reports its own error."""
 
 
 def processes() -> int:
@@ -55,22 +55,22 @@ def refusal(arguments: Sequence[str]) -> str | None:
     Parameters
     ----------
     arguments
-        Those of the program.
+        The arguments of the program.
     """
     count = processes()
     if count == 1:
         return None
     command = next((argument for argument in arguments if not argument.startswith("-")), "")
     if not command and VERSION in arguments:
-        # By which users compare the builds of all machines.
+        # Users compare the builds of all machines by it.
         return None
     if command != COMMAND:
-        named = f"floodway {command}" if command else "floodway"
+        program = f"floodway {command}" if command else "floodway"
         return (
-            f"{named} was started in {count} processes; only `floodway run` divides its work among them: "
+            f"{program} was started in {count} processes; only `floodway run` divides its work among them: "
             "start it without mpirun, or divide studies and comparisons with --shard"
         )
-    # Here, for a native module that cannot be loaded is an error of the program.
+    # Imported here: a native module that cannot be loaded is reported by the program.
     from floodway import _floodway  # noqa: PLC0415 (several processes alone need it)
 
     if not _floodway.Ranks.is_built():
@@ -82,14 +82,14 @@ def refusal(arguments: Sequence[str]) -> str | None:
 
 
 def agreed(ranks: Ranks | None, work: Callable[[], Done]) -> Done:
-    """Do work that all processes must complete before any goes on.
+    """Do work that all processes must complete before any of them continues.
 
     Parameters
     ----------
     ranks
         The processes; none where this one is alone.
     work
-        What each of them does.
+        The work of each process.
 
     Raises
     ------
@@ -115,30 +115,32 @@ def agreed(ranks: Ranks | None, work: Callable[[], Done]) -> Done:
 
 
 def require_alike(ranks: Ranks, scenario: Scenario) -> None:
-    """Compare what the processes are about to run: parts of different runs do not fit together.
+    """Require that all processes run the same scenario with the same build of floodway.
 
     Parameters
     ----------
     ranks
         The processes.
     scenario
-        The scenario as this one has read it.
+        The scenario that this process has read.
 
     Raises
     ------
     RanksError
-        If another one is of another build of floodway, or has read other files.
+        If another process has another build of floodway, or has read other files.
     """
-    # Here, for both need a native module that can be loaded.
+    # Imported here: both need a native module that can be loaded.
     from floodway.scenarios.keys import engine, key_of  # noqa: PLC0415 (several processes alone need them)
 
     key = key_of(scenario, Path(scenario.native.file).parent)
-    for what, own in (("floodway", engine()), ("scenario", key[:KEY_SHOWN])):
-        texts = ranks.agree(own)
+    for subject, own_text in (("floodway", engine()), ("scenario", key[:KEY_SHOWN])):
+        texts = ranks.agree(own_text)
         for rank, text in enumerate(texts):
             if text != texts[0]:
-                hint = f": {OTHERWISE[what]} on all machines must be the same"
-                raise RanksError(f"rank 0 has {what} {texts[0]}, and rank {rank} has {what} {text}{hint}")
+                hint = f": {OTHERWISE[subject]} on all machines must be the same"
+                raise RanksError(
+                    f"rank 0 has {subject} {texts[0]}, and rank {rank} has {subject} {text}{hint}"
+                )
 
 
 def _numbers() -> tuple[int, int]:

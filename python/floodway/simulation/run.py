@@ -69,20 +69,19 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
     Parameters
     ----------
     scenario
-        What to simulate.
+        The scenario to simulate.
     threads
-        On how many threads, 1 or more: at most one for each node, and
-        fewer where links are so short that they would only wait for one another, which
-        `result.run.timings.threads_why` says. By default what the scenario says, else one per core where that
-        pays. What is kept does not depend on it.
+        Number of threads, 1 or more: at most one for each node, and fewer where links are so short that
+        threads would only wait for one another; `result.run.timings.threads_why` has the reason. By default
+        the number in the scenario, else one per core where that pays. The result does not depend on it.
     force_threads
         Use this many threads wherever nodes can be simulated one by one; it may take several times as long.
     force_memory
-        Begin a run also where its estimate is more than the memory that is left. Where memory runs out
-        later, the run ends with an `OutOfMemoryError` all the same.
+        Begin a run even where it is estimated to need more memory than is left. Where memory runs out later,
+        the run still ends with an `OutOfMemoryError`.
     on_plan
-        Called once in the calling thread before anything is built: how many threads there will be, and what
-        the size of the run.
+        Called once in the calling thread, before the network is built, with the number of threads and the
+        size of the run.
     on_progress
         Called about ten times a second in the calling thread.
 
@@ -94,15 +93,26 @@ def run(  # noqa: PLR0913 (each is a choice of its own)
     Raises
     ------
     TypeError
-        If it is no scenario, or `threads` no whole number.
+        If `scenario` is not a scenario, or `threads` not a whole number.
     ValueError
-        If there are to be no threads, or more than 4096.
+        If `threads` is less than 1 or more than 4096.
     ScenarioError
         If the network cannot be built.
     OutOfMemoryError
         If it needs more memory than there is.
     RunError
         If the run failed.
+
+    Examples
+    --------
+    >>> from floodway.builders import Burst, SingleSwitch, Workload
+    >>> scenario = Scenario(
+    ...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+    ... )
+    >>> result = run(scenario, threads=1)
+    >>> result.flows["finished"].to_list()
+    [True, True]
     """
     result = run_part(
         scenario,
@@ -125,9 +135,10 @@ def run_part(  # noqa: PLR0913 (each is a choice of its own)
     on_plan: Callable[[Plan], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Result | None:
-    """As `run`, in one of several processes, `ranks`, of which the first returns the result.
+    """Simulate a scenario in one of several processes, `ranks`, of which the first returns the result.
 
-    `threads` are those of each process then, by default as many as the scenario says, or one.
+    The arguments are those of `run`. `threads` is the number of each process, by default that of the
+    scenario, or one.
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(f"a {type(scenario).__name__} is not a Scenario; floodway.load reads a file")
@@ -194,7 +205,7 @@ def run_part(  # noqa: PLR0913 (each is a choice of its own)
 
 
 def asked_loads(scenario: Scenario) -> tuple[AskedLoad, ...]:
-    """Return what a scenario asks of its workloads at a stated load."""
+    """Return the loads that a scenario states for its workloads."""
     written = json.loads(scenario.native.resolved_json)["scenario"]["workload"]
     return tuple(
         AskedLoad(workload=name, gbps=gbps, load=workload["poisson"]["load"])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Shard"]
 
-#: What is divided.
+#: An element of the list that is divided.
 Each = TypeVar("Each")
 
 
@@ -24,9 +24,9 @@ class Shard:
     Parameters
     ----------
     index
-        Which one it is, from 0.
+        Number of the shard, from 0.
     count
-        How many there are.
+        Number of shards.
 
     Raises
     ------
@@ -54,10 +54,10 @@ class Shard:
         InputError
             If it is not a shard.
         """
-        found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
-        if found is None:
+        match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+        if match is None:
             raise InputError(f"{text!r} is not a shard, such as 0/4: the first of four", given=text)
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(match[1]), int(match[2]))
 
     def of(self, runs: Sequence[Each]) -> Sequence[Each]:
         """Return this shard's part of a list."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["POLL_S", "stopped_by_interrupt", "watched"]
 
-#: What work returns.
+#: The type that work returns.
 Kept = TypeVar("Kept")
 
 #: Seconds between two reads of the progress.
@@ -43,7 +43,7 @@ def _interrupt_own_code(thread: int) -> None:
 
 @contextlib.contextmanager
 def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """Let Ctrl-C stop a run rather than raise somewhere; Python lets the main thread alone ask for it."""
+    """Let Ctrl-C stop a run instead of raising an exception; this works in the main thread only."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -58,7 +58,7 @@ def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
 def watched(
     work: Callable[[], Kept], progress: Progress, on_progress: Callable[[Progress], None] | None
 ) -> Kept:
-    """Do work in its own thread, and report progress about ten times a second.
+    """Call a function in a thread of its own, and report its progress about ten times a second.
 
     Where hardly any memory is left the work is stopped, before the system ends the whole process.
 

@@ -1,7 +1,7 @@
 """The breakdown of a flow's completion time by cause and port, to the picosecond.
 
-A run is deterministic, and its results hold its scenario. So nothing has to be written down beforehand: the
-scenario runs again until the flow is complete, and this time the simulator follows that flow.
+A run is deterministic, and its results hold its scenario. So the run needs no records for it: the scenario
+runs again until the flow is complete, and this time the simulator follows that flow.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 
 _Found_co = TypeVar("_Found_co", covariant=True)
 
-#: What time may go to, in the order in which it is shown, and what that is in words.
+#: The causes of a completion time, in the order in which they are shown, with their descriptions.
 CAUSES = {
     "serialisation": "its data on the wire",
     "propagation": "on its way along links",
@@ -64,9 +64,9 @@ CAUSES = {
 }
 #: Causes whose port is the NIC of the sender.
 AT_NIC = ("predecessors", "link-down")
-#: What a flow needs that is alone.
+#: Causes that a flow has even when it is alone in the network.
 NEEDED = ("serialisation", "propagation", "switching")
-#: The rest is named from one part in so many of the completion time on.
+#: The summary names other causes if they take at least one part in so many of the completion time.
 LEAST_REST = 100
 #: A percentile, such as p99 or p99.9.
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,6})?)")
@@ -79,13 +79,13 @@ class Part:
     Attributes
     ----------
     cause
-        What it went to: a key of `CAUSES`.
+        The cause: a key of `CAUSES`.
     port
-        The egress port where, `link: from>to` as in the table `series`; none where the cause has none.
+        The egress port, `link: from>to` as in the table `series`; `None` where the cause has no port.
     origin
         Of pauses: the egress port, or the host, where they began.
     time_ps
-        How long in all, in picoseconds.
+        The time, in picoseconds.
     """
 
     cause: str
@@ -95,13 +95,13 @@ class Part:
 
     @property
     def time_us(self) -> float:
-        """How long in all, in microseconds."""
+        """The time, in microseconds."""
         return self.time_ps / 1e6
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """What a flow's sender transmitted, retransmissions included, in buckets of one width.
+    """Bytes that a flow's sender transmitted, retransmissions included, in buckets of equal width.
 
     Attributes
     ----------
@@ -131,11 +131,11 @@ class Why:
     fct_ps
         Its completion time, in picoseconds.
     ideal_fct_ps
-        What it would have taken alone.
+        Completion time of the flow alone in the network, in picoseconds.
     parts
-        They add up to `fct_ps`; by cause, then by port.
+        The parts, which add up to `fct_ps`; by cause, then by port.
     sent
-        What its sender transmitted over time.
+        Bytes that its sender transmitted over time.
     """
 
     flow_id: str
@@ -152,7 +152,7 @@ class Why:
 
     @property
     def slowdown(self) -> float:
-        """How many times the ideal its completion time is."""
+        """Its completion time over the ideal one."""
         return self.fct_ps / max(self.ideal_fct_ps, 1)
 
     @property
@@ -176,12 +176,24 @@ class Why:
         )
 
     def by_cause(self) -> dict[str, tuple[Part, ...]]:
-        """Return the parts of each cause that has some, in the order of `CAUSES`."""
-        own = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in CAUSES}
-        return {cause: parts for cause, parts in own.items() if parts}
+        """Return the parts by cause.
+
+        Returns
+        -------
+        dict of tuple
+            The parts of each cause that has any, in the order of `CAUSES`.
+        """
+        grouped = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in CAUSES}
+        return {cause: parts for cause, parts in grouped.items() if parts}
 
     def sentence(self) -> str:
-        """Say what most of the time went to, and where that is what any flow needs, most of the rest."""
+        """Summarise the breakdown.
+
+        Returns
+        -------
+        str
+            The largest cause; and if every flow has that cause, also the largest of the others.
+        """
         causes = self.by_cause()
         text = self._most(causes, self.fct_ps, time_text(self.fct_us))
         rest = {cause: parts for cause, parts in causes.items() if cause not in NEEDED}
@@ -196,25 +208,36 @@ class Why:
         where = self._where(causes[cause], "its NIC, " if cause in AT_NIC else "")
         return text[:1].upper() + text[1:] + where
 
-    def _where(self, parts: tuple[Part, ...], what: str) -> str:
+    def _where(self, parts: tuple[Part, ...], prefix: str) -> str:
         whole = _sum(parts)
         port, at_port = _largest((part.port, part.time_ps) for part in parts)
         if port is None:
             return ""
         share = "" if at_port == whole else f", {_percent(at_port, whole)} of that"
-        where = f"{share} at {what}{self.short(port)}"
+        where = f"{share} at {prefix}{self.short(port)}"
         origin, from_there = _largest((part.origin, part.time_ps) for part in parts)
         if origin is None:
             return where
-        those = (
+        pauses = (
             "those pauses"
             if from_there == whole
             else f"{_percent(from_there, whole)} of the pauses, by time,"
         )
-        return f"{where}; {those} began at {self.short(origin)}"
+        return f"{where}; {pauses} began at {self.short(origin)}"
 
     def short(self, name: str) -> str:
-        """Return a port's name without that of its link, where no other link has ports of that name."""
+        """Return a port's name without that of its link, where no other link has ports of that name.
+
+        Parameters
+        ----------
+        name
+            The port, `link: from>to`.
+
+        Returns
+        -------
+        str
+            `from>to`, or the whole name where that is ambiguous.
+        """
         return short_name(name, self.parts)
 
 
@@ -232,9 +255,9 @@ def take_apart(
     result
         The run.
     flow
-        As `chosen` takes it.
+        A flow, in the forms of `chosen`.
     scenario
-        What was run; by default it is read again from the record of the run.
+        The scenario of the run; by default it is read again from the record of the run.
     on_progress
         As for `floodway.run`.
 
@@ -251,8 +274,8 @@ def take_apart(
     KeyboardInterrupt
         If Ctrl-C ended it.
     """
-    (found,) = take_each_apart(result, [flow], scenario=scenario, on_progress=on_progress)
-    return found
+    (why,) = take_each_apart(result, [flow], scenario=scenario, on_progress=on_progress)
+    return why
 
 
 def take_each_apart(
@@ -269,17 +292,18 @@ def take_each_apart(
     result
         The run.
     flows
-        Each as `chosen` takes it; no flow twice.
+        The flows, each in the forms of `chosen`; no flow twice.
     scenario, on_progress
         As for `take_apart`, whose errors it raises.
     """
     rows = [_finished(result, flow) for flow in flows]
     if not rows:
         return []
-    known = scenario if scenario is not None else scenario_of(result)
+    if scenario is None:
+        scenario = scenario_of(result)
     ids = [(str(row["workload"]), str(row["source"]), int(row["flow_id"].rpartition(":")[2])) for row in rows]
-    found = run_again(partial(_floodway.why, known.native, ids), on_progress) or []
-    return [_why(result, row, own) for row, own in zip(rows, found, strict=True)]
+    whys = run_again(partial(_floodway.why, scenario.native, ids), on_progress) or []
+    return [_why(result, row, why) for row, why in zip(rows, whys, strict=True)]
 
 
 def _finished(result: Result, flow: str) -> dict[str, Any]:
@@ -292,18 +316,18 @@ def _finished(result: Result, flow: str) -> dict[str, Any]:
     return row
 
 
-def _why(result: Result, row: Mapping[str, Any], found: _floodway.Why | None) -> Why:
-    """Return what was found, if it is the flow of the results."""
-    if found is None or (found.start_ps / 1e6, found.fct_ps / 1e6) != (row["start_us"], row["fct_us"]):
-        now = None if found is None else found.fct_ps / 1e6
+def _why(result: Result, row: Mapping[str, Any], why: _floodway.Why | None) -> Why:
+    """Return the breakdown that the repetition gave, if it agrees with the results."""
+    if why is None or (why.start_ps / 1e6, why.fct_ps / 1e6) != (row["start_us"], row["fct_us"]):
+        now = None if why is None else why.fct_ps / 1e6
         raise RunError(differs(result, "the flow", was_us=row["fct_us"], now_us=now))
-    sent = frame(found.sent)
+    sent = frame(why.sent)
     return Why(
         flow_id=str(row["flow_id"]),
-        start_us=found.start_ps / 1e6,
-        fct_ps=found.fct_ps,
-        ideal_fct_ps=found.ideal_ps,
-        parts=tuple(Part(**part) for part in frame(found.parts).iter_rows(named=True)),
+        start_us=why.start_ps / 1e6,
+        fct_ps=why.fct_ps,
+        ideal_fct_ps=why.ideal_ps,
+        parts=tuple(Part(**part) for part in frame(why.parts).iter_rows(named=True)),
         sent=Sent(
             begin_us=tuple(sent["time_us"]),
             width_us=float(sent["bucket_us"][0]) if len(sent) else 0.0,
@@ -328,7 +352,7 @@ def chosen(flows: pl.DataFrame, flow: str) -> str:
     UnknownNameError
         If there is no such flow.
     InputError
-        If none that is complete has that rank.
+        If the flow of that rank is not complete.
     """
     if not isinstance(flow, str):
         raise InputError(f"{flow!r} is not a flow: expected a string", key="flow", given=flow)
@@ -344,14 +368,14 @@ def chosen(flows: pl.DataFrame, flow: str) -> str:
     if percentile is not None:
         rank = int(Decimal(percentile[1]) * len(measured) / 100)
     if not 0 <= rank < len(finished):
-        what = "is not reached" if len(finished) else "does not exist"
+        problem = "is not reached" if len(finished) else "does not exist"
         complete = f"{len(finished):,} of {len(measured):,} measured flows are complete"
-        raise InputError(f"{flow} {what}: {complete}", key="flow", given=flow)
+        raise InputError(f"{flow} {problem}: {complete}", key="flow", given=flow)
     return str(finished["flow_id"][rank])
 
 
 def is_rank(name: str) -> bool:
-    """Whether a name is that of a flow by its rank: `worst`, or a percentile."""
+    """Whether a name is a rank: `worst`, or a percentile."""
     return name == "worst" or PERCENTILE.fullmatch(name) is not None
 
 
@@ -361,9 +385,9 @@ def scenario_of(result: Result) -> Scenario:
     Raises
     ------
     ScenarioError
-        If it cannot be read, as where a file that it names is gone.
+        If it cannot be read, for example because a file that it names is missing.
     OutputError
-        If the record is not one that this version can read.
+        If this version cannot read the record.
     """
     try:
         return recorded(result.run.scenario)
@@ -385,7 +409,7 @@ class _Work(Protocol[_Found_co]):
 
 
 def run_again(work: _Work[_Found_co], on_progress: Callable[[Progress], None] | None) -> _Found_co | None:
-    """Call what runs a scenario again, until Ctrl-C.
+    """Call a function that runs a scenario again; Ctrl-C stops it.
 
     Raises
     ------
@@ -400,17 +424,17 @@ def run_again(work: _Work[_Found_co], on_progress: Callable[[Progress], None] | 
         progress.stop()
 
     with stopped_by_interrupt(stop):
-        found = watched(partial(work, progress=progress), progress, on_progress)
+        outcome = watched(partial(work, progress=progress), progress, on_progress)
     if interrupted:
         raise KeyboardInterrupt
-    return found
+    return outcome
 
 
 def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
-    """Say which flows there are instead."""
+    """Return the error for an unknown flow, with the flows that the run has."""
     ids = flows["flow_id"].cast(pl.String).to_list()
     workload = flow.partition(":")[0]
-    alike = [each for each in ids if each.startswith(f"{workload}:")] or ids
+    alike = [flow_id for flow_id in ids if flow_id.startswith(f"{workload}:")] or ids
     if not alike:
         return UnknownNameError(f"{flow!r} is not a flow: the run has no flows", key="flow", given=flow)
     if ":" not in flow:
@@ -425,29 +449,30 @@ def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
     )
 
 
-def differs(result: Result, what: str, *, was_us: float, now_us: float | None) -> str:
-    """Say that the run is another one when it is done again, and why that may be."""
+def differs(result: Result, subject: str, *, was_us: float, now_us: float | None) -> str:
+    """Return the text of an error: the repeated run differs from the recorded one, with the likely reason."""
     now = "is not complete" if now_us is None else f"takes {now_us:,.6f} us"
-    text = f"{what} {now} when the scenario runs again, and took {was_us:,.6f} us in these results"
+    text = f"{subject} {now} when the scenario runs again, and took {was_us:,.6f} us in these results"
     other = changed(result.run.code)
     if other is not None:
         return f"{text}: {other}"
-    wrote, own = result.run.versions.get("floodway"), _floodway.__version__
-    if wrote != own:
-        return f"{text}: floodway {wrote} wrote them, and this is {own}"
+    wrote, current = result.run.versions.get("floodway"), _floodway.__version__
+    if wrote != current:
+        return f"{text}: floodway {wrote} wrote them, and this is {current}"
     return (
-        f"{text}: another build of floodway {own} wrote them, or files that the scenario names have changed"
+        f"{text}: another build of floodway {current} wrote them, or files that the scenario names "
+        "have changed"
     )
 
 
 def short_name(name: str, parts: Iterable[Part]) -> str:
     """Return a port's name without that of its link, where no other link has ports of that name.
 
-    Parallel links have, also where `parts` name one of them only.
+    Parallel links have such ports, even where `parts` name only one of them.
     """
-    known = {port for part in parts for port in (part.port, part.origin)}
+    ports = {port for part in parts for port in (part.port, part.origin)}
     link, _, direction = name.rpartition(": ")
-    alike = {other for other in known if other is not None and other.rpartition(": ")[2] == direction}
+    alike = {other for other in ports if other is not None and other.rpartition(": ")[2] == direction}
     return direction if alike <= {name} and "#" not in link else name
 
 
@@ -460,10 +485,10 @@ def _largest_of(causes: Mapping[str, tuple[Part, ...]]) -> str:
     return max(causes, key=lambda cause: _sum(causes[cause]))
 
 
-def _largest(named: Iterable[tuple[str | None, int]]) -> tuple[str | None, int]:
-    """Return the name with the most, and how much that is; the first of several."""
+def _largest(times: Iterable[tuple[str | None, int]]) -> tuple[str | None, int]:
+    """Return the name with the largest sum of times, and the sum; the first of several."""
     sums: dict[str | None, int] = {}
-    for name, time in named:
+    for name, time in times:
         sums[name] = sums.get(name, 0) + time
     return max(sums.items(), key=lambda item: item[1])
 

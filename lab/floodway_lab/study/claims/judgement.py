@@ -1,4 +1,4 @@
-"""A claim with what was found: our number, the verdict, and the same without the mechanism."""
+"""Results of claims: our number, the verdict, and both without the mechanism."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Verdict = Literal[
     "unfinished",
     "not run",
 ]
-#: From best to worst, where a direction that the mechanism decides is worth more than a number that it does
-#: not: a statement has the best verdict of its readings, a claim over several numbers the worst of theirs.
+#: Verdicts from best to worst. A direction that depends on the mechanism is better than a number that does
+#: not. A statement has the best verdict of its readings, a claim over several numbers the worst of theirs.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-#: Those with which a claim holds, if nobody asks for ablations.
+#: Verdicts with which a claim holds before its ablations are considered.
 HOLDS: frozenset[Verdict] = frozenset({"agrees", "agrees in direction"})
 
 
@@ -38,9 +38,9 @@ class Ablation:
     Attributes
     ----------
     variant, label
-        What stands in the place of the claim's variant, and what tables call it.
+        The variant in the place of the claim's, and its name in tables.
     judged
-        What was found.
+        The result of the claim with that variant.
     agrees
         Whether the claim holds in this way, too, or with a larger effect; `open` where too few seeds, or no
         runs, decide it.
@@ -49,10 +49,10 @@ class Ablation:
         claim's, both with their whole intervals, so that most of the effect is the mechanism's. Of an order
         this decides `agrees` as well.
     is_half
-        Whether it lacks a part of the mechanism only: it says what carries the claim, and decides nothing.
+        Whether only a part of the mechanism is missing: it shows which part matters, and decides nothing.
     differs
-        Whether its numbers differ from those of what it stands for, beyond chance and by what the claim
-        takes for a difference.
+        Whether its numbers differ from those of the variant that it replaces, beyond chance and by at least
+        the claim's tolerance or margin.
     """
 
     variant: str
@@ -71,47 +71,47 @@ class Ablation:
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A claim with what was found.
+    """A claim with our number and its verdict.
 
     Attributes
     ----------
     claim
-        What was published.
+        The published claim.
     ours
         Our number: in percent where the claim is relative; None where there is none.
     low, high
         Its confidence interval, or for a claim over several numbers the smallest and the largest of them;
         None where there are too few seeds.
     seeds
-        How many seeds it is of.
+        Number of seeds of our number.
     exact
         Whether chance plays no part in it: all seeds gave the same results.
     unfinished
-        Flows that did not finish among those that it is of.
-    found
-        For an order: the variants as we found them, best first, with their numbers.
+        Number of unfinished flows among those of our number.
+    means
+        For an order: the variants with their means, the best of our runs first.
     leads
-        For an order: by how many percent each is better than the next, or the first than each of the others,
-        in the order of the claim; None where there is no percentage.
+        For an order: lead of each variant over the next, or of the first over each of the others, in percent
+        and in the order of the claim; None where there is no percentage.
     cause
-        The number that the experiment of its cause gives in its place; None where there is none.
+        The number of the experiment that isolates its cause; None where there is none.
     few
-        Of a percentile of flows: which one, times 10, and of how many flows it is at least and at most.
+        For a percentile of flows: the percentile times 10, and the least and the most flows of a run.
     chance
-        By how much chance widens the tolerance, in the unit of the number: the standard deviation of a
-        published number that is of a few runs.
+        Widening of the tolerance by chance, in the unit of the number: the standard deviation of a published
+        number that is the mean of a few runs.
     verdict, alone
-        The verdict; and what it is if nobody asks for ablations.
+        The verdict, and the verdict without regard to ablations.
     holds
-        Whether the number or order is as published, whatever the verdict says of losses and ablations.
+        Whether the number or order is as published, without regard to losses and ablations.
     failed
-        Whether a variant lost packets that must lose none.
+        Whether a variant that must be lossless lost packets.
     notes
-        What a reader of the verdict must know besides the claim's own remark.
+        Notes for readers of the verdict, besides the claim's own remark.
     parts
-        Of a claim over several numbers or orders: each of those that are run.
+        For a claim over several numbers or orders: the results of those that are run.
     ablations
-        The same claim without the mechanism.
+        The results of the same claim without the mechanism.
     """
 
     claim: Claim
@@ -121,7 +121,7 @@ class Judged:
     seeds: int = 0
     exact: bool = False
     unfinished: int = 0
-    found: tuple[tuple[str, float], ...] = ()
+    means: tuple[tuple[str, float], ...] = ()
     leads: tuple[Interval | None, ...] = ()
     cause: float | None = None
     few: tuple[int, int, int] | None = None
@@ -136,19 +136,19 @@ class Judged:
 
     @property
     def words(self) -> str:
-        """The verdict as tables say it."""
+        """The verdict as text for tables."""
         if self.verdict != "not decided":
             return self.verdict
         return f"not decided by {counted(self.seeds, 'seed')}"
 
     @property
     def has_direction(self) -> bool:
-        """Whether it has the published direction and no more, whatever its ablations say."""
+        """Whether it only has the published direction, without regard to its ablations."""
         return (self.alone or self.verdict) == "agrees in direction"
 
     @property
     def difference(self) -> float | None:
-        """Ours less the published value; of a range, less the nearer end, and 0 inside."""
+        """Difference of our number from the published value, or from the nearer end of a range; 0 inside."""
         return None if self.ours is None or self.nearest is None else self.ours - self.nearest
 
     @property
@@ -161,17 +161,17 @@ class Judged:
 
 
 def best_reading(claims: Iterable[Judged]) -> Judged:
-    """Return the reading of a statement that comes nearest to it: the best verdict, then the nearest number.
+    """Return the best reading of a statement: the best verdict, then the number nearest to the published one.
 
-    A reading in parts is as good as the worst of them, which stands for it. Among equals it is the first.
+    The worst part of a reading represents it. Among equal readings the first is returned.
     """
     readings: dict[str, list[Judged]] = {}
-    for each in claims:
-        readings.setdefault(each.claim.reading, []).append(each)
+    for judged in claims:
+        readings.setdefault(judged.claim.reading, []).append(judged)
 
-    def rank(found: Judged) -> tuple[int, float]:
-        off = abs(found.difference) if found.difference is not None else float("inf")
-        return VERDICTS.index(found.verdict), off
+    def rank(candidate: Judged) -> tuple[int, float]:
+        off = abs(candidate.difference) if candidate.difference is not None else float("inf")
+        return VERDICTS.index(candidate.verdict), off
 
     worst = [max(parts, key=rank) for parts in readings.values()]
     return min(worst, key=rank)

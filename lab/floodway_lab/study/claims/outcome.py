@@ -24,5 +24,5 @@ def statement_of(part: Part, judged: Judged) -> tuple[str, str, str]:
 
 def decided_together(parts: Sequence[Part]) -> tuple[Part, ...]:
     """Decide claims that were judged alone by their ablations, over all studies that a statement spans."""
-    judged = iter(decided([(statement_of(part, each), each) for part in parts for each in part.judged]))
+    judged = iter(decided([(statement_of(part, claim), claim) for part in parts for claim in part.judged]))
     return tuple(replace(part, judged=tuple(next(judged) for _ in part.judged)) for part in parts)

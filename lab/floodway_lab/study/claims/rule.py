@@ -30,7 +30,7 @@ __all__ = [
     "mean_of",
 ]
 
-#: Whether something holds: for certain, not for certain, or so few seeds that nobody can say.
+#: Whether a statement holds: yes, no, or undecided with the number of seeds.
 Answer = Literal["yes", "no", "open"]
 #: Differences in percent below this are printed as 0.0 and have no sign.
 LEAST_CHANGE = 0.05
@@ -47,8 +47,8 @@ class Interval:
     middle
         The number: a mean, or a difference in percent.
     reach
-        How far the interval reaches to either side: 0 where chance plays no part, None where there are too
-        few seeds for an interval.
+        Half of the interval's width: 0 where chance plays no part, None where there are too few seeds for an
+        interval.
     """
 
     middle: float
@@ -67,25 +67,25 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """What agrees with a published number: from `low` to `high`, both included.
+    """The range of numbers that agree with a published one: from `low` to `high`, both included.
 
     Attributes
     ----------
     low, high
         Its ends; infinite for a bound.
     sign
-        +1 or -1 if all of it must lie on this side of zero, 0 if there is no side.
-    least
-        How far from zero it begins, with a sign.
+        The sign of all numbers in the band: +1 or -1; 0 if both agree.
+    minimum
+        The least distance from zero of a number with that sign.
     """
 
     low: float
     high: float
     sign: int = 0
-    least: float = 0.0
+    minimum: float = 0.0
 
     def holds(self, interval: Interval) -> Answer:
-        """Say whether a number lies in the band: with its whole interval, with no part of it, or neither."""
+        """Return whether a number is in the band: `yes` with its whole interval, `no` with no part of it."""
         if interval.low is None or interval.high is None:
             return "open"
         low, high = self._ends
@@ -94,28 +94,28 @@ class Band:
         return "no" if interval.high < low or interval.low > high else "open"
 
     def has_sign(self, interval: Interval) -> Answer:
-        """Say whether a number is on the published side of zero, with its whole interval."""
+        """Return whether a number has the published sign, with its whole interval."""
         if not self.sign or interval.low is None or interval.high is None:
             return "open"
         near, far = sorted((interval.low * self.sign, interval.high * self.sign))
-        if near >= self._least:
+        if near >= self._smallest:
             return "yes"
-        return "no" if far < self._least else "open"
+        return "no" if far < self._smallest else "open"
 
     @property
-    def _least(self) -> float:
+    def _smallest(self) -> float:
         """The smallest distance from zero that has a sign."""
-        return self.least or math.ulp(0.0)
+        return self.minimum or math.ulp(0.0)
 
     @property
     def _ends(self) -> tuple[float, float]:
-        low = max(self.low, self._least) if self.sign > 0 else self.low
-        high = min(self.high, -self._least) if self.sign < 0 else self.high
+        low = max(self.low, self._smallest) if self.sign > 0 else self.low
+        high = min(self.high, -self._smallest) if self.sign < 0 else self.high
         return low, high
 
 
 def band_of(claim: Claim, *, chance: float = 0.0) -> Band:
-    """Return what agrees with a claim's published number: it and its tolerance, never across zero.
+    """Return the band of a claim: its published number with the tolerance, never across zero.
 
     A bound is a band with one end; a difference of at least zero, or at most, is one with a sign. A published
     zero has no side: ours may be off in both directions. A range that ends at zero is not made longer there.
@@ -143,7 +143,7 @@ def band_of(claim: Claim, *, chance: float = 0.0) -> Band:
         low=low if low == 0 < high else low - _allowed(claim, low, chance),
         high=high if high == 0 > low else high + _allowed(claim, high, chance),
         sign=sign,
-        least=LEAST_CHANGE if sign and claim.relative and not 0 < nearest < LEAST_CHANGE else 0.0,
+        minimum=LEAST_CHANGE if sign and claim.relative and not 0 < nearest < LEAST_CHANGE else 0.0,
     )
 
 
@@ -152,12 +152,12 @@ def _number(claim: Claim) -> float:
 
 
 def _allowed(claim: Claim, end: float, chance: float) -> float:
-    """Return how far ours may be off: points of a percentage, percent of anything else; and chance."""
+    """Return the allowed deviation with chance: points of a percentage, percent of any other number."""
     if not math.isfinite(end):
         return 0.0
     in_points = claim.relative or claim.unit == "%"
     allowed = claim.tolerance if in_points else abs(end) * claim.tolerance / 100
-    # What is nothing but chance must not agree with an effect, nor one of half its size.
+    # A number of pure chance must not agree with an effect, nor must one of half its size.
     return max(allowed, min(allowed + chance, abs(end) / 2))
 
 
@@ -172,7 +172,7 @@ def chance_of(claim: Claim, values: Sequence[float], bases: Sequence[float] | No
     claim
         A claim of a number.
     values, bases
-        One a seed; the bases of a difference in percent, in pairs.
+        The values, one a seed; and the bases of a difference in percent, in pairs with them.
     """
     if not claim.draws or len(values) < LEAST_DRAWS:
         return 0.0
@@ -187,9 +187,9 @@ def chance_of(claim: Claim, values: Sequence[float], bases: Sequence[float] | No
 def level_of(looks: int) -> float:
     """Return the level of each interval so that all of them hold their true numbers 95 times of 100.
 
-    Of several numbers the best is taken: of the readings of a statement, or of the points that `take`
-    chooses from. The chance of each is divided by their number (Bonferroni), so that more of them do not make
-    a verdict kinder.
+    Where the best of several numbers counts, of the readings of a statement or of the points that `take`
+    chooses from, the error probability of each is divided by their number (Bonferroni), so that more numbers
+    do not make a verdict kinder.
 
     Examples
     --------
@@ -217,19 +217,19 @@ def change(values: Sequence[float], bases: Sequence[float], *, exact: bool, leve
 
 
 def change_less(
-    own: Sequence[Sequence[float]], less: Sequence[Sequence[float]], *, exact: bool, level: float
+    minuend: Sequence[Sequence[float]], subtrahend: Sequence[Sequence[float]], *, exact: bool, level: float
 ) -> Interval | None:
     """Return a difference in percent less another one, in points, with its interval over the seeds.
 
     Parameters
     ----------
-    own, less
+    minuend, subtrahend
         The values and the bases of each difference, one a seed, for the same seeds.
     exact
         Whether chance plays no part.
     level
-        Of the interval. It is that of the difference of both ratios' residuals, each over the mean of its
-        bases, seed by seed: the two need not be independent.
+        The level of the interval, which is computed from the difference of both ratios' residuals, each over
+        the mean of its bases, seed by seed: the two need not be independent.
 
     Returns
     -------
@@ -238,13 +238,15 @@ def change_less(
     """
     residuals: list[list[float]] = []
     middles: list[float] = []
-    for values, bases in (own, less):
-        found = change(values, bases, exact=True, level=level)
-        if found is None:
+    for values, bases in (minuend, subtrahend):
+        interval = change(values, bases, exact=True, level=level)
+        if interval is None:
             return None
-        middles.append(found.middle)
-        ratio, base = 1 + found.middle / 100, fmean(bases)
-        residuals.append([(value - ratio * each) / base for value, each in zip(values, bases, strict=True)])
+        middles.append(interval.middle)
+        ratio, base = 1 + interval.middle / 100, fmean(bases)
+        residuals.append(
+            [(value - ratio * base_value) / base for value, base_value in zip(values, bases, strict=True)]
+        )
     differences = [one - two for one, two in zip(*residuals, strict=True)]
     reach = 0.0 if exact else half_width(differences, level=level)
     return Interval(middle=middles[0] - middles[1], reach=None if reach is None else reach * 100)
@@ -259,15 +261,15 @@ def margin_answer(  # noqa: PLR0913 (what the comparison is of)
     exact: bool,
     level: float,
 ) -> Answer:
-    """Say whether one number is better than another, by a margin and beyond what chance does.
+    """Decide whether one number is better than another, by a margin and beyond chance.
 
-    The interval is that of the difference in percent. Where a number is zero, it is that of the
-    differences: a ratio of 0 would have no chance in it, however rarely the other number is not zero.
+    The interval is that of the difference in percent. Where a number is zero, it is that of the differences:
+    a ratio of 0 has no variance, however rarely the other number is not zero.
 
     Parameters
     ----------
     better, worse
-        One a seed, in pairs.
+        The numbers, one a seed, in pairs.
     best
         Whether the `lowest` or the `highest` number is best.
     margin
@@ -275,7 +277,7 @@ def margin_answer(  # noqa: PLR0913 (what the comparison is of)
     exact
         Whether chance plays no part.
     level
-        Of the interval of the differences.
+        The level of the interval.
     """
     smaller, larger = (better, worse) if best == "lowest" else (worse, better)
     if min(*better, *worse) > 0:
@@ -286,11 +288,11 @@ def margin_answer(  # noqa: PLR0913 (what the comparison is of)
             return "yes"
         return "no" if ratio.low > -margin or ratio.low >= 0 else "open"
     sign = 1 if best == "lowest" else -1
-    gains = [sign * (other - own) for own, other in zip(better, worse, strict=True)]
-    found = mean_of(gains, exact=exact, level=level)
-    least = margin / 100 * max(abs(fmean(better)), abs(fmean(worse)))
-    if found.low is None or found.high is None:
+    gains = [sign * (other - value) for value, other in zip(better, worse, strict=True)]
+    interval = mean_of(gains, exact=exact, level=level)
+    minimum = margin / 100 * max(abs(fmean(better)), abs(fmean(worse)))
+    if interval.low is None or interval.high is None:
         return "open"
-    if found.low >= least and found.low > 0:
+    if interval.low >= minimum and interval.low > 0:
         return "yes"
-    return "no" if found.high < least or found.high <= 0 else "open"
+    return "no" if interval.high < minimum or interval.high <= 0 else "open"

@@ -38,22 +38,24 @@ def verdict_on_unchanged_order(
     rankings
         The variants at each point that is run.
     points
-        The same, each with what its runs lost.
+        The results at these points, with the losses of their runs.
     """
     pairs = list(itertools.combinations(claim.order, 2))
-    answers = {pair: _is_unchanged([_relation(each, *pair) for each in rankings]) for pair in pairs}
+    answers = {pair: _is_unchanged([_relation(ranking, *pair) for ranking in rankings]) for pair in pairs}
     holds = all_of(answers.values())
-    found = Judged(
+    judged = Judged(
         claim=claim,
         parts=tuple(points),
-        unfinished=sum(each.unfinished for each in points),
-        seeds=min(each.seeds for each in points),
-        exact=all(each.exact for each in points),
+        unfinished=sum(point.unfinished for point in points),
+        seeds=min(point.seeds for point in points),
+        exact=all(point.exact for point in points),
         holds=holds,
         verdict=VERDICT[holds],
-        notes=tuple(_notes(study, answers, min(each.seeds for each in points))),
+        notes=tuple(_notes(study, answers, min(point.seeds for point in points))),
     )
-    return found if all(each.comparable for each in rankings) else replace(found, verdict="unfinished")
+    return (
+        judged if all(ranking.comparable for ranking in rankings) else replace(judged, verdict="unfinished")
+    )
 
 
 def _relation(ranking: Ranking, first: str, second: str) -> Relation:
@@ -64,17 +66,17 @@ def _relation(ranking: Ranking, first: str, second: str) -> Relation:
 
 
 def _is_unchanged(relations: Sequence[Relation]) -> Answer:
-    known = {each for each in relations if each != "open"}
-    if len(known) > 1:
+    decided = {relation for relation in relations if relation != "open"}
+    if len(decided) > 1:
         return "no"
     return "open" if "open" in relations else "yes"
 
 
 def _notes(study: Study, answers: dict[tuple[str, str], Answer], seeds: int) -> Iterator[str]:
-    for answer, what in (("no", "The order changes for"), ("open", "Undecided for")):
-        pairs = [pair for pair, own in answers.items() if own == answer]
+    for answer, prefix in (("no", "The order changes for"), ("open", "Undecided for")):
+        pairs = [pair for pair, pair_answer in answers.items() if pair_answer == answer]
         if pairs:
             labels = (" and ".join(study.variant(name).label for name in pair) for pair in pairs)
-            yield f"{what} {', '.join(labels)}"
+            yield f"{prefix} {', '.join(labels)}"
     if "open" in answers.values():
         yield undecided(seeds, "not all differences are beyond chance at all points")

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 __all__ = ["VARIANT", "Bar", "NothingRanError", "bars_of", "frame_of"]
 
-#: What `x` and `group` call the variants.
+#: The value of `x` and `group` that stands for the variants.
 VARIANT = "variant"
 
 
 class NothingRanError(PlotError):
-    """A picture without any run: left out of the quick version, or failed, which is reported anyway."""
+    """A picture without any run: not in the quick version, or all failed, which is reported anyway."""
 
     def __init__(self) -> None:
         super().__init__("none of its runs is there")
@@ -31,24 +31,24 @@ class NothingRanError(PlotError):
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """A number in a picture: where it stands, what group it is of, itself.
+    """A number in a picture, with its position and its group.
 
     Attributes
     ----------
     metric, at, group
-        Where it stands.
+        Its panel, its position across, and its group.
     mean
         Mean over the seeds; None where there is none.
     low, high
         Its smallest and its largest value.
     reach
-        How far its 95 % confidence interval reaches to either side; none for too few seeds.
+        Half of the width of its 95 % confidence interval; `None` for too few seeds.
     seeds, exact
-        How many it is of, and whether all of them gave the same results in every table.
+        Number of seeds, and whether all of them gave the same results in every table.
     unfinished
-        Flows that did not finish among those that it is of.
+        Number of unfinished flows among those of the number.
     few
-        Of a percentile of flows: which one, times 10, and of how many flows it is at least and at most.
+        For a percentile of flows: the percentile times 10, and the least and the most flows of a run.
     published
         The published number.
     """
@@ -75,14 +75,14 @@ class Bar:
 
 
 def bars_of(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
-    """Return what a picture shows, metric after metric.
+    """Return the numbers of a picture, metric after metric.
 
     Raises
     ------
     PlotError
         If none of its runs is there.
     """
-    made = [
+    bars = [
         _bar(
             study,
             plot,
@@ -95,16 +95,16 @@ def bars_of(study: Study, plot: Plot, numbers: Numbers) -> list[Bar]:
         for metric in plot.metrics
         for at, group, variant, coordinates in _cells(study, plot)
     ]
-    if not any(bar.mean is not None for bar in made):
+    if not any(bar.mean is not None for bar in bars):
         raise NothingRanError
-    # What is not to be run takes no room where nothing else stands, and has no bar.
+    # Positions without planned runs are left out.
     planned = {(run.variant, run.at) for run in numbers.runs}
     cells = {
         (at, group)
         for at, group, variant, coordinates in _cells(study, plot)
         if (variant, coordinates) in planned
     }
-    return [bar for bar in made if (bar.at, bar.group) in cells]
+    return [bar for bar in bars if (bar.at, bar.group) in cells]
 
 
 def _base(plot: Plot, metric: Metric, numbers: Numbers, coordinates: Coordinates) -> Cell | None:
@@ -114,21 +114,21 @@ def _base(plot: Plot, metric: Metric, numbers: Numbers, coordinates: Coordinates
 def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
     study: Study, plot: Plot, metric: Metric, at: str, group: str, cell: Cell, base: Cell | None
 ) -> Bar:
-    known: Sequence[float] = cell.known
+    values: Sequence[float] = cell.known
     mean, reach = cell.mean, cell.reach
     if base is not None:
         below = base.mean
         mean = mean / below if mean is not None and below else None
         pairs = _pairs(cell, base)
-        known = [value / other for value, other in pairs if other]
+        values = [value / other for value, other in pairs if other]
         reach = ratio_half_width(*zip(*pairs, strict=True)) if pairs else None
     return Bar(
         metric=metric.name,
         at=at,
         group=group,
         mean=mean,
-        low=min(known, default=None),
-        high=max(known, default=None),
+        low=min(values, default=None),
+        high=max(values, default=None),
         reach=reach,
         seeds=len(cell.values),
         exact=cell.exact and (base is None or base.exact),
@@ -139,7 +139,7 @@ def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
 
 
 def _pairs(cell: Cell, base: Cell) -> list[tuple[float, float]]:
-    """Return the numbers of the seeds that both have."""
+    """Return the numbers of both cells for the seeds that both have."""
     return [
         (value.value, other.value)
         for seed, value in cell.values.items()
@@ -150,20 +150,20 @@ def _pairs(cell: Cell, base: Cell) -> list[tuple[float, float]]:
 
 
 def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) -> float | None:
-    """Return a published number: one of the picture's own, else that of a claim over the same runs."""
+    """Return a published number: a mark of the picture, else the value of a claim over the same runs."""
     for mark in plot.marks:
         if mark.at == at and mark.group == group and mark.metric in ("", metric.name):
             return mark.value
-    wanted = next(
+    cell = next(
         (
             (variant, coordinates)
-            for here, own, variant, coordinates in _cells(study, plot)
-            if (here, own) == (at, group)
+            for bar_at, bar_group, variant, coordinates in _cells(study, plot)
+            if (bar_at, bar_group) == (at, group)
         ),
         None,
     )
     for claim in study.claims:
-        same = claim.metric.name == metric.name and (claim.variant, claim.at) == wanted
+        same = claim.metric.name == metric.name and (claim.variant, claim.at) == cell
         if not same or claim.several or claim.less_points or claim.value is None or claim.bound != "about":
             continue
         # A number of our own is not published.
@@ -175,7 +175,7 @@ def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) ->
 
 
 def frame_of(bars: Sequence[Bar]) -> pl.DataFrame:
-    """Return what a picture shows as a table."""
+    """Return the numbers of a picture as a table."""
     columns: dict[str, Any] = {
         "metric": [bar.metric for bar in bars],
         "group": [bar.group for bar in bars],
@@ -195,7 +195,7 @@ def frame_of(bars: Sequence[Bar]) -> pl.DataFrame:
 
 
 def _cells(study: Study, plot: Plot) -> Iterator[tuple[str, str, str, Coordinates]]:
-    """Return what stands where: the place across, the group, and the variant and place of the runs."""
+    """Yield the positions of a picture: position across and group, with variant and point of the runs."""
     across = _points(study, plot, plot.along)
     groups = _points(study, plot, plot.group) if plot.group else [""]
     for group in groups:

@@ -17,7 +17,7 @@ __all__ = ["few_flows", "first_of_seeds", "note_of", "over_seeds"]
 
 
 def note_of(plot: Plot, table: Sequence[Bar]) -> str:
-    """Explain a picture of numbers: its error bars, percentiles of few flows, marks of unfinished flows."""
+    """Return the note of a picture of numbers: on error bars, percentiles of few flows, unfinished flows."""
     return " ".join(_parts(plot, table))
 
 
@@ -38,29 +38,29 @@ def _parts(plot: Plot, table: Sequence[Bar]) -> Iterator[str]:
 
 
 def few_flows(few: Iterable[tuple[int, int, int] | None]) -> Iterator[str]:
-    """Say of how many flows percentiles are, where hardly any flow lies beyond them."""
-    known = [each for each in few if each is not None]
-    for thousandths in dict.fromkeys(each[0] for each in known):
-        own = [each for each in known if each[0] == thousandths]
-        fewest, most = min(each[1] for each in own), max(each[2] for each in own)
+    """Yield notes on the number of flows of percentiles beyond which hardly any flow lies."""
+    present = [counts for counts in few if counts is not None]
+    for thousandths in dict.fromkeys(counts[0] for counts in present):
+        rows = [counts for counts in present if counts[0] == thousandths]
+        fewest, most = min(counts[1] for counts in rows), max(counts[2] for counts in rows)
         few_note = of_flows(fewest, most, thousandths=thousandths, each="each run")
         if few_note:
             yield few_note
 
 
 def over_seeds(seeds: Sequence[int]) -> str:
-    """Say over how many seeds flows are taken together."""
+    """Return a note on the number of seeds whose flows are combined."""
     return f"Over the flows of {_range(seeds)} seeds together." if max(seeds) > 1 else "Of one seed."
 
 
 def first_of_seeds(seeds: Sequence[Sequence[int]]) -> str:
-    """Say which seed a picture shows, where there are others."""
+    """Return a note on the seed that a picture shows, out of several."""
     most = max(map(len, seeds))
-    first = sorted({own[0] for own in seeds})
-    which = f"Seed {first[0]}" if len(first) == 1 else "The first seed of each"
-    return f"{which}, of {most}." if most > 1 else f"{which}."
+    first = sorted({run_seeds[0] for run_seeds in seeds})
+    text = f"Seed {first[0]}" if len(first) == 1 else "The first seed of each"
+    return f"{text}, of {most}." if most > 1 else f"{text}."
 
 
 def _range(numbers: Sequence[int]) -> str:
-    least, most = min(numbers), max(numbers)
-    return f"{least}" if least == most else f"{least} to {most}"
+    fewest, most = min(numbers), max(numbers)
+    return f"{fewest}" if fewest == most else f"{fewest} to {most}"

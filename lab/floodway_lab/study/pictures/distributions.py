@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cdf", "ports_in_time", "region_in_time", "series", "shares_in_time"]
 
-#: A curve of more points is drawn through this many.
+#: The most points of a curve.
 MOST_POINTS = 2000
 _ACROSS = {
     "fct": TIME,
@@ -45,7 +45,7 @@ Values = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 
 def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
-    """Draw what a link carried, or its queue, in time: a panel for each variant, of its first seed.
+    """Draw the throughput of a link, or its queue, in time: a panel for each variant, of its first seed.
 
     Raises
     ------
@@ -71,8 +71,8 @@ def series(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
                 axes.set_ylim(0, top)
         panels[-1].set_xlabel("time in ms")
         figure.supylabel(_UP[plot.of], fontsize="medium")
-        least = PANEL_HEIGHT * len(panels) * current().scale
-        figure.set_figheight(max(figure.get_figheight() * 0.75, least))
+        min_height = PANEL_HEIGHT * len(panels) * current().scale
+        figure.set_figheight(max(figure.get_figheight() * 0.75, min_height))
         add_legend(figure, (), note=note)
     data = pl.concat(curve.select(pl.lit(variant).alias("variant"), pl.all()) for variant, curve in curves)
     return Drawing(figure=figure, data=data, note=note)
@@ -84,7 +84,7 @@ def ports_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Dr
     Raises
     ------
     PlotError
-        If none of its runs is there, or nothing was kept of these ports.
+        If none of its runs exists, or none recorded these ports.
     """
     sources, note = _first_seeds(study, plot, numbers, store)
     drawn = ports(sources, objects=plot.ports, flows=plot.flows, window=plot.window, title=plot.title)
@@ -97,19 +97,19 @@ def region_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> D
     Raises
     ------
     PlotError
-        If none of its runs is there, signals were not kept, or there was no region.
+        If none of its runs exists, signals were not recorded, or there was no region.
     """
     sources, note = _first_seeds(study, plot, numbers, store)
     return _noted(region(sources, window=plot.window, title=plot.title), note)
 
 
 def shares_in_time(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
-    """Draw what flows had of a link in time: a panel for each variant, of its first seed.
+    """Draw the throughput of flows over a link in time: a panel for each variant, of its first seed.
 
     Raises
     ------
     PlotError
-        If none of its runs is there, or no flow had anything of such a link, or that was not kept.
+        If none of its runs exists, shares were not recorded, or no flow used such a link.
     """
     sources, note = _first_seeds(study, plot, numbers, store)
     drawn = shares(
@@ -129,24 +129,24 @@ def _noted(drawing: Drawing, note: str) -> Drawing:
 
 
 def _first_seeds(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> tuple[list[Source], str]:
-    """Return the variants of a picture that has them beside one another, and which seeds these are.
+    """Return the variants of a picture that shows them side by side, with a note on their seeds.
 
     Raises
     ------
     NothingRanError
         If none of its runs is there.
     """
-    found = list(_results(study, plot, numbers, store))
-    if not found:
+    by_variant = list(_results(study, plot, numbers, store))
+    if not by_variant:
         raise NothingRanError
     sources = [
-        Source(label=study.variant(variant).label, results=(results[0],)) for variant, results in found
+        Source(label=study.variant(variant).label, results=(results[0],)) for variant, results in by_variant
     ]
-    return sources, first_of_seeds([[result.run.seed for result in results] for _, results in found])
+    return sources, first_of_seeds([[result.run.seed for result in results] for _, results in by_variant])
 
 
 def _in_time(plot: Plot, result: Result) -> pl.DataFrame:
-    """Return begin and width of buckets, and what the picture is of."""
+    """Return begin, width and value of the buckets of a picture."""
     options = plot.metrics[0].options
     if plot.of == "queue":
         return queue_buckets(result, options)
@@ -181,8 +181,8 @@ def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
         if not tables:
             raise NothingRanError
         axes.set(xlabel=_ACROSS[plot.of], ylabel=_SHARE[plot.of])
-        least = min(float(table["share"][0]) for table in tables)
-        axes.set_ylim(least if "y" in scale_axes(axes, plot.log) else 0, 1.01)
+        lowest_share = min(float(table["share"][0]) for table in tables)
+        axes.set_ylim(lowest_share if "y" in scale_axes(axes, plot.log) else 0, 1.01)
         note = over_seeds(seeds)
         add_legend(figure, labels, note=note)
     return Drawing(figure=figure, data=pl.concat(tables), note=note)
@@ -197,11 +197,11 @@ def _results(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Iterato
 
 
 def _values(plot: Plot, results: list[Result]) -> tuple[Values, int]:
-    """Return values in rising order, and how many there are with those that have none."""
+    """Return values in rising order, and their number including unfinished flows."""
     options = plot.metrics[0].options
     if plot.of == "throughput":
         values = np.concatenate([link_buckets(result, options).gbps for result in results])
         return np.sort(values), len(values)
     column = "fct_us" if plot.of == "fct" else "slowdown"
-    own = pl.concat(chosen_flows(result, options).select(column) for result in results)[column]
-    return np.sort(own.drop_nulls().to_numpy()), len(own)
+    numbers = pl.concat(chosen_flows(result, options).select(column) for result in results)[column]
+    return np.sort(numbers.drop_nulls().to_numpy()), len(numbers)

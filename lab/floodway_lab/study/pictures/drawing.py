@@ -55,19 +55,19 @@ if TYPE_CHECKING:
 
 __all__ = ["bars", "colour_in", "figure_of", "line_in", "lines", "number_in", "value_label"]
 
-#: Of the room between two groups of bars, what bars take.
+#: Share of the distance between two groups that bars fill.
 FILLED = 0.8
 #: Letters of a line beside an axis.
 LONGEST_LINE = 32
 #: Inches across the axes of a picture; letters to an inch below them; inches of a digit above a bar.
 ACROSS, LETTERS, DIGIT = 6.0, 13.5, 0.058
-#: Curves whose points differ by a smaller share hide one another.
+#: The largest relative difference of points at which curves hide one another.
 COINCIDE = 0.01
 #: Letters of a line below the axes that is upright.
 UPRIGHT_LINE = 26
-#: Bars beyond the colours go round them with other patterns.
+#: Patterns of bars: after the last colour, colours repeat with the next pattern.
 HATCHES = ("", "///", "...", "xxx")
-#: Numbers from here on are written without decimals.
+#: The least number that is written without decimals.
 WHOLE = 1000
 #: Points of the curve of a formula.
 CURVE_POINTS = 200
@@ -118,8 +118,10 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
         figure, panels = figure_of(plot.title, len(plot.metrics))
         for axes, metric in zip(panels, plot.metrics, strict=True):
             _lines(axes, study, plot, [bar for bar in table if bar.metric == metric.name], across)
-            own = [theory for theory in plot.theory if theory.metric == metric.name]
-            curves += [_curve(axes, theory, across, dash=dash) for theory, dash in zip(own, cycle(DASHES))]
+            theories = [theory for theory in plot.theory if theory.metric == metric.name]
+            curves += [
+                _curve(axes, theory, across, dash=dash) for theory, dash in zip(theories, cycle(DASHES))
+            ]
             axes.set_ylabel(value_label(study, plot, metric))
             if "y" not in scale_axes(axes, plot.log):
                 axes.set_ylim(bottom=0)
@@ -129,7 +131,8 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
         panels[-1].set_xlabel(shown(study.axis(plot.along).label))
         note = note_of(plot, table)
         if any(
-            any(_hidden([bar for bar in table if bar.metric == each.name]).values()) for each in plot.metrics
+            any(_hidden([bar for bar in table if bar.metric == metric.name]).values())
+            for metric in plot.metrics
         ):
             note = f"{note} {WIDER_BELOW}"
         _legend(figure, panels, note)
@@ -138,7 +141,7 @@ def lines(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
 
 
 def _around(panels: Sequence[Axes], point: float) -> None:
-    """Show a single point in the middle: a logarithmic axis finds no limits for it."""
+    """Centre a single point: a logarithmic axis finds no limits for it."""
     for axes in panels:
         if axes.get_xscale() == "log":
             axes.set_xlim(point / 2, point * 2)
@@ -147,7 +150,7 @@ def _around(panels: Sequence[Axes], point: float) -> None:
 
 
 def figure_of(title: str, panels: int) -> tuple[Figure, list[Axes]]:
-    """Make a figure with panels below one another, each with a range of its own."""
+    """Return a figure with panels below one another, each with a range of its own."""
     return stacked(
         title, alone_high() if panels == 1 else (PANEL_HEIGHT + 1.0) * lower() * panels + 0.8, panels
     )
@@ -166,11 +169,11 @@ def _rank(study: Study, variant: str) -> int:
     """
     shown_together = [frozenset(plot.variants) for plot in study.plots]
     ranks: dict[str, int] = {}
-    for place, each in enumerate(study.variants):
-        beside = {name for names in shown_together if each.name in names for name in names}
+    for place, candidate in enumerate(study.variants):
+        beside = {name for names in shown_together if candidate.name in names for name in names}
         taken = {ranks[name] for name in beside if name in ranks}
-        wanted = place % len(COLOURS)
-        ranks[each.name] = wanted if wanted not in taken else next(n for n in count() if n not in taken)
+        rank = place % len(COLOURS)
+        ranks[candidate.name] = rank if rank not in taken else next(n for n in count() if n not in taken)
     return ranks[variant]
 
 
@@ -181,7 +184,7 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
     middle = (len(groups) - 1) / 2
     xs = [across.index(bar.at) + (groups.index(bar.group) - middle) * width for bar in table]
     for x, bar in zip(xs, table, strict=True):
-        first = bar is next(each for each in table if each.group == bar.group)
+        first = bar is next(other for other in table if other.group == bar.group)
         label = _group_label(study, plot, bar.group) if first and len(groups) > 1 else None
         colour = _colour(study, plot, bar, groups)
         height = 0.0 if bar.mean is None else bar.mean
@@ -193,7 +196,9 @@ def _bars(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar]) -> None:
     upright = max(len(number_in(bar)) for bar in table) * DIGIT > room / len(across) * width
     for x, bar in zip(xs, table, strict=True):
         _label_value(axes, x, bar, upright=upright)
-    _name_bars(axes, [study.variant(each).label if plot.along == VARIANT else each for each in across], room)
+    _name_bars(
+        axes, [study.variant(point).label if plot.along == VARIANT else point for point in across], room
+    )
     axes.grid(visible=False, axis="x")
     axes.margins(y=0.3 if upright else 0.15)
     values = [value for bar in table for value in (bar.mean, bar.ends[1], bar.published) if value]
@@ -215,7 +220,7 @@ def _range(axes: Axes, plot: Plot, values: Sequence[float], *, room: float) -> N
     """Start bars at zero, or, on a logarithmic axis, on the power of ten below the least of them."""
     log = plot.log if current().log is None else current().log
     if "y" not in (log or ()) or not values:
-        # Where all is zero, an axis of its own would show nothing but its own arithmetic.
+        # Where all values are zero, an automatic range would only show rounding.
         axes.set_ylim(bottom=0, top=None if values else 1)
         return
     axes.set_yscale("log")
@@ -224,7 +229,7 @@ def _range(axes: Axes, plot: Plot, values: Sequence[float], *, room: float) -> N
 
 
 def number_in(bar: Bar) -> str:
-    """Write a bar's number, with a star where flows did not finish; nothing where there is none."""
+    """Return a bar's number as text, with a star where flows did not finish; empty without a number."""
     if bar.mean is None:
         return ""
     number = f"{bar.mean:,.0f}" if abs(bar.mean) >= WHOLE else f"{bar.mean:.4g}"
@@ -249,15 +254,15 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
     groups = list(dict.fromkeys(bar.group for bar in table))
     hidden = _hidden(table)
     for number, group in enumerate(groups):
-        own = [bar for bar in table if bar.group == group and bar.mean is not None]
-        if not own:
+        drawn = [bar for bar in table if bar.group == group and bar.mean is not None]
+        if not drawn:
             continue
-        colour = _colour(study, plot, own[0], groups)
-        xs = [across[bar.at] for bar in own]
+        colour = _colour(study, plot, drawn[0], groups)
+        xs = [across[bar.at] for bar in drawn]
         axes.errorbar(
             xs,
-            [_mean(bar) for bar in own],
-            yerr=[bar.reach or 0.0 for bar in own] if any(bar.reach for bar in own) else None,
+            [_mean(bar) for bar in drawn],
+            yerr=[bar.reach or 0.0 for bar in drawn] if any(bar.reach for bar in drawn) else None,
             label=_group_label(study, plot, group) if group and (len(groups) > 1 or plot.theory) else None,
             color=colour,
             linestyle=_line(study, plot, group, number),
@@ -266,7 +271,7 @@ def _lines(axes: Axes, study: Study, plot: Plot, table: Sequence[Bar], across: d
             linewidth=min(WIDEST, WIDTH + WIDER * hidden[group]),
             capsize=2,
         )
-        cut = [bar for bar in own if bar.unfinished]
+        cut = [bar for bar in drawn if bar.unfinished]
         axes.plot([across[bar.at] for bar in cut], [_mean(bar) for bar in cut], "x", color="black", zorder=6)
     for bar in table:
         if bar.published is not None:
@@ -290,7 +295,7 @@ def line_in(study: Study, variant: str) -> Any:  # noqa: ANN401 (of lines)
 
 
 def _hidden(table: Sequence[Bar]) -> dict[str, int]:
-    """Return by group how many later curves of a panel it would be hidden by: they coincide with it."""
+    """Return by group the number of later curves of a panel that coincide with it and would hide it."""
     values: dict[str, dict[str, float]] = {}
     for bar in table:
         values.setdefault(bar.group, {})
@@ -353,7 +358,7 @@ def _group_label(study: Study, plot: Plot, group: str) -> str:
 
 
 def value_label(study: Study, plot: Plot, metric: Metric) -> str:
-    """Say what the numbers of a metric are, in lines that are not too long."""
+    """Return the label of a metric's axis, in lines that are not too long."""
     title = metric.title
     if plot.relative_to:
         title = f"{metric.label} over that of {study.variant(plot.relative_to).label}"
@@ -365,11 +370,11 @@ def _mean(bar: Bar) -> float:
 
 
 def _legend(figure: Figure, panels: Sequence[Axes], note: str) -> None:
-    """Name each group once, say what hollow points are where there are any, and explain the picture."""
+    """Add the legend: each group once, an entry for hollow points if there are any, and the note."""
     if any(line.get_markerfacecolor() == "none" for panel in panels for line in panel.get_lines()):
         panels[0].plot([], [], label="published", **HOLLOW)
-    found: dict[str, Artist] = {}
+    handles: dict[str, Artist] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    add_legend(figure, tuple(found), handles=tuple(found.values()), note=note)
+            handles.setdefault(label, handle)
+    add_legend(figure, tuple(handles), handles=tuple(handles.values()), note=note)

@@ -1,4 +1,4 @@
-"""Closed forms of the papers, drawn beside what was simulated.
+"""Closed forms of the papers, drawn beside simulated numbers.
 
 Symbols: R rate of the long link, D its one-way delay, B buffer of the ingress that it leads to, alpha the
 share of the rate at which that ingress drains. Shares of the rate are in percent, as `utilisation` is.
@@ -29,7 +29,7 @@ def bdp_bytes(delay_us: float, rate_gbps: float) -> float:
 
 
 def pfc_utilisation(delay_us: float, alpha: float, buffer_bytes: float, rate_gbps: float) -> float:
-    """Return what PFC can use of a long link (Chen et al. 2023, Eq. 4), 0 where it loses packets.
+    """Return the utilisation of a long link with PFC (Chen et al. 2023, Eq. 4), 0 where it loses packets.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def pfc_utilisation(delay_us: float, alpha: float, buffer_bytes: float, rate_gbp
 
 
 def relay_utilisation(delay_us: float, alpha: float, buffer_bytes: float, rate_gbps: float) -> float:
-    """Return what SWING's relay uses of a long link (Chen et al. 2023, Eq. 6), 0 where it loses packets.
+    """Return the utilisation of a long link with SWING's relay (Chen et al. 2023, Eq. 6), 0 where it loses.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def pfc_buffer(delay_us: float, rate_gbps: float) -> float:
 def cbfc_lowest(
     delay_us: float, buffer_bytes: float, rate_gbps: float, period_us: float, mtu_bytes: float
 ) -> float:
-    """Return the least that credits let a backlogged sender use: B / (R (2 D + P) + MTU), at most 100.
+    """Return the least utilisation by a backlogged sender with credits: B / (R (2 D + P) + MTU), at most 100.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def cbfc_lowest(
 
 
 def cbfc_highest(delay_us: float, buffer_bytes: float, rate_gbps: float) -> float:
-    """Return the most that credits let a backlogged sender use: B / (2 D R), at most 100.
+    """Return the highest utilisation by a backlogged sender with credits: B / (2 D R), at most 100.
 
     Examples
     --------
@@ -100,11 +100,11 @@ def bifrost_buffer(delay_us: float, rate_gbps: float, slot_us: float) -> float:
 
 
 def _share(buffer_bytes: float, needed: float) -> float:
-    """Return how much of what it needs a buffer is, in percent: all, where it needs nothing."""
+    """Return a buffer in percent of the needed one: 100 where none is needed."""
     return 100 * min(1.0, buffer_bytes / needed) if needed > 0 else 100.0
 
 
-#: By the names that studies use.
+#: Formulas by their names in studies.
 FORMULAS: Mapping[str, Callable[..., float]] = {
     "swing-eq4": pfc_utilisation,
     "swing-eq6": relay_utilisation,
@@ -125,4 +125,4 @@ def arguments_of(name: str) -> tuple[str, ...]:
     >>> arguments_of("bdp")
     ('delay-us', 'rate-gbps')
     """
-    return tuple(each.replace("_", "-") for each in inspect.signature(FORMULAS[name]).parameters)
+    return tuple(parameter.replace("_", "-") for parameter in inspect.signature(FORMULAS[name]).parameters)

@@ -34,11 +34,11 @@ WIDE, HIGH, LETTER, TITLE, LINE, TOP, BETWEEN = 0.78, 0.36, 0.075, 0.3, 0.15, 0.
 TITLE_LINE, BOTTOM = 0.2, 0.25
 #: Letters of a line below a column, and panels side by side.
 LETTERS, COLUMNS = 10, 2
-#: Light is little: what is printed in grey keeps its order.
+#: Colours from light for small numbers to dark, so that a print in grey keeps their order.
 COLOURS = "magma_r"
-#: Of the colours' range: beyond it letters are white.
+#: Share of the colours' range beyond which letters are white.
 DARK = 0.42
-#: From this ratio of largest to smallest on, colours are logarithmic.
+#: The least ratio of the largest to the smallest number at which colours are logarithmic.
 WIDE_RANGE = 4.0
 
 
@@ -82,7 +82,7 @@ def grid(study: Study, plot: Plot, numbers: Numbers) -> Drawing:
 
 
 class _Sheet:
-    """Where the panels of a heat map are, in inches: lines of at most two."""
+    """Positions of the panels of a heat map, in inches: lines of at most two."""
 
     def __init__(
         self, plot: Plot, rows: Sequence[str], columns: Sequence[str], titles: Sequence[str]
@@ -124,8 +124,8 @@ def _panel(axes: Axes, table: Sequence[Bar], across: Sequence[str], down: Sequen
     values = np.full((len(down), len(across)), np.nan)
     for bar in table:
         values[down.index(bar.group), across.index(bar.at)] = np.nan if bar.mean is None else bar.mean
-    known = values[~np.isnan(values)]
-    norm = _norm(known)
+    present = values[~np.isnan(values)]
+    norm = _norm(present)
     axes.set_facecolor("0.85")
     axes.imshow(values, norm=norm, cmap=mpl.colormaps[COLOURS], aspect="auto")
     axes.tick_params(length=0)
@@ -143,13 +143,13 @@ def _panel(axes: Axes, table: Sequence[Bar], across: Sequence[str], down: Sequen
         )
 
 
-def _norm(known: np.ndarray[Any, np.dtype[np.float64]]) -> Normalize:
-    if not len(known) or known.min() == known.max():
+def _norm(values: np.ndarray[Any, np.dtype[np.float64]]) -> Normalize:
+    if not len(values) or values.min() == values.max():
         # One colour, and a light one.
-        least = float(known.min()) if len(known) else 0.0
-        return Normalize(least, least + 1)
-    wide = known.min() > 0 and known.max() > WIDE_RANGE * known.min()
-    return (LogNorm if wide else Normalize)(float(known.min()), float(known.max()))
+        lowest = float(values.min()) if len(values) else 0.0
+        return Normalize(lowest, lowest + 1)
+    wide = values.min() > 0 and values.max() > WIDE_RANGE * values.min()
+    return (LogNorm if wide else Normalize)(float(values.min()), float(values.max()))
 
 
 def _name(study: Study, axis: str, name: str) -> str:

@@ -33,7 +33,7 @@ OURS: dict[Verdict, str] = {
 
 
 def published_and_ours(statements: Sequence[tuple[Part, Judged]]) -> Drawing | None:
-    """Draw a row for each statement that is a difference in percent; None where there is none.
+    """Draw a row for each statement that is a difference in percent; None without such statements.
 
     A diamond is the published number, a line from end to end a published range. A dot is ours with its
     confidence interval, in a colour for each verdict; a ring is the number without the mechanism.
@@ -77,9 +77,9 @@ def _row(axes: Any, at: int, judged: Judged) -> None:  # noqa: ANN401 (of matplo
         axes.plot(claim.between, [at, at], color="black", linewidth=4, alpha=0.25, solid_capstyle="butt")
     elif claim.value is not None:
         axes.plot([claim.value], [at], "D", color="black", markerfacecolor="none", markersize=6)
-    for each in judged.ablations[:1]:
-        if each.judged.ours is not None:
-            axes.plot([each.judged.ours], [at], "o", color="black", markerfacecolor="none", markersize=4)
+    for ablation in judged.ablations[:1]:
+        if ablation.judged.ours is not None:
+            axes.plot([ablation.judged.ours], [at], "o", color="black", markerfacecolor="none", markersize=4)
     colour = OURS.get(judged.verdict, "#888888")
     if judged.low is not None and judged.high is not None:
         axes.plot([judged.low, judged.high], [at, at], color=colour, linewidth=1.2)

@@ -22,7 +22,7 @@ __all__ = ["COLUMNS", "RULE", "Shown", "claim_rows", "readings_list", "shown", "
 
 COLUMNS = ("figure", "claim", "published", "ours", "without it", "verdict", "remark")
 _BOUNDS = {"about": "", "at-least": "at least ", "at-most": "at most "}
-#: What the verdicts of a table of claims mean.
+#: The meanings of the verdicts of a table of claims.
 RULE = (
     "*Published* has the tolerance behind ±; it never reaches across zero. *Ours* has its confidence "
     "interval by Student's t over the seeds, for a difference over the pairs of a seed: of 95 %, or of "
@@ -68,46 +68,46 @@ def claim_rows(part: Part) -> Iterator[Shown]:
         others = [other for other in readings if other is not best]
         for other in sorted(others, key=lambda other: other.claim.reading != best.claim.reading):
             row = shown(part, other, several=True)
-            yield replace(row, claim=f"↳ {_told_apart(other) or row.claim}", verdict=f"({row.verdict})")
+            yield replace(row, claim=f"↳ {_reading_and_part(other) or row.claim}", verdict=f"({row.verdict})")
 
 
-def _told_apart(found: Judged) -> str:
-    """Return what tells a claim from the others of its statement."""
-    return ", ".join(text for text in (found.claim.reading, found.claim.part) if text)
+def _reading_and_part(judged: Judged) -> str:
+    """Return the reading and the part of a claim, which distinguish it from others of its statement."""
+    return ", ".join(text for text in (judged.claim.reading, judged.claim.part) if text)
 
 
 def statements(judged: Iterable[Judged]) -> tuple[tuple[Judged, ...], ...]:
     """Return claims by the published statement that they are readings of."""
-    found: dict[str, list[Judged]] = {}
-    for each in judged:
-        found.setdefault(each.claim.statement, []).append(each)
-    return tuple(map(tuple, found.values()))
+    groups: dict[str, list[Judged]] = {}
+    for claim in judged:
+        groups.setdefault(claim.claim.statement, []).append(claim)
+    return tuple(map(tuple, groups.values()))
 
 
-def shown(part: Part, found: Judged, *, several: bool = False) -> Shown:
+def shown(part: Part, judged: Judged, *, several: bool = False) -> Shown:
     """Return a claim with its verdict as text; one of several readings with its name."""
-    claim = found.claim
+    claim = judged.claim
     source = f" ({claim.source})" if claim.source else ""
-    reading = f" [{_told_apart(found)}]" if several and _told_apart(found) else ""
+    reading = f" [{_reading_and_part(judged)}]" if several and _reading_and_part(judged) else ""
     return Shown(
         figure=claim.figure or part.study.name,
         claim=claim.says + reading,
-        published=_published(part, found) + source,
-        ours=_ours(part, found),
-        without=_without(part, found),
-        verdict=found.words,
-        remark=_remark(part, found),
+        published=_published(part, judged) + source,
+        ours=_ours(part, judged),
+        without=_without(part, judged),
+        verdict=judged.words,
+        remark=_remark(part, judged),
     )
 
 
 def readings_list(readings: Iterable[tuple[str, str]]) -> str:
-    """Return the readings of a study that say why the text allows them, as Markdown; empty if none does."""
-    said = [f"- {plain(name)}: {plain(says)}" for name, says in readings if says]
-    return "\n".join(["Readings of the text:", "", *said]) if said else ""
+    """Return the readings of a study with their justification, as Markdown; empty without any."""
+    lines = [f"- {plain(name)}: {plain(says)}" for name, says in readings if says]
+    return "\n".join(["Readings of the text:", "", *lines]) if lines else ""
 
 
-def _published(part: Part, found: Judged) -> str:
-    claim = found.claim
+def _published(part: Part, judged: Judged) -> str:
+    claim = judged.claim
     if claim.only_first:
         return f"{part.study.variant(claim.order[0]).label} {claim.best}, by {claim.margin:g} % or more"
     if claim.order:
@@ -115,63 +115,67 @@ def _published(part: Part, found: Judged) -> str:
         if claim.unchanged:
             return f"one order of {labels} at all points ({claim.margin:g} % apart or more)"
         return f"{labels} (best first, {claim.margin:g} % apart or more)"
-    # Some percent of zero is no tolerance.
+    # A percentage of zero is not a tolerance.
     has_any = claim.tolerance and (_tolerance_unit(claim) == " points" or claim.value != 0)
     tolerance = f" ± {claim.tolerance:g}{_tolerance_unit(claim)}" if has_any else ""
-    if found.chance:
-        tolerance += f" ± {found.chance:.2g} as {counted(claim.draws, 'run')} of a simulation"
+    if judged.chance:
+        tolerance += f" ± {judged.chance:.2g} as {counted(claim.draws, 'run')} of a simulation"
     if claim.between is not None:
-        low, high = (_number(each, relative=claim.relative) for each in claim.between)
-        return f"{low} to {high}{_unit(found)}{tolerance}"
-    return f"{_BOUNDS[claim.bound]}{_number(claim.value, relative=claim.relative)}{_unit(found)}{tolerance}"
+        low, high = (_number(bound, relative=claim.relative) for bound in claim.between)
+        return f"{low} to {high}{_unit(judged)}{tolerance}"
+    return f"{_BOUNDS[claim.bound]}{_number(claim.value, relative=claim.relative)}{_unit(judged)}{tolerance}"
 
 
 def _tolerance_unit(claim: Claim) -> str:
     return " points" if claim.relative or claim.unit == "%" else " %"
 
 
-def _ours(part: Part, found: Judged) -> str:
-    if found.claim.unchanged and found.parts:
-        return "; ".join(f"{point_of(found.claim, each)}: {_ours(part, each)}" for each in found.parts) or "-"
-    if found.claim.order and found.parts:
-        first = sum(part.verdict == "agrees" for part in found.parts)
-        return f"holds for {first} of {len(found.parts)}"
-    if found.claim.order:
-        return ", ".join(f"{part.study.variant(name).label} {mean:,.4g}" for name, mean in found.found)
-    star = "*" if found.unfinished else ""
-    if found.ours is None and found.low is not None and found.high is not None:
-        low, high = (_number(each, relative=found.claim.relative) for each in (found.low, found.high))
-        means = "" if found.exact else "means from "
-        return f"{means}{low} to {high}{_unit(found)}{star}"
-    if found.ours is None:
-        return f"not reached: {counted(found.unfinished, 'flow')} unfinished" if found.unfinished else "-"
-    return f"{_number(found.ours, relative=found.claim.relative)}{_unit(found)}{star}{_spread(found)}"
+def _ours(part: Part, judged: Judged) -> str:
+    if judged.claim.unchanged and judged.parts:
+        return (
+            "; ".join(f"{point_of(judged.claim, point)}: {_ours(part, point)}" for point in judged.parts)
+            or "-"
+        )
+    if judged.claim.order and judged.parts:
+        first = sum(part.verdict == "agrees" for part in judged.parts)
+        return f"holds for {first} of {len(judged.parts)}"
+    if judged.claim.order:
+        return ", ".join(f"{part.study.variant(name).label} {mean:,.4g}" for name, mean in judged.means)
+    star = "*" if judged.unfinished else ""
+    if judged.ours is None and judged.low is not None and judged.high is not None:
+        low, high = (_number(bound, relative=judged.claim.relative) for bound in (judged.low, judged.high))
+        means = "" if judged.exact else "means from "
+        return f"{means}{low} to {high}{_unit(judged)}{star}"
+    if judged.ours is None:
+        return f"not reached: {counted(judged.unfinished, 'flow')} unfinished" if judged.unfinished else "-"
+    return f"{_number(judged.ours, relative=judged.claim.relative)}{_unit(judged)}{star}{_spread(judged)}"
 
 
-def _spread(found: Judged) -> str:
+def _spread(judged: Judged) -> str:
     """Return the interval of a number, or why it has none."""
-    if found.exact:
-        return f" (exact, {found.seeds} seeds)"
-    if found.low is None or found.high is None:
-        return f" ({counted(found.seeds, 'seed')})"
-    if found.low == found.high:
-        return f" (equal with {found.seeds} seeds)"
-    low, high = (_number(each, relative=found.claim.relative) for each in (found.low, found.high))
+    if judged.exact:
+        return f" (exact, {judged.seeds} seeds)"
+    if judged.low is None or judged.high is None:
+        return f" ({counted(judged.seeds, 'seed')})"
+    if judged.low == judged.high:
+        return f" (equal with {judged.seeds} seeds)"
+    low, high = (_number(bound, relative=judged.claim.relative) for bound in (judged.low, judged.high))
     return f" ({low} to {high})"
 
 
-def _without(part: Part, found: Judged) -> str:
-    """Return what the claim's ablations give, or why it has none."""
-    claim = found.claim
-    if not found.ablations:
+def _without(part: Part, judged: Judged) -> str:
+    """Return the results of a claim's ablations, or the reason why it has none."""
+    claim = judged.claim
+    if not judged.ablations:
         return f"none: {claim.no_ablation}" if claim.no_ablation else "no ablation is named"
     return "; ".join(
-        ("one half, " if each.is_half else "") + _ablation(part, found, each) for each in found.ablations
+        ("one half, " if ablation.is_half else "") + _ablation(part, judged, ablation)
+        for ablation in judged.ablations
     )
 
 
-def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:
-    claim = found.claim
+def _ablation(part: Part, judged: Judged, ablation: Ablation) -> str:
+    claim = judged.claim
     label, removed = part.study.variant(ablation.variant).label, claim.removes.get(ablation.variant)
     label += f" (without {removed})" if removed else ""
     if ablation.judged.verdict == "not run":
@@ -181,16 +185,16 @@ def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:
         verdict = "larger effect" if ablation.judged.holds == "no" else "as large or larger"
     if ablation.agrees == "no" and not ablation.differs:
         verdict = "no difference"
-    if found.has_direction and verdict in {"does not", "undecided"}:
+    if judged.has_direction and verdict in {"does not", "undecided"}:
         verdict = {"yes": "agrees in direction", "no": "does not", "open": "undecided"}[ablation.direction]
-    answer = ablation.direction if found.has_direction else ablation.agrees
-    if answer == "no" and ablation.judged.verdict in HOLDS and (claim.order or found.has_direction):
+    answer = ablation.direction if judged.has_direction else ablation.agrees
+    if answer == "no" and ablation.judged.verdict in HOLDS and (claim.order or judged.has_direction):
         verdict = "less than half"
     if ablation.variant in (claim.against, *claim.order) and ablation.agrees == "no":
         return f"{label}, which it is compared with"
     if (
         verdict == "does not"
-        and not found.has_direction
+        and not judged.has_direction
         and claim.take == "each"
         and len(ablation.judged.parts) > 1
     ):
@@ -204,20 +208,22 @@ def _ablation(part: Part, found: Judged, ablation: Ablation) -> str:
     return f"{label}:{ours} {verdict}" + (f" ({reasons})" if reasons else "")
 
 
-def _remark(part: Part, found: Judged) -> str:
-    claim = found.claim
-    parts = [claim.remark, *found.notes]
-    if found.unfinished:
-        parts.append(f"{counted(found.unfinished, 'flow')} did not finish")
-    if found.few is not None:
-        thousandths, fewest, most = found.few
+def _remark(part: Part, judged: Judged) -> str:
+    claim = judged.claim
+    parts = [claim.remark, *judged.notes]
+    if judged.unfinished:
+        parts.append(f"{counted(judged.unfinished, 'flow')} did not finish")
+    if judged.few is not None:
+        thousandths, fewest, most = judged.few
         parts.append(of_flows(fewest, most, thousandths=thousandths, each="each run"))
     if claim.cause:
         label = part.study.variant(claim.cause).label
-        number = _number(found.cause, relative=claim.relative) + _unit(found)
-        ours = "not run" if found.cause is None else number
+        number = _number(judged.cause, relative=claim.relative) + _unit(judged)
+        ours = "not run" if judged.cause is None else number
         parts.append(" ".join(f"With {label}: {ours}. {claim.cause_says}".split()))
-    return " ".join(each if each.endswith((".", "!", "?")) else f"{each}." for each in parts if each)
+    return " ".join(
+        sentence if sentence.endswith((".", "!", "?")) else f"{sentence}." for sentence in parts if sentence
+    )
 
 
 def _number(value: float | None, *, relative: bool) -> str:
@@ -226,7 +232,7 @@ def _number(value: float | None, *, relative: bool) -> str:
     return f"{value:+,.1f}" if relative else f"{value:,.5g}" if abs(value) < 1e5 else f"{value:,.0f}"  # noqa: PLR2004 (digits)
 
 
-def _unit(found: Judged) -> str:
-    if found.claim.less_points:
+def _unit(judged: Judged) -> str:
+    if judged.claim.less_points:
         return " points"
-    return f" {found.claim.unit}" if found.claim.unit else ""
+    return f" {judged.claim.unit}" if judged.claim.unit else ""

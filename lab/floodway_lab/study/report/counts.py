@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["is_of_mechanism", "statements_of_all", "verdict_counts"]
 
-#: What statements are by their origin: one, and several.
+#: Names of statements by their origin: singular and plural.
 ORIGINS: Mapping[Origin, tuple[str, str]] = {
     "printed": ("published statement", "published statements"),
     "formula": ("number by a paper's formula", "numbers by a paper's formula"),
     "log": ("number from authors' logs or lists", "numbers from authors' logs or lists"),
     "ours": ("statement of our own", "statements of our own"),
 }
-#: Behind published statements: those that a mechanism decides, and those about baselines, traffic or costs.
+#: Suffixes for published statements that a mechanism decides, and for those on baselines, traffic or costs.
 TESTED = " about the mechanism, with an ablation"
 UNTESTED = " about a baseline, traffic or a cost, or without an ablation"
 
@@ -38,23 +38,23 @@ def verdict_counts(conducted: Conducted) -> Iterator[str]:
     groups = statements_of_all(conducted)
     best = [best_reading(readings) for readings in groups]
     for origin, names in ORIGINS.items():
-        found = [judged for judged in best if judged.claim.origin == origin]
-        tested = [judged for judged in found if is_of_mechanism(judged)]
-        if origin == "printed" and 0 < len(tested) < len(found):
+        of_origin = [judged for judged in best if judged.claim.origin == origin]
+        tested = [judged for judged in of_origin if is_of_mechanism(judged)]
+        if origin == "printed" and 0 < len(tested) < len(of_origin):
             yield _counted(tested, names, TESTED)
             yield from _by_setting(groups)
-            yield _counted([judged for judged in found if not is_of_mechanism(judged)], names, UNTESTED)
-        elif found:
-            yield _counted(found, names)
+            yield _counted([judged for judged in of_origin if not is_of_mechanism(judged)], names, UNTESTED)
+        elif of_origin:
+            yield _counted(of_origin, names)
 
 
 def statements_of_all(conducted: Conducted) -> tuple[tuple[Judged, ...], ...]:
     """Return claims by the published statement that they are readings or parts of, which may span studies."""
-    found: dict[tuple[str, str, str], list[Judged]] = {}
+    groups: dict[tuple[str, str, str], list[Judged]] = {}
     for part in conducted.parts:
         for judged in part.judged:
-            found.setdefault(statement_of(part, judged), []).append(judged)
-    return tuple(map(tuple, found.values()))
+            groups.setdefault(statement_of(part, judged), []).append(judged)
+    return tuple(map(tuple, groups.values()))
 
 
 def _by_setting(groups: Sequence[Sequence[Judged]]) -> Iterator[str]:
@@ -64,8 +64,10 @@ def _by_setting(groups: Sequence[Sequence[Judged]]) -> Iterator[str]:
         for group in groups
     ]
     for setting in dict.fromkeys(judged.claim.setting for group in published for judged in group):
-        own = [[judged for judged in group if judged.claim.setting in ("", setting)] for group in published]
-        best = [best_reading(group) for group in own if group]
+        readings = [
+            [judged for judged in group if judged.claim.setting in ("", setting)] for group in published
+        ]
+        best = [best_reading(group) for group in readings if group]
         if setting:
             yield _counted(best, ORIGINS["printed"], f" of these with one setting in all figures, {setting}")
 
@@ -75,9 +77,9 @@ def is_of_mechanism(judged: Judged) -> bool:
     return judged.claim.about == "mechanism" and bool(judged.claim.ablations)
 
 
-def _counted(found: Sequence[Judged], names: tuple[str, str], which: str = "") -> str:
-    verdicts = [judged.verdict for judged in found]
+def _counted(claims: Sequence[Judged], names: tuple[str, str], suffix: str = "") -> str:
+    verdicts = [judged.verdict for judged in claims]
     by_verdict = ", ".join(
         f"{verdict} {verdicts.count(verdict)}" for verdict in VERDICTS if verdict in verdicts
     )
-    return f"{len(found)} {names[len(found) != 1]}{which}: {by_verdict}."
+    return f"{len(claims)} {names[len(claims) != 1]}{suffix}: {by_verdict}."

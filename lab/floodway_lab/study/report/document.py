@@ -1,4 +1,4 @@
-"""What studies found, as `study.json` has it."""
+"""Results of studies as the document `study.json`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def document(
     conducted
         The studies with their verdicts.
     pictures, overview
-        File, title and caption of each picture of each study, and of that of all statements.
+        File, title and caption of each picture of each study, and of the picture of all statements.
     """
     return {
         "complete": True,
@@ -42,7 +42,8 @@ def document(
         "overview": overview,
         "glance": [dict(zip(GLANCE, row, strict=True)) for row in at_a_glance(conducted)],
         "studies": [
-            _part_document(part, conducted, own) for part, own in zip(conducted.parts, pictures, strict=True)
+            _part_document(part, conducted, part_pictures)
+            for part, part_pictures in zip(conducted.parts, pictures, strict=True)
         ],
     }
 
@@ -54,7 +55,7 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
         "paper": part.study.paper,
         "shows": " ".join(part.study.shows.split()),
         "notes": part.study.notes.strip(),
-        "readings": [{"name": each.name, "says": each.says} for each in part.study.readings],
+        "readings": [{"name": reading.name, "says": reading.says} for reading in part.study.readings],
         "rows": [dict(zip(COLUMNS, row.cells, strict=True)) for row in claim_rows(part)],
         "pictures": list(pictures),
         "claims": [
@@ -71,8 +72,12 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
                 "published": list(judged.claim.order or judged.claim.between or ()) or judged.claim.value,
                 "unit": judged.claim.unit,
                 "tolerance": judged.claim.margin if judged.claim.order else judged.claim.tolerance,
-                "ours": [name for name, _ in judged.found] if judged.claim.order else judged.ours,
-                **({"parts": [_number_document(each) for each in judged.parts]} if judged.parts else {}),
+                "ours": [name for name, _ in judged.means] if judged.claim.order else judged.ours,
+                **(
+                    {"parts": [_number_document(judged_part) for judged_part in judged.parts]}
+                    if judged.parts
+                    else {}
+                ),
                 "low": judged.low,
                 "high": judged.high,
                 "seeds": judged.seeds,
@@ -81,7 +86,7 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
                 "cause": judged.cause,
                 "verdict": judged.verdict,
                 "notes": list(judged.notes),
-                "without": [_ablation_document(each) for each in judged.ablations]
+                "without": [_ablation_document(ablation) for ablation in judged.ablations]
                 or judged.claim.no_ablation
                 or None,
             }
@@ -92,25 +97,25 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
 
 
 def _ablation_document(ablation: Ablation) -> dict[str, Any]:
-    """Return a claim without its mechanism."""
-    found = ablation.judged
+    """Return the document of a claim without its mechanism."""
+    judged = ablation.judged
     return {
         "variant": ablation.variant,
-        "ours": [name for name, _ in found.found] if found.claim.order else found.ours,
-        "low": found.low,
-        "high": found.high,
-        "verdict": found.verdict,
+        "ours": [name for name, _ in judged.means] if judged.claim.order else judged.ours,
+        "low": judged.low,
+        "high": judged.high,
+        "verdict": judged.verdict,
         "agrees": ablation.agrees,
         "differs": ablation.differs,
     }
 
 
 def _number_document(judged: Judged) -> dict[str, Any]:
-    """Return one of several numbers of a claim."""
+    """Return the document of one of several numbers of a claim."""
     return {
         "at": dict(judged.claim.at),
         "against": judged.claim.against or None,
-        "ours": [name for name, _ in judged.found] if judged.claim.order else judged.ours,
+        "ours": [name for name, _ in judged.means] if judged.claim.order else judged.ours,
         "verdict": judged.verdict,
     }
 

@@ -1,4 +1,4 @@
-"""The pictures of studies as files: drawn, written, and with what a report says of them."""
+"""The pictures of studies as files, with their texts in a report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Gallery", "file_name", "overview"]
 
-#: What draws each kind of picture: from numbers of all runs, or from what single runs kept.
+#: The function that draws each kind of picture: from numbers of all runs, or from records of single runs.
 OF_NUMBERS: Mapping[str, Callable[[Study, Plot, Numbers], Drawing]] = {
     "bars": bars,
     "lines": lines,
@@ -60,11 +60,11 @@ class Gallery:
     part
         The study with its numbers.
     folder
-        Where they are written.
+        The folder to write.
     store
-        The runs, which pictures of single runs are drawn from.
+        The store of the runs, for pictures of single runs.
     formats
-        In which they are written.
+        The formats to write.
     several
         Whether other studies share the folder.
     """
@@ -79,7 +79,7 @@ class Gallery:
         self.shown: dict[str, dict[str, str]] = {}
 
     def picture(self, plot: Plot, on_message: Callable[[str], None]) -> str:
-        """Write a picture and its data; return what the report says of it."""
+        """Write a picture and its data; return its text in the report."""
         part = self._part
         try:
             drawing = self._drawn(plot)
@@ -93,11 +93,12 @@ class Gallery:
         save(drawing, files, force=True)
         self.files += files
         # A picture in another format beside these could be mistaken for the same picture.
-        for each in FORMATS:
-            if each not in self._formats:
-                (self._folder / f"{name}.{each}").unlink(missing_ok=True)
+        for ending in FORMATS:
+            if ending not in self._formats:
+                (self._folder / f"{name}.{ending}").unlink(missing_ok=True)
         links = ", ".join(
-            f"[{'data' if each == 'csv' else each}]({target(f'{name}.{each}')})" for each in endings[1:]
+            f"[{'data' if ending == 'csv' else ending}]({target(f'{name}.{ending}')})"
+            for ending in endings[1:]
         )
         title = " ".join(plot.title.split())
         caption = f"{title.removesuffix('.')}. {drawing.note}".strip() if drawing.note else title
@@ -111,7 +112,7 @@ class Gallery:
 
 
 def file_name(study: Study, name: str, *, several: bool) -> str:
-    """Name a file of a study: where studies share a folder, its name begins with the study's."""
+    """Return the name of a study's file: where studies share a folder, it begins with the study's name."""
     return f"{study.name}-{name}" if several and not name.startswith(study.name) else name
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "at_a_glance", "statements_at_a_glance"]
 
 COLUMNS = ("figure", "statement", "published", "ours", "without it", "verdict", "in a sentence")
-#: Where a sentence ends.
+#: The end of a sentence.
 _END = re.compile(r"(?<=[.!?])\s")
-#: Behind a published number: its source, which the tables of figures have.
+#: The source behind a published number, which only the tables of figures have.
 _SOURCE = re.compile(r" \([^()]*\)$")
 
 
@@ -37,9 +37,9 @@ def statements_at_a_glance(conducted: Conducted) -> tuple[tuple[Part, Judged], .
 
 
 def at_a_glance(conducted: Conducted) -> Iterator[tuple[str, ...]]:
-    """Return their rows: what was published, what was found with and without the mechanism, and why."""
+    """Return the rows of these statements: published, with and without the mechanism, and remarks."""
     for part, judged in statements_at_a_glance(conducted):
-        # The first one decides: halves are behind those that do.
+        # The first ablation decides: those of a half follow.
         row = shown(part, replace(judged, ablations=judged.ablations[:1]))
         sentence = _END.split(row.remark, maxsplit=1)[0]
         yield (

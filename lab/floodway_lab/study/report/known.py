@@ -1,4 +1,4 @@
-"""What a report says of a run beside its numbers."""
+"""Facts of a run in a report, beside its numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Known:
 
     @classmethod
     def of(cls, result: Result) -> Known:
-        """Take it from a result, which may be large."""
+        """Return the facts of a result, which may be large."""
         return cls(
             facts=facts(result),
             realised=Realised.of(result),

@@ -19,21 +19,21 @@ __all__ = ["lossless_of", "run_faults", "warnings_of"]
 
 
 def lossless_of(part: Part, losses: Mapping[str, Lossless]) -> Iterator[str]:
-    """Say of how many runs that ended each verdict on lossless classes is, and of which variants.
+    """Yield the number of runs and the variants for each verdict on lossless classes.
 
     `losses` has the lossless verdicts, by the runs' keys.
     """
-    found: dict[str, list[tuple[Run, Lossless]]] = {}
+    by_verdict: dict[str, list[tuple[Run, Lossless]]] = {}
     for run in {run.key: run for run in part.numbers.runs if run.key in losses}.values():
         lossless = losses[run.key]
-        found.setdefault(lossless.verdict, []).append((run, lossless))
-    if set(found) - {"not-asked"}:
-        texts = "; ".join(_verdict(part, own) for own in found.values())
+        by_verdict.setdefault(lossless.verdict, []).append((run, lossless))
+    if set(by_verdict) - {"not-asked"}:
+        texts = "; ".join(_verdict(part, pairs) for pairs in by_verdict.values())
         yield f"Lossless classes: {texts}."
 
 
 def run_faults(result: Result) -> Iterator[str]:
-    """Say what a reader of a run's numbers must know."""
+    """Yield the faults of a run that affect its numbers."""
     outcome = result.outcome
     if outcome.lossless.loss is not None or outcome.lossless.failed is not None:
         yield f"lossless: {sentence(outcome.lossless)}"
@@ -52,13 +52,13 @@ def run_faults(result: Result) -> Iterator[str]:
 
 
 def warnings_of(part: Part) -> tuple[str, ...]:
-    """Return what `check` warns of in the runs, each once, with the variants that it concerns."""
+    """Return the warnings of `check` about the runs, each once, with its variants."""
     labels: Mapping[str, str] = {variant.name: variant.label for variant in part.study.variants}
-    found = [(labels[run.variant], run.warnings) for run in part.numbers.runs]
-    return tuple(each.whole for each in merged_warnings(found, by_number=False))
+    by_label = [(labels[run.variant], run.warnings) for run in part.numbers.runs]
+    return tuple(warning.whole for warning in merged_warnings(by_label, by_number=False))
 
 
-def _verdict(part: Part, found: Sequence[tuple[Run, Lossless]]) -> str:
-    labels = dict.fromkeys(part.study.variant(run.variant).label for run, _ in found)
-    runs = counted(len(found), "run")
-    return f"{brief([lossless for _, lossless in found])} in {runs} ({', '.join(labels)})"
+def _verdict(part: Part, pairs: Sequence[tuple[Run, Lossless]]) -> str:
+    labels = dict.fromkeys(part.study.variant(run.variant).label for run, _ in pairs)
+    runs = counted(len(pairs), "run")
+    return f"{brief([lossless for _, lossless in pairs])} in {runs} ({', '.join(labels)})"

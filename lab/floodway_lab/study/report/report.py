@@ -52,11 +52,11 @@ __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 REPORT_FILE = "report.md"
 PAGE_FILE = "index.html"
 QUICK = "This is the quick version, with fewer points, seeds or flows. Its numbers are for a first look."
-#: Rows of means that the report has.
+#: The most rows of means in the report.
 MOST_ROWS = 60
-#: With more labels than this, what differs by them is counted.
+#: The most labels that are listed; of more, only the number of differing values is given.
 MOST_LABELS = 12
-#: The heading of the only part that is not the same every time.
+#: The heading of the run times, the only part that differs each time.
 TIMES = "## Run times"
 
 
@@ -83,7 +83,7 @@ def write_report(
     sections = []
     pictures = []
     shown = overview(conducted, written)
-    own_formats: list[Format] = ["png", *(each for each in formats if each != "png")]
+    own_formats: list[Format] = ["png", *(image_format for image_format in formats if image_format != "png")]
     several = len(conducted.parts) > 1
     for part in conducted.parts:
         gallery = Gallery(part, folder, store, own_formats, several=several)
@@ -92,13 +92,13 @@ def write_report(
         written += gallery.files
         sections.append(_section(part, conducted, texts, numbers))
         pictures.append([*gallery.shown.values()])
-    found = document(conducted, pictures, shown)
-    head = [*_head(conducted, title), *_glance(conducted, found)]
+    study_document = document(conducted, pictures, shown)
+    head = [*_head(conducted, title), *_glance(conducted, study_document)]
     text = "\n\n".join([*head, *sections, *_foot(conducted, store)]) + "\n"
     contents = {
         REPORT_FILE: text,
         PAGE_FILE: _page(title, text, folder),
-        STUDY_FILE: json.dumps(found, indent=2, ensure_ascii=False) + "\n",
+        STUDY_FILE: json.dumps(study_document, indent=2, ensure_ascii=False) + "\n",
     }
     for name, content in contents.items():
         _write(folder / name, content)
@@ -112,9 +112,9 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield from map(plain, verdict_counts(conducted))
 
 
-def _glance(conducted: Conducted, found: Mapping[str, Any]) -> Iterator[str]:
-    """Return all published statements of a paper as one table and one picture, of what `document` has."""
-    rows, picture = found["glance"], found["overview"]
+def _glance(conducted: Conducted, study_document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield all published statements of a paper, from its document: one table and one picture."""
+    rows, picture = study_document["glance"], study_document["overview"]
     if rows and len(conducted.parts) > 1:
         yield table(GLANCE, ([*row.values()] for row in rows))
     if picture is not None:
@@ -125,13 +125,13 @@ def _section(part: Part, conducted: Conducted, pictures: Sequence[str], numbers:
     study = part.study
     # A report on one study has its title already.
     title = f"## {plain(study.title)}" if len(conducted.parts) > 1 else ""
-    known = part.known
+    run_facts = part.known
     blocks = [title, plain(study.shows)]
     blocks += [table(COLUMNS, [row.cells for row in claim_rows(part)])] if part.judged else []
     blocks += [*pictures, formatted(study.notes)]
-    blocks += [readings_list((each.name, each.says) for each in study.readings), numbers]
-    blocks += [_simulated(part, known), f"Numbers: {plain(study.source)}" if study.source else ""]
-    blocks += [_runs(part, conducted, known), _warnings(part), RULE if part.judged else ""]
+    blocks += [readings_list((reading.name, reading.says) for reading in study.readings), numbers]
+    blocks += [_simulated(part, run_facts), f"Numbers: {plain(study.source)}" if study.source else ""]
+    blocks += [_runs(part, conducted, run_facts), _warnings(part), RULE if part.judged else ""]
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -157,27 +157,27 @@ def _numbers(part: Part, conducted: Conducted, written: list[Path]) -> str:
     return f"### Numbers\n\n{shown_rows}\n\n{notes}{links}{more}."
 
 
-def _simulated(part: Part, known: Mapping[str, Known]) -> str:
-    """Say what was simulated: what holds of all runs, and of what differs, by what."""
-    runs = [run for run in part.numbers.runs if run.key in known]
+def _simulated(part: Part, run_facts: Mapping[str, Known]) -> str:
+    """Return the table of what was simulated: facts of all runs, and differing ones by variant or point."""
+    runs = [run for run in part.numbers.runs if run.key in run_facts]
     if not runs:
         return ""
     rows = []
-    for name in dict.fromkeys(fact.name for run in runs for fact in known[run.key].facts):
-        lines = {run.key: _lines_of(known[run.key].facts, name) for run in runs}
+    for name in dict.fromkeys(fact.name for run in runs for fact in run_facts[run.key].facts):
+        lines = {run.key: _lines_of(run_facts[run.key].facts, name) for run in runs}
         rows.append((name, "; ".join(_by_what(part, runs, lines))))
     rows += [
-        (fact.name, "; ".join(fact.lines)) for fact in realised([known[run.key].realised for run in runs])
+        (fact.name, "; ".join(fact.lines)) for fact in realised([run_facts[run.key].realised for run in runs])
     ]
     return "### Simulated\n\n" + table(("", ""), rows)
 
 
-def _lines_of(own: Sequence[Fact], name: str) -> str:
-    return "; ".join(next((fact.lines for fact in own if fact.name == name), ("-",)))
+def _lines_of(facts: Sequence[Fact], name: str) -> str:
+    return "; ".join(next((fact.lines for fact in facts if fact.name == name), ("-",)))
 
 
 def _by_what(part: Part, runs: Sequence[Run], lines: Mapping[str, str]) -> Iterator[str]:
-    """Return what holds of all runs, or of each variant, or of each point of the axis that decides it."""
+    """Yield the values of a fact: of all runs, or by variant, or by point of the axis that decides it."""
     values = list(dict.fromkeys(lines[run.key] for run in runs))
     if len(values) == 1:
         yield values[0]
@@ -192,39 +192,39 @@ def _by_what(part: Part, runs: Sequence[Run], lines: Mapping[str, str]) -> Itera
         by_label: dict[str, set[str]] = {}
         for run in runs:
             by_label.setdefault(label_of(run), set()).add(lines[run.key])
-        if all(len(own) == 1 for own in by_label.values()) and len(by_label) <= MOST_LABELS:
+        if all(len(texts) == 1 for texts in by_label.values()) and len(by_label) <= MOST_LABELS:
             for value in values:
-                labels = [label for label, own in by_label.items() if value in own]
+                labels = [label for label, texts in by_label.items() if value in texts]
                 yield f"{', '.join(labels)}: {value}"
             return
     yield f"{len(values)} kinds, by variant and point; each run's own is in runs/KEY/run.json"
 
 
-def _runs(part: Part, conducted: Conducted, known: Mapping[str, Known]) -> str:
-    """Say how many runs there were, and what is to be known of them."""
+def _runs(part: Part, conducted: Conducted, run_facts: Mapping[str, Known]) -> str:
+    """Return the number of runs, their seeds, their losses and their faults."""
     runs = part.numbers.runs
     seeds = seeds_text(run.seed for run in runs)
-    losses = {key: own.lossless for key, own in known.items()}
+    losses = {key: facts.lossless for key, facts in run_facts.items()}
     head = [f"{counted(len({run.key for run in runs}), 'run')}, seeds {seeds}.", *lossless_of(part, losses)]
     lines = [plain(" ".join(head))]
     for run in runs:
         if run.key in conducted.failures:
             lines.append(f"- {plain(run.label)}: failed: {plain(conducted.failures[run.key])}")
-        elif run.key in known:
-            lines += [f"- {plain(run.label)}: {plain(fault)}" for fault in known[run.key].run_faults]
+        elif run.key in run_facts:
+            lines += [f"- {plain(run.label)}: {plain(fault)}" for fault in run_facts[run.key].run_faults]
     return "\n".join(lines[:1] + [""] * (len(lines) > 1) + lines[1:])
 
 
 def _warnings(part: Part) -> str:
-    """List what `check` warns of; nothing where it does not."""
+    """Return the list of warnings of `check`; empty without any."""
     lines_ = [f"- {plain(warning)}" for warning in warnings_of(part)]
     return "\n".join(["`floodway check` warns:", "", *lines_]) if lines_ else ""
 
 
 def _foot(conducted: Conducted, store: Runs) -> Iterator[str]:
-    own = versions()
+    installed = versions()
     yield "## Versions"
-    yield f"floodway {plain(engine())}, polars {own['polars']}, Python {own['python']}."
+    yield f"floodway {plain(engine())}, polars {installed['polars']}, Python {installed['python']}."
     rows = [
         [run.label, f"{store.wall_s(run.key):.1f}", _run_link(store.folder_of(run.key), conducted.folder)]
         for run in conducted.plan.runs
@@ -254,11 +254,11 @@ def _run_link(run: Path, folder: Path) -> Markdown:
 def _page(title: str, text: str, folder: Path) -> str:
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
 
-    def inside(found: re.Match[str]) -> str:
-        picture = folder / unquote(unescape(found[1]))
-        # What is not there, or no file, stays a link.
+    def inside(match: re.Match[str]) -> str:
+        picture = folder / unquote(unescape(match[1]))
+        # A missing file stays a link.
         if not picture.is_file():
-            return found[0]
+            return match[0]
         return f'src="data:image/png;base64,{b64encode(picture.read_bytes()).decode()}"'
 
     body = re.sub(r'src="([^"/]+\.png)"', inside, body)

@@ -25,11 +25,12 @@ def tidy(part: Part) -> pl.DataFrame:
     """Return a row for each variant, point of the axes, seed and metric.
 
     Columns are `study`, `variant`, one an axis, `seed`, `metric`, `unit`, `value` (null where there is none),
-    `unfinished` (flows that did not finish among those that it is of), `flows` (of percentiles: of how many),
-    and of the run its key (`run`), the hash of its scenario as written without seed and engine (`scenario`),
-    the `digest` of its tables, the packets that it `lost` but for those that failures of links destroyed, and
+    `unfinished` (number of unfinished flows among those of the value), `flows` (number of flows of a
+    percentile), and of the run its key (`run`), the hash of its scenario as written without seed and engine
+    (`scenario`), the `digest` of its tables, the packets that it `lost` except by failures of links, and
     whether it ran into a deadlock (`deadlocked`). An axis whose points have numbers, but other names, has a
-    second column of these, `AXIS_number`. A run that failed has one row, with why (`failure`) and no metric.
+    second column of these, `AXIS_number`. A run that failed has one row, with the reason (`failure`) and no
+    metric.
     """
     study, numbers = part.study, part.numbers
     rows: list[dict[str, Any]] = []
@@ -40,16 +41,16 @@ def tidy(part: Part) -> pl.DataFrame:
             **_axis_columns(study, run.at),
             "seed": run.seed,
         }
-        own = {**place, "run": run.key, "scenario": run.written}
+        run_columns = {**place, "run": run.key, "scenario": run.written}
         if run.key in numbers.failures:
-            rows.append({**own, "failure": numbers.failures[run.key]})
+            rows.append({**run_columns, "failure": numbers.failures[run.key]})
             continue
         for metric in numbers.metrics:
             value = numbers.values[metric.name].get(run.key)
             if value is None:
                 continue
             row = {"metric": metric.name, "unit": metric.kind.unit, **asdict(value)}
-            rows.append({**own, **row, **asdict(numbers.facts[run.key])})
+            rows.append({**run_columns, **row, **asdict(numbers.facts[run.key])})
     return pl.DataFrame(rows, schema=_schema(study))
 
 
@@ -90,7 +91,7 @@ def _column(axis: Axis) -> str:
 
 
 def _is_numeric(axis: Axis) -> bool:
-    """Whether its points are called by their numbers."""
+    """Whether the names of its points are their numbers."""
     with contextlib.suppress(ValueError):
         return all(float(name) is not None for name in axis.names)
     return False

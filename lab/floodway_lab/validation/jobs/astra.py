@@ -43,7 +43,7 @@ def collectives(folder: Path) -> Iterator[Row]:
 
 
 def _reason(cells: Cells) -> str:
-    """Say why a packet simulator cannot meet a row; nothing if it can."""
+    """Return the reason why a packet simulator cannot meet a row; empty if it can."""
     if cells["set"] != "plain":
         return "delays and splits of ASTRA-sim's own examples"
     algorithm, kind = ALGORITHMS.get(cells["system"]), cells["network"].split("_")[0]
@@ -58,7 +58,7 @@ def _reason(cells: Cells) -> str:
 
 
 def _steps(collective: str, algorithm: str, ranks: int) -> int:
-    """Return how many messages follow one another."""
+    """Return the number of messages that follow one another."""
     if algorithm == "direct":
         return 2 if collective == "all_reduce" else 1
     if collective == "all_to_all":
@@ -72,7 +72,7 @@ def _expected(cells: Cells, folder: Path) -> Expected:
     network, hops = _network(cells, ranks)
     files = folder / f"astra/workload/{cells['collective']}-{ranks}-{cells['comm_size_bytes']}"
     count = _steps(cells["collective"], algorithm, ranks)
-    workload = trace("chakra", _found(files, cells), algorithm=algorithm)
+    workload = trace("chakra", _trace_folder(files, cells), algorithm=algorithm)
     finish: float = cells.number("max_ns")
     if algorithm == "direct" and hops > 1:
         # Its switch stores and forwards whole messages, of which the others of a phase hide all but one.
@@ -84,9 +84,9 @@ def _expected(cells: Cells, folder: Path) -> Expected:
 
 def _within(job: Job, finish_ns: float, *, count: int, hops: int, rank: int | None = None) -> Expected:
     # Its endpoint delay is 1 ns at the start and before each message; times are whole nanoseconds.
-    least = finish_ns - 1 - 2 * count
-    most = most_ns(finish_ns, messages=count, hops=hops, rate=RATE)
-    return Expected(job=job, rank=rank, reference_ns=finish_ns, least_ns=least, most_ns=most)
+    lower = finish_ns - 1 - 2 * count
+    upper = most_ns(finish_ns, messages=count, hops=hops, rate=RATE)
+    return Expected(job=job, rank=rank, reference_ns=finish_ns, least_ns=lower, most_ns=upper)
 
 
 def traces(folder: Path) -> Iterator[Row]:
@@ -105,7 +105,7 @@ def traces(folder: Path) -> Iterator[Row]:
             continue
         ranks = cells.number("ranks")
         network, hops = _network(cells, ranks)
-        files = _found(folder / f"chakra-dags/{cells['trace']}", cells)
+        files = _trace_folder(folder / f"chakra-dags/{cells['trace']}", cells)
         job = Job(network=network, workload=trace("chakra", files, algorithm="ring"))
         # No trace has more than two collectives, or three messages over as many ranks, one after another.
         finish, rank = cells.number("finish_ns"), cells.number("rank")
@@ -130,7 +130,7 @@ def _network(cells: Cells, ranks: int) -> tuple[str, int]:
     return wires(everyone if kind == "FullyConnected" else ring, ranks, rate=rate, delay=delay), 1
 
 
-def _found(files: Path, cells: Cells) -> Path:
+def _trace_folder(files: Path, cells: Cells) -> Path:
     if not files.is_dir():
         message = f"{cells.place}: the folder of its trace is missing: {files}"
         raise ValidationError(message, place=cells.place, given=str(files))

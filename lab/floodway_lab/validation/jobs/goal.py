@@ -20,9 +20,9 @@ __all__ = ["FILE", "schedules"]
 FILE = "goal-compare.tsv"
 SET = "LogGOPSim and ATLAHS, GOAL schedules"
 COLUMNS = ("schedule", "L_ns", "rank", "LogGOPSim_ns", "atlahs_ns", "last_op", "compare_with")
-#: The programs, the one first that is believed where a row is to be compared with both.
+#: The programs; the first one counts where a row has times of both.
 PROGRAMS = ("atlahs", "LogGOPSim")
-#: Schedules with several NICs of a rank, which has one here.
+#: Schedules whose ranks have several NICs, where ours have one.
 SEVERAL_NICS = ("two-streams",)
 OPERATION = re.compile(
     r"^(?:(\w+):)?\s*(send|recv|calc)\s+(\d+)b?(?:\s+(?:to|from)\s+(-?\d+))?(?:\s+tag\s+(-?\d+))?"
@@ -44,7 +44,7 @@ def schedules(folder: Path) -> Iterator[Row]:
     ValidationError
         If the table is malformed, or a schedule that it names is missing.
     """
-    known: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for cells in cells_of(folder / FILE, COLUMNS):
         label = f"{cells['schedule']} L {cells['L_ns']} ns rank {cells['rank']}"
         reason = _reason(cells)
@@ -52,9 +52,9 @@ def schedules(folder: Path) -> Iterator[Row]:
             yield Row(set=SET, label=label, reason=reason)
             continue
         file = folder / f"goal/{cells['schedule']}.goal"
-        if file.name not in known:
-            known[file.name] = _text(file, cells)
-        yield Row(set=SET, label=label, expected=_expected(cells, file, known[file.name]))
+        if file.name not in texts:
+            texts[file.name] = _text(file, cells)
+        yield Row(set=SET, label=label, expected=_expected(cells, file, texts[file.name]))
 
 
 def _program(cells: Cells) -> str | None:
@@ -62,7 +62,7 @@ def _program(cells: Cells) -> str | None:
 
 
 def _reason(cells: Cells) -> str:
-    """Say why a packet simulator cannot meet a row; nothing if it can."""
+    """Return the reason why a packet simulator cannot meet a row; empty if it can."""
     if cells["last_op"] == "send":
         return "a rank that ends with a send, whose issue is recorded"
     if cells["compare_with"] == "does-not-finish":
@@ -91,7 +91,7 @@ def _expected(cells: Cells, file: Path, schedule: str) -> Expected:
     return Expected(
         job=Job(network=network, workload=trace("goal", file)),
         rank=cells.number("rank"),
-        # Of sends the issue is recorded.
+        # Sends are recorded when they are issued.
         kinds=("recv", "compute"),
         reference_ns=finish,
         least_ns=finish - 1,
@@ -108,18 +108,18 @@ def longest_chain(schedule: str) -> int:
     depth: dict[Node, int] = {}
     try:
         for node in TopologicalSorter(waits).static_order():
-            own = max((depth[earlier] for earlier in before[node]), default=0)
-            depth[node] = max(own, depth[arrives[node]] + 1 if node in arrives else 0)
+            level = max((depth[earlier] for earlier in before[node]), default=0)
+            depth[node] = max(level, depth[arrives[node]] + 1 if node in arrives else 0)
     except CycleError:
-        # The reader of schedules refuses it, and says where.
+        # The reader of schedules reports it with its place.
         return 0
     return max(depth.values(), default=0)
 
 
 def _parsed(schedule: str) -> tuple[dict[Node, list[Node]], dict[Node, Node]]:
-    """Return what each operation waits for, and the send that each receive takes.
+    """Return the operations that each operation waits for, and the send that each receive matches.
 
-    What is no line of a schedule is left to its reader.
+    Malformed lines are skipped: the reader of schedules reports them.
     """
     before: dict[Node, list[Node]] = {}
     ends: dict[str, dict[tuple[int, int, str], list[Node]]] = {"send": {}, "recv": {}}

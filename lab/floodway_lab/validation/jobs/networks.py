@@ -1,4 +1,4 @@
-"""Networks whose packets have nothing but headers in their way, and what packets make of a time without."""
+"""Networks in which packets only add headers, and the bounds of a time that was computed without packets."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ HEADER, PAYLOAD = 48, 4000
 
 
 def star(hosts: int, *, rate: str, delay: str) -> str:
-    """Give hosts a wire each to one switch."""
+    """Return a network of hosts with a wire each to one switch."""
     return f'topology.single-switch = {{ hosts = {hosts}, rate = "{rate}", delay = "{delay}" }}'
 
 
 def wires(pairs: Sequence[tuple[int, int]], hosts: int, *, rate: str, delay: str) -> str:
-    """Give hosts a wire between each of these pairs."""
+    """Return a network of hosts with a wire between each of these pairs."""
     between = ", ".join(f'{{ between = ["h{a}", "h{b}"] }}' for a, b in pairs)
     return (
         f'[topology.explicit]\nhosts = ["h0..h{hosts - 1}"]\nrate = "{rate}"\ndelay = "{delay}"\n'
@@ -45,9 +45,9 @@ def scenario_of(network: str, workload: str, *, reliability: str = "none") -> Sc
 
 
 def most_ns(reference_ns: float, *, messages: int, hops: int, rate: float) -> float:
-    """Return the longest that packets make of a time without packets.
+    """Return the upper bound, with packets, of a time that was computed without packets.
 
-    All bytes carry headers, and each message on the critical path has one packet more to store and forward at
+    All bytes carry headers, and each message on the critical path has one more packet to store and forward at
     each switch, whose header, like that of its last packet, need not be in proportion.
 
     Parameters
@@ -59,7 +59,7 @@ def most_ns(reference_ns: float, *, messages: int, hops: int, rate: float) -> fl
     hops
         Wires between two ranks.
     rate
-        Of each wire, in bytes a nanosecond.
+        Rate of each wire, in bytes a nanosecond.
     """
     packet = (PAYLOAD + HEADER) / rate
     extra = messages * ((hops - 1) * packet + HEADER / rate + 2)

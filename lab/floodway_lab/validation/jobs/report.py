@@ -21,22 +21,22 @@ COLUMNS = ("set", "rows", "met", "not met", "not to be met", "greatest differenc
 NOTHING = "-"
 
 
-def cells_of_set(each: Set) -> tuple[str, ...]:
-    """Return the cells of `COLUMNS`; differences are of our time from the reference's, in parts of that."""
-    greatest = each.greatest
+def cells_of_set(job_set: Set) -> tuple[str, ...]:
+    """Return the cells of `COLUMNS`; differences of our time are in parts of the reference's."""
+    greatest = job_set.greatest
     return (
-        each.name,
-        f"{len(each.rows):,}",
-        f"{len(each.judged) - len(each.failed):,}",
-        f"{len(each.failed):,}",
-        f"{sum(each.reasons.values()):,}",
+        job_set.name,
+        f"{len(job_set.rows):,}",
+        f"{len(job_set.judged) - len(job_set.failed):,}",
+        f"{len(job_set.failed):,}",
+        f"{sum(job_set.reasons.values()):,}",
         NOTHING if greatest is None else f"{greatest.difference:+.2%}",
         NOTHING if greatest is None else f"{greatest.allowed:+.2%}",
     )
 
 
 def failure(row: Row) -> str:
-    """Say of a row that is not met what it is and what it had to be."""
+    """Return the text of a row: its name, our time and the allowed times."""
     if row.expected is None or row.ours_ns is None:
         return row.label
     bounds = f"{row.expected.least_ns:,.0f} to {row.expected.most_ns:,.0f} ns"
@@ -46,14 +46,14 @@ def failure(row: Row) -> str:
 
 
 def summary(validation: JobsValidation) -> str:
-    """Say how many rows are met."""
-    judged = sum(len(each.judged) for each in validation.sets)
+    """Return the number of rows that are met, as text."""
+    judged = sum(len(job_set.judged) for job_set in validation.sets)
     met = judged - len(validation.failed)
     return f"{met:,} of {judged:,} rows that a packet simulator can meet are met; runs: {validation.runs:,}"
 
 
 def write_report(validation: JobsValidation, page: Path) -> None:
-    """Write the table, and why rows are not to be met, into a page.
+    """Write the table, and the reasons why rows cannot be met, into a page.
 
     Raises
     ------
@@ -63,9 +63,9 @@ def write_report(validation: JobsValidation, page: Path) -> None:
     sets = table(COLUMNS, map(cells_of_set, validation.sets))
     failed = [f"- not met: {plain(failure(row))}" for row in validation.failed]
     reasons = [
-        (each.name, reason, f"{count:,}")
-        for each in validation.sets
-        for reason, count in each.reasons.items()
+        (job_set.name, reason, f"{count:,}")
+        for job_set in validation.sets
+        for reason, count in job_set.reasons.items()
     ]
     parts = [sets, f"{summary(validation)}.", "\n".join(failed)]
     parts.append(table(("set", "not to be met", "rows"), reasons) if reasons else "")

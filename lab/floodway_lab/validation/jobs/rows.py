@@ -1,4 +1,4 @@
-"""Rows of reference times, and what a packet simulator has to make of them."""
+"""Rows of reference times, with the times that are allowed for a packet simulator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Cells", "Expected", "Job", "Row", "cells_of"]
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A run, by which one row or several are judged: a network and a workload in TOML."""
+    """A run that decides one row or several: a network and a workload in TOML."""
 
     network: str
     workload: str
@@ -27,20 +27,20 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What a row allows.
+    """The times that a row allows.
 
     Attributes
     ----------
     job
         The run.
     rank
-        Whose end counts; the last one's, if it is none.
+        The rank whose end counts; `None` for the last one.
     kinds
-        Operations whose ends count; all, if there are none.
+        Operations whose ends count; all if empty.
     reference_ns
-        The time of the other simulator, less what it adds that no packet has.
+        The time of the other simulator, without the delays that only it adds.
     least_ns, most_ns
-        What packets may make of it.
+        The least and the largest time that is allowed.
     """
 
     job: Job
@@ -60,13 +60,13 @@ class Row:
     set
         The set that it belongs to.
     label
-        What it is of.
+        Its name within the set.
     expected
-        What is allowed; none where a packet simulator cannot meet it.
+        The times that are allowed; `None` where a packet simulator cannot meet it.
     reason
-        Why not, then.
+        The reason why it cannot be met; empty if it can.
     ours_ns
-        Our time; none if it has not run.
+        Our time; `None` if it has not run.
     """
 
     set: str
@@ -84,14 +84,14 @@ class Row:
 
     @property
     def difference(self) -> float:
-        """Of our time from the reference's, in parts of that."""
+        """Difference of our time from the reference's, in parts of the latter."""
         if self.expected is None or self.ours_ns is None:
             return 0.0
         return self.ours_ns / self.expected.reference_ns - 1
 
     @property
     def allowed(self) -> float:
-        """The most that packets may add, in parts of the reference's time."""
+        """The largest difference that is allowed, in parts of the reference's time."""
         return 0.0 if self.expected is None else self.expected.most_ns / self.expected.reference_ns - 1
 
 
@@ -112,7 +112,7 @@ class Cells:
         Raises
         ------
         ValidationError
-            If it is none.
+            If it is not one.
         """
         text = self.cells[column]
         if not text.isdecimal():
@@ -129,12 +129,12 @@ def cells_of(file: Path, columns: Sequence[str]) -> Iterator[Cells]:
     file
         The file.
     columns
-        Those that it has to have.
+        The columns that it must have.
 
     Raises
     ------
     ValidationError
-        If it cannot be read, lacks a column, or has a line of another number of cells.
+        If the file cannot be read, lacks a column, or has a line with another number of cells.
     """
     shown = os.fspath(file)
     try:

@@ -40,9 +40,9 @@ class Set:
     Attributes
     ----------
     name
-        What the rows are.
+        The name of the table.
     rows
-        All of them.
+        All rows of the table.
     """
 
     name: str
@@ -50,27 +50,27 @@ class Set:
 
     @property
     def judged(self) -> tuple[Row, ...]:
-        """Those that can be met, and have run."""
+        """Rows that can be met, and have run."""
         return tuple(row for row in self.rows if row.expected is not None and row.ours_ns is not None)
 
     @property
     def failed(self) -> tuple[Row, ...]:
-        """Those of them that are not met."""
+        """Judged rows that are not met."""
         return tuple(row for row in self.judged if not row.met)
 
     @property
     def greatest(self) -> Row | None:
-        """The one of them that differs most from the reference; none if there are none."""
+        """The judged row that differs most from the reference; `None` without any."""
         return max(self.judged, key=lambda row: abs(row.difference), default=None)
 
     @property
     def reasons(self) -> dict[str, int]:
-        """Why rows cannot be met, and how many each time."""
-        found: dict[str, int] = {}
+        """Number of rows for each reason why rows cannot be met."""
+        counts: dict[str, int] = {}
         for row in self.rows:
             if row.reason:
-                found[row.reason] = found.get(row.reason, 0) + 1
-        return found
+                counts[row.reason] = counts.get(row.reason, 0) + 1
+        return counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +80,11 @@ class JobsValidation:
     Attributes
     ----------
     sets
-        In the order of the tables.
+        The sets, in the order of the tables.
     runs
-        Number of runs that the rows took: those of one network and trace share one.
+        Number of runs for the rows: those of one network and trace share one.
     complete
-        Whether all runs ended; not so after Ctrl-C.
+        Whether all runs ended; false after Ctrl-C.
     """
 
     sets: tuple[Set, ...]
@@ -94,11 +94,11 @@ class JobsValidation:
     @property
     def failed(self) -> tuple[Row, ...]:
         """Rows that can be met and are not."""
-        return tuple(row for each in self.sets for row in each.failed)
+        return tuple(row for job_set in self.sets for row in job_set.failed)
 
 
 def is_of_jobs(folder: str | os.PathLike[str]) -> bool:
-    """Whether a folder holds reference times of jobs."""
+    """Whether a folder has reference times of jobs."""
     return any((Path(folder) / name).is_file() for name in TABLES)
 
 
@@ -116,14 +116,14 @@ def validate_jobs(  # noqa: PLR0913 (what a caller may choose)
     Parameters
     ----------
     folder
-        With `astra-times.tsv`, `chakra-dags-times.tsv` and `goal-compare.tsv`, or some of these, and the
-        traces and schedules that they name.
+        A folder with `astra-times.tsv`, `chakra-dags-times.tsv` and `goal-compare.tsv`, or some of these, and
+        the traces and schedules that they name.
     jobs
-        Runs at a time; by default one per core.
+        Number of runs at a time; by default one per core.
     only
         Patterns of rows' labels, in which `*` and `?` are wildcards; all by default.
     out
-        Where `validate.json` is kept; by default nowhere.
+        The folder of `validate.json`; by default it is not written.
     force
         Whether an earlier validation there may be replaced.
     on_progress
@@ -136,7 +136,7 @@ def validate_jobs(  # noqa: PLR0913 (what a caller may choose)
     ScenarioError
         If a trace or schedule cannot be read; nothing has run then.
     OutputError
-        If the place is taken or cannot be written.
+        If the folder has other files, or cannot be written.
     RunError
         If a run failed.
     """
@@ -196,7 +196,7 @@ def _judged(row: Row, ends: dict[Job, pl.DataFrame]) -> Row:
 
 
 def _end_ns(operations: pl.DataFrame, expected: Expected) -> float | None:
-    """Return when the operations that count were complete; none if there are none."""
+    """Return the end of the operations that count; `None` without any."""
     if expected.rank is not None:
         operations = operations.filter(pl.col("rank") == expected.rank)
     if expected.kinds:
@@ -213,14 +213,14 @@ def document(validation: JobsValidation) -> dict[str, Any]:
         "runs": validation.runs,
         "sets": [
             {
-                "set": each.name,
-                "rows": len(each.rows),
-                "met": len(each.judged) - len(each.failed),
-                "failed": len(each.failed),
-                "not_to_be_met": each.reasons,
-                "each": [_row(row) for row in each.rows],
+                "set": job_set.name,
+                "rows": len(job_set.rows),
+                "met": len(job_set.judged) - len(job_set.failed),
+                "failed": len(job_set.failed),
+                "not_to_be_met": job_set.reasons,
+                "each": [_row(row) for row in job_set.rows],
             }
-            for each in validation.sets
+            for job_set in validation.sets
         ],
     }
 

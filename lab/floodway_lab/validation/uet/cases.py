@@ -61,7 +61,7 @@ UNSUPPORTED = {
     "-conn_reuse": 0,
     "-bounce": 0,
 }
-#: What the simulator's cases with a coin that always cuts the arriving packet say.
+#: Text in cases of the simulator whose coin always cuts the arriving packet.
 COIN = "UEC_COIN"
 
 
@@ -77,7 +77,7 @@ class Connection:
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """When a flow was complete: at its receiver, and at its sender, in picoseconds of the run."""
+    """Completion of a flow: at its receiver, and at its sender, in picoseconds of the run."""
 
     received_ps: int
     acknowledged_ps: int
@@ -92,14 +92,14 @@ class Options:
     sender, receiver
         Whether NSCC, and RCCC, is on.
     balancing, paths
-        How entropy values are chosen, and how many there are.
+        The algorithm that chooses entropy values, and the number of values.
     rate_gbps, hop_us
-        Of each link.
+        Rate and delay of each link.
     queue, ecn
-        Packets of a queue of data, and the thresholds of marks in packets; by default from the network's
+        Size of a queue of data and thresholds of marks, in packets; by default from the network's
         bandwidth-delay product.
     end_us
-        When the run ends.
+        End of the run, in microseconds.
     trims
         Whether full queues cut packets rather than drop them.
     topology, tiers
@@ -140,20 +140,20 @@ class UetCase:
     Attributes
     ----------
     label
-        Its folder's name, below the folder that was asked for.
+        The path of its folder within the folder of all cases.
     folder
         The folder.
     hosts
         Number of hosts.
     options
-        Those of the command line.
+        The options of the command line.
     connections
         The flows, in their order.
     expected
-        When each was complete.
+        Completion of each flow.
     paths
-        Of each flow, by its kind `"data"` or `"reply"`: the output queues in their order. Empty where the
-        reference does not list them.
+        Output queues of each flow in their order, by the flow and the kind `"data"` or `"reply"`. Empty where
+        the reference does not list them.
     """
 
     label: str
@@ -166,7 +166,7 @@ class UetCase:
 
 
 def is_of_uet(folder: str | os.PathLike[str]) -> bool:
-    """Whether a folder holds cases of the Ultra Ethernet Consortium's simulator."""
+    """Whether a folder has cases of the Ultra Ethernet Consortium's simulator."""
     return next(_folders(Path(folder)), None) is not None
 
 
@@ -179,17 +179,17 @@ def uet_cases_of(folder: str | os.PathLike[str]) -> tuple[UetCase, ...]:
         If a file is missing or malformed, or a command line has an option that is not known.
     """
     root = Path(folder)
-    return tuple(_case(root, each) for each in _folders(root))
+    return tuple(_case(root, case_folder) for case_folder in _folders(root))
 
 
 def _folders(root: Path) -> Iterator[Path]:
-    """Return the folders of cases: the one that is given, or those in it, and in its folders."""
+    """Yield the folders of cases: a folder itself, or those below it, at most two levels deep."""
     if _is_case(root):
         yield root
         return
     for depth in ("*", "*/*"):
         try:
-            yield from (each for each in sorted(root.glob(depth)) if _is_case(each))
+            yield from (path for path in sorted(root.glob(depth)) if _is_case(path))
         except OSError:
             return
 
@@ -236,7 +236,7 @@ def _text(file: Path) -> str:
 
 
 def _command(file: Path) -> tuple[list[str], bool]:
-    """Return the words of a command line behind the program, and whether full queues cut what arrives."""
+    """Return the arguments of a command line, and whether full queues always cut the arriving packet."""
     text = _text(file)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     try:
@@ -247,23 +247,23 @@ def _command(file: Path) -> tuple[list[str], bool]:
 
 
 def _values(file: Path, words: Sequence[str]) -> dict[str, list[str]]:
-    known = (*FLAGS, *VALUED, *UNSUPPORTED)
-    found: dict[str, list[str]] = {}
+    options = (*FLAGS, *VALUED, *UNSUPPORTED)
+    by_option: dict[str, list[str]] = {}
     at = 0
     while at < len(words):
         option = words[at]
-        if option not in known:
-            near = nearest(option, known)
+        if option not in options:
+            near = nearest(option, options)
             hint = f"; did you mean {near}?" if near else ""
-            message = f"{file}:1: {option!r} is not an option that floodway knows: {', '.join(known)}{hint}"
-            raise ValidationError(message, place=f"{file}:1", given=option, allowed=known, nearest=near)
+            message = f"{file}:1: {option!r} is not an option that floodway knows: {', '.join(options)}{hint}"
+            raise ValidationError(message, place=f"{file}:1", given=option, allowed=options, nearest=near)
         count = VALUED.get(option, UNSUPPORTED.get(option, 0))
         values = list(words[at + 1 : at + 1 + count])
         if len(values) < count:
             raise ValidationError(f"{file}:1: {option} has no value", place=f"{file}:1", key=option)
-        found[option] = values
+        by_option[option] = values
         at += 1 + count
-    return found
+    return by_option
 
 
 def _options(file: Path, values: dict[str, list[str]], *, arriving: bool) -> Options:
@@ -282,9 +282,9 @@ def _options(file: Path, values: dict[str, list[str]], *, arriving: bool) -> Opt
         "seed": "-seed",
         "tiers": "-tiers",
     }
-    given = {name: number(option) for name, option in numbers.items() if option in values}
+    fields = {name: number(option) for name, option in numbers.items() if option in values}
     if "-linkspeed" in values:
-        given["rate_gbps"] = number("-linkspeed") // 1000
+        fields["rate_gbps"] = number("-linkspeed") // 1000
     return Options(
         sender="-receiver_cc_only" not in values,
         receiver="-receiver_cc_only" in values or "-receiver_cc" in values,
@@ -296,7 +296,7 @@ def _options(file: Path, values: dict[str, list[str]], *, arriving: bool) -> Opt
         unsupported=tuple(option for option in values if option in UNSUPPORTED),
         topology=values.get("-topo", [None])[0],
         arriving=arriving,
-        **given,
+        **fields,
     )
 
 
@@ -305,7 +305,7 @@ CONNECTION = re.compile(r"(\d+)->(\d+)\s+start\s+(\d+)\s+size\s+(\d+)")
 
 def _connections(file: Path) -> tuple[int, tuple[Connection, ...]]:
     """Read a connection matrix: the number of hosts, and the flows."""
-    hosts, found = 0, []
+    hosts, connections = 0, []
     for number, line in enumerate(_text(file).splitlines(), start=1):
         words = line.split()
         if not words or words[0] == "Connections":
@@ -319,16 +319,16 @@ def _connections(file: Path) -> tuple[int, tuple[Connection, ...]]:
             form = "SOURCE->DESTINATION start MICROSECONDS size BYTES"
             raise ValidationError(f"{place}: expected {form}, got {line.strip()!r}", place=place)
         source, destination, start, size = (int(text) for text in match.groups())
-        found.append(Connection(source=source, destination=destination, start_us=start, size=size))
-    if not found or not hosts:
+        connections.append(Connection(source=source, destination=destination, start_us=start, size=size))
+    if not connections or not hosts:
         raise ValidationError(f"{file}: has no flows, or no line `Nodes N`", place=os.fspath(file))
-    return hosts, tuple(found)
+    return hosts, tuple(connections)
 
 
 def _paths(file: Path) -> dict[tuple[int, str], tuple[str, ...]]:
     """Read the output queues of flows, by the place of the flow and the kind of its packets."""
-    found: dict[tuple[int, str], list[str]] = {}
+    by_flow: dict[tuple[int, str], list[str]] = {}
     for cells in cells_of(file, PATH_COLUMNS):
         number = cells.number("flow_id") - FIRST_FLOW
-        found.setdefault((number // 2, cells["kind"]), []).append(cells["queue"])
-    return {key: tuple(queues) for key, queues in found.items()}
+        by_flow.setdefault((number // 2, cells["kind"]), []).append(cells["queue"])
+    return {key: tuple(queues) for key, queues in by_flow.items()}

@@ -32,37 +32,37 @@ PS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """What differs first of a flow.
+    """The first difference of a flow.
 
     Attributes
     ----------
     time_ps
-        When, by the reference.
-    what
+        Time of the event in the reference, in picoseconds.
+    text
         The event, with both sides' numbers.
     """
 
     time_ps: int
-    what: str
+    text: str
 
     def __str__(self) -> str:
-        return f"at {self.time_ps:,} ps: {self.what}"
+        return f"at {self.time_ps:,} ps: {self.text}"
 
 
 def differences(case: UetCase, result: Result) -> list[Difference]:
-    """Return what differs, the earliest first; nothing if all is equal to the picosecond.
+    """Return the differences, the earliest first; empty if all is equal to the picosecond.
 
     Raises
     ------
     ValidationError
         If the reference's trace cannot be read.
     """
-    found = [*_of_flows(case, result), *_of_windows(case, result)]
-    return sorted(found, key=lambda one: one.time_ps)
+    all_differences = [*_of_flows(case, result), *_of_windows(case, result)]
+    return sorted(all_differences, key=lambda one: one.time_ps)
 
 
 def _ps(value: object) -> int | None:
-    """Return microseconds as whole picoseconds; nothing for an end that did not come."""
+    """Return microseconds as whole picoseconds; `None` for an end that was not reached."""
     return round(value * PS) if isinstance(value, float) and value == value else None  # noqa: PLR0124
 
 
@@ -76,13 +76,13 @@ def _of_flows(case: UetCase, result: Result) -> Iterator[Difference]:
             ("received", expected.received_ps, "finish_receiver_us"),
             ("acknowledged", expected.acknowledged_ps, "finish_sender_us"),
         )
-        for what, reference, column in ends:
+        for event, reference, column in ends:
             ours = None if row is None else _ps(row[column])
             if ours != reference:
                 shown = "not in this run" if ours is None else f"at {ours:,} ps here"
-                text = f"{name}: {what} at {reference:,} ps in the reference, {shown}"
+                text = f"{name}: {event} at {reference:,} ps in the reference, {shown}"
                 at = reference if ours is None else min(reference, ours)
-                yield Difference(time_ps=at, what=text)
+                yield Difference(time_ps=at, text=text)
 
 
 def _flow_id(connection: Connection, number: int) -> str:
@@ -125,7 +125,7 @@ def _of_windows(case: UetCase, result: Result) -> Iterator[Difference]:
                 shown = "none" if ours is None else f"of {ours:,} B"
                 flow = f"flow {connection.source}->{connection.destination}"
                 text = f"{flow}: {event}: a window of {window:,} B in the reference, {shown} here"
-                yield Difference(time_ps=time, what=text)
+                yield Difference(time_ps=time, text=text)
                 break
 
 

@@ -25,8 +25,8 @@ SEEDS_FILE = "seeds.tsv"
 COLUMNS = ("case", "variant", "seed", "mean_fct_us", "last_fct_us")
 #: A case's name: a letter and a number, then setting and variant, and perhaps its seed.
 LABEL = re.compile(r"[a-z]\d+-(.+?)(?:-seed\d+)?")
-#: What is compared.
-WHAT = ("mean completion time", "last completion time")
+#: What numbers are compared.
+LABELS = ("mean completion time", "last completion time")
 #: Picoseconds of a microsecond.
 PS = 1_000_000
 #: Standard deviations of the reference's runs that a mean may be off.
@@ -71,23 +71,25 @@ def spread_of(case: UetCase, root: Path) -> SeedRuns | None:
 
 
 def beyond(spread: SeedRuns, results: Sequence[Result]) -> list[str]:
-    """Return which means of some runs are not within the spread.
+    """Return sentences on the means of runs that are not within the spread.
 
     Parameters
     ----------
     spread
-        Of the reference.
+        The spread of the reference.
     results
         Runs with several seeds.
     """
-    found = []
-    for what, theirs, ours in zip(WHAT, (spread.mean, spread.last), _completion(results), strict=True):
-        own, center = fmean(ours), fmean(theirs)
+    messages = []
+    for label, theirs, ours in zip(LABELS, (spread.mean, spread.last), _completion(results), strict=True):
+        our_mean, center = fmean(ours), fmean(theirs)
         bound = DEVIATIONS * stdev(theirs)
-        if not abs(own - center) <= bound:
-            text = f"{what}: {own:,.2f} us in the mean of {len(results)} runs"
-            found.append(f"{text}, {center:,.2f} us in the reference, allowed {bound:,.2f} us more or less")
-    return found
+        if not abs(our_mean - center) <= bound:
+            text = f"{label}: {our_mean:,.2f} us in the mean of {len(results)} runs"
+            messages.append(
+                f"{text}, {center:,.2f} us in the reference, allowed {bound:,.2f} us more or less"
+            )
+    return messages
 
 
 def outlying(case: UetCase, results: Sequence[Result]) -> list[str]:
@@ -104,18 +106,20 @@ def outlying(case: UetCase, results: Sequence[Result]) -> list[str]:
         expected.acknowledged_ps / PS - connection.start_us
         for expected, connection in zip(case.expected, case.connections, strict=True)
     ]
-    found = []
-    for what, theirs, ours in zip(WHAT, (fmean(times), max(times)), _completion(results), strict=True):
+    messages = []
+    for label, theirs, ours in zip(LABELS, (fmean(times), max(times)), _completion(results), strict=True):
         center = fmean(ours)
         # The interval of prediction for one more run.
         bound = student_t(len(ours) - 1, LEVEL) * stdev(ours) * (1 + 1 / len(ours)) ** 0.5
         if not abs(theirs - center) <= bound:
-            text = f"{what}: {theirs:,.2f} us in the reference"
-            found.append(f"{text}, {center:,.2f} us in the mean of {len(ours)} runs, allowed {bound:,.2f} us")
-    return found
+            text = f"{label}: {theirs:,.2f} us in the reference"
+            messages.append(
+                f"{text}, {center:,.2f} us in the mean of {len(ours)} runs, allowed {bound:,.2f} us"
+            )
+    return messages
 
 
 def _completion(results: Sequence[Result]) -> tuple[list[float], list[float]]:
     """Return the mean and the last completion time of each run, in microseconds."""
     times = [(result.flows["finish_sender_us"] - result.flows["start_us"]) for result in results]
-    return [float(each.mean()) for each in times], [float(each.max()) for each in times]  # type: ignore[arg-type]
+    return [float(run.mean()) for run in times], [float(run.max()) for run in times]  # type: ignore[arg-type]

@@ -33,18 +33,18 @@ END = re.compile(r"(LS|US|CS|DST)_?(\d+)(?:\(\d+\))?")
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """What follows from a case's network.
+    """The network of a case.
 
     Attributes
     ----------
     ports
-        Of a switch, by which a fat tree of so many hosts is built.
+        Number of ports of a switch, from which the fat tree is built.
     tiers
-        Of switches.
+        Number of tiers of switches.
     delays_ps
-        Of links: at hosts, between the first two tiers, between the upper two.
+        Delays of links, in picoseconds: at hosts, between the first two tiers, between the upper two.
     rate_gbps
-        Of each link.
+        Rate of each link, in Gbit/s.
     """
 
     ports: int
@@ -54,12 +54,12 @@ class Network:
 
     @property
     def links(self) -> int:
-        """Links of the longest path."""
+        """Number of links of the longest path."""
         return 2 * self.tiers
 
     @property
     def rtt_ps(self) -> int:
-        """The longest round trip: a full packet there, and one of 64 bytes back."""
+        """The longest round trip, in picoseconds: a full packet there, and one of 64 bytes back."""
         delay = 2 * sum(self.delays_ps[: self.tiers])
         return 2 * delay + self.links * 8 * (MTU + HEADER) * 1000 // self.rate_gbps
 
@@ -75,7 +75,7 @@ def network_of(case: UetCase) -> Network:
     Raises
     ------
     ValidationError
-        If it is one that cannot be built.
+        If the network cannot be built.
     """
     options = case.options
     tiers, hop = options.tiers, options.hop_us * 1_000_000
@@ -125,20 +125,20 @@ def scenario_of(case: UetCase) -> Scenario:
     Raises
     ------
     ValidationError
-        If its paths are not those of its network, or it uses what cannot be simulated.
+        If its paths are not those of its network, or it has an option that is not supported.
     ScenarioError
-        If it cannot be simulated.
+        If the scenario cannot be simulated.
     """
     return Scenario.from_toml(text_of(case))
 
 
 def text_of(case: UetCase) -> str:
-    """Return the same in TOML.
+    """Return the scenario of a case in TOML.
 
     Raises
     ------
     ValidationError
-        As `scenario_of` does.
+        As `scenario_of`.
     """
     network, options = network_of(case), case.options
     packets = options.queue or network.product * (1 if options.trims else 5)
@@ -147,9 +147,9 @@ def text_of(case: UetCase) -> str:
     single, sleek = options.paths == 1, json.dumps(options.sleek)
     entropy = "fixed" if single else ENTROPIES.get(options.balancing)
     if entropy is None:
-        given, known = options.balancing, tuple(ENTROPIES)
-        message = f"{case.label}: -load_balancing_algo is {given!r}; allowed: {', '.join(known)}"
-        raise ValidationError(message, place=case.label, key="-load_balancing_algo", allowed=known)
+        algorithm, allowed = options.balancing, tuple(ENTROPIES)
+        message = f"{case.label}: -load_balancing_algo is {algorithm!r}; allowed: {', '.join(allowed)}"
+        raise ValidationError(message, place=case.label, key="-load_balancing_algo", allowed=allowed)
     stack = [*(["nscc"] if options.sender else []), *(["rccc"] if options.receiver else [])]
     lowers = json.dumps(options.cuts_lower_base_rtt)
     layers = {

@@ -46,18 +46,18 @@ class UetResult:
     seeds
         Number of runs: more than one where chance decides.
     reason
-        Why it has not run.
-    found
-        What differs, the earliest first.
+        The reason why it has not run.
+    differences
+        The differences, the earliest first.
     faults
-        What broke in the run, independent of the reference.
+        Faults of the run, independent of the reference.
     """
 
     case: UetCase
     verdict: str
     reason: str = ""
     seeds: int = 1
-    found: tuple[Difference | str, ...] = ()
+    differences: tuple[Difference | str, ...] = ()
     faults: tuple[str, ...] = ()
 
 
@@ -68,9 +68,9 @@ class UetValidation:
     Attributes
     ----------
     results
-        In the order of their names.
+        The results, in the order of their names.
     complete
-        Whether all runs ended; not so after Ctrl-C.
+        Whether all runs ended; false after Ctrl-C.
     """
 
     results: tuple[UetResult, ...]
@@ -79,7 +79,7 @@ class UetValidation:
     @property
     def failed(self) -> tuple[UetResult, ...]:
         """Cases that differ from the reference, or whose run broke."""
-        return tuple(each for each in self.results if each.verdict == "fail")
+        return tuple(result for result in self.results if result.verdict == "fail")
 
 
 def validate_uet(  # noqa: PLR0913 (what a caller may choose)
@@ -100,13 +100,13 @@ def validate_uet(  # noqa: PLR0913 (what a caller may choose)
         A case or a folder of cases: `command.txt` with the files that it names, `flows.tsv`, and where chance
         would choose paths `paths.tsv`.
     seeds
-        Runs of a case in which chance decides; twice as many where the reference has one.
+        Number of runs of a case in which chance decides; twice as many where the reference has one.
     jobs
-        Runs at a time; by default one per core.
+        Number of runs at a time; by default one per core.
     only
         Patterns of cases' names, in which `*` and `?` are wildcards; all by default.
     out
-        Where the runs and `validate.json` are kept; by default nowhere.
+        The folder of the runs and of `validate.json`; by default they are not kept.
     force
         Whether an earlier validation there may be replaced.
     on_progress
@@ -117,7 +117,7 @@ def validate_uet(  # noqa: PLR0913 (what a caller may choose)
     ValidationError
         If a file of the reference is missing or malformed; nothing has run then.
     OutputError
-        If the place is taken or cannot be written.
+        If the folder has other files, or cannot be written.
     RunError
         If a run failed.
     """
@@ -158,7 +158,7 @@ class _Plan:
 
 
 def _plan(case: UetCase, root: Path, *, seeds: int) -> _Plan:
-    """Say which runs a case needs, or why it has none."""
+    """Return the plan of a case: its runs, or the reason why it has none."""
     if case.options.unsupported:
         return _Plan(case=case, reason=f"not modelled: {', '.join(case.options.unsupported)}")
     try:
@@ -185,19 +185,19 @@ def _unmatched(pattern: str, labels: Sequence[str], near: str | None) -> Validat
 def _judged(plan: _Plan) -> UetResult:
     if len(plan.results) < len(plan.tasks) or not plan.tasks:
         return UetResult(case=plan.case, verdict="not run", reason=plan.reason or "interrupted")
-    found: list[Difference | str] = []
+    findings: list[Difference | str] = []
     if not plan.has_chance:
-        found += differences(plan.case, plan.results[0])
+        findings += differences(plan.case, plan.results[0])
     elif plan.spread is not None:
-        found += beyond(plan.spread, plan.results)
+        findings += beyond(plan.spread, plan.results)
     else:
-        found += outlying(plan.case, plan.results)
+        findings += outlying(plan.case, plan.results)
     faults = tuple(fault for result in plan.results for fault in result.outcome.faults)
     return UetResult(
         case=plan.case,
-        verdict="fail" if found or faults else "pass",
+        verdict="fail" if findings or faults else "pass",
         seeds=len(plan.results),
-        found=tuple(found),
+        differences=tuple(findings),
         faults=faults,
     )
 
@@ -209,14 +209,14 @@ def document(validation: UetValidation) -> dict[str, Any]:
         "verdict": "fail" if validation.failed else "pass",
         "cases": [
             {
-                "case": each.case.label,
-                "verdict": each.verdict,
-                "reason": each.reason,
-                "flows": len(each.case.connections),
-                "seeds": each.seeds,
-                "differences": [str(one) for one in each.found[:10]],
-                "faults": list(each.faults),
+                "case": result.case.label,
+                "verdict": result.verdict,
+                "reason": result.reason,
+                "flows": len(result.case.connections),
+                "seeds": result.seeds,
+                "differences": [str(one) for one in result.differences[:10]],
+                "faults": list(result.faults),
             }
-            for each in validation.results
+            for result in validation.results
         ],
     }

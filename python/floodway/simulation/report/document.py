@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGEST", "Repeating", "Shown", "document"]
 
-#: Steps of loads and queues, the finest first; the first that keep the frames below the limit are taken.
+#: Steps of loads and queues, the finest first; the first that keep the frames below the limit are used.
 STEPS = (
     Steps(load=200, queue=250),
     Steps(load=100, queue=120),
@@ -53,7 +53,7 @@ class Shown:
     label, result, folder
         Its name in the page, the run, and its folder if it has one.
     flows
-        Those whose causes the page has.
+        The flows whose causes the page has.
     job
         The collective or iteration whose phases the page has; none without jobs.
     """
@@ -67,14 +67,14 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class Repeating:
-    """What runs a scenario again: for the causes of flows, and for the critical path of a job."""
+    """Functions that run a scenario again: for the causes of flows, and for the critical path of a job."""
 
     why: Callable[[Result, Sequence[str]], Sequence[Why]]
     path: Callable[[Result, str], CriticalPath]
 
 
 def document(title: str, runs: Sequence[Shown], repeating: Repeating) -> dict[str, Any]:
-    """Make the data of a page."""
+    """Return the data of a page."""
     return {"format": 1, "title": title, "runs": [_run(run, repeating) for run in runs]}
 
 
@@ -82,7 +82,7 @@ def _run(shown: Shown, repeating: Repeating) -> dict[str, Any]:
     result = shown.result
     network, grid = network_of(result), grid_of(result)
     frames = frames_of(grid, network.ports, network.rates_gbps)
-    found, lacks = whys_of(result, shown.flows, repeating.why)
+    whys, lacks = whys_of(result, shown.flows, repeating.why)
     path, lacking = path_of(result, shown.job, repeating.path)
     pauses = pauses_document(result, grid, frames, network.ports)
     states = states_document(result, frames, network.ports)
@@ -123,8 +123,8 @@ def _run(shown: Shown, repeating: Repeating) -> dict[str, Any]:
         "pauses": pauses,
         "states": states,
         "marks": marks_document(result, frames, network.ports),
-        "flows": flows_document(result, nodes, [own.flow_id for _, own in found]),
-        "why": [why_document(asked, own, ports) for asked, own in found],
+        "flows": flows_document(result, nodes, [why.flow_id for _, why in whys]),
+        "why": [why_document(flow, why, ports) for flow, why in whys],
         "jobs": jobs_document(result, path),
     }
     room = (LARGEST - len(json.dumps(rest))) * DATA_BYTES // TEXT_BYTES
@@ -147,7 +147,7 @@ def _frames(frames: Frames, *, room: int) -> dict[str, Any]:
 
 
 def _warnings(result: Result) -> Iterator[str]:
-    """Say what makes the run's numbers other than they seem; a page shows it at its top."""
+    """Yield warnings about the run's numbers, which a page shows at its top."""
     outcome = result.outcome
     if outcome.stopped in ("interrupted", "deadlock"):
         yield f"The run ended early, at {outcome.simulated_us:,.1f} us: {outcome.stopped}."
@@ -176,7 +176,7 @@ def _warnings(result: Result) -> Iterator[str]:
 
 
 def _notes(result: Result, network: Network, frames: Frames) -> Iterator[str]:
-    """Say what was not recorded, and how the rest is shown."""
+    """Yield notes on what the run did not record, and on how the page shows the rest."""
     recorded = int((frames.widths_us > 0).sum())
     if recorded < len(network.ports):
         yield (

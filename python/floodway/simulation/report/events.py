@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_PAUSES", "marks_document", "pauses_document", "states_document"]
 
-#: So many pauses are in a page; the longest where there are more.
+#: The most pauses in a page, which are the longest ones of a run.
 MOST_PAUSES = 40_000
 
 
@@ -63,28 +63,28 @@ def pauses_document(
             count=pl.len(),
         )
     )
-    kept = joined.sort("paused_us", descending=True, maintain_order=True).head(MOST_PAUSES)
-    kept = kept.sort("from_us", "object")
-    begins, ends, paused = (_ns(kept[name]) for name in ("from_us", "to_us", "paused_us"))
+    longest = joined.sort("paused_us", descending=True, maintain_order=True).head(MOST_PAUSES)
+    longest = longest.sort("from_us", "object")
+    begins, ends, paused = (_ns(longest[name]) for name in ("from_us", "to_us", "paused_us"))
     paused = np.where(np.abs(paused - (ends - begins)) <= 1, 0, paused + 1)
     narrow = "u16" if len(ports) < (1 << 16) - 1 else "u32"
     return {
-        "port": packed([number[name] for name in kept["object"]], narrow),
+        "port": packed([number[name] for name in longest["object"]], narrow),
         "from": packed(np.diff(begins, prepend=0), "u32"),
         "to": packed(ends - begins, "u32"),
-        "begins": packed(_steps(kept["begins"]) if len(spans) <= MOST_PAUSES else (), "u32"),
-        "count": packed(kept["count"].to_numpy(), "u32"),
+        "begins": packed(_steps(longest["begins"]) if len(spans) <= MOST_PAUSES else (), "u32"),
+        "count": packed(longest["count"].to_numpy(), "u32"),
         "paused": packed(paused, "u32"),
-        "cause": packed(_causes(kept, number), narrow),
+        "cause": packed(_causes(longest, number), narrow),
         "totals": _totals(spans, number),
         "recorded": len(spans),
-        "left_out": int(joined["count"].sum()) - int(kept["count"].sum()),
+        "left_out": int(joined["count"].sum()) - int(longest["count"].sum()),
         "near_us": near,
     }
 
 
 def paused_spans(result: Result, grid: Grid) -> pl.DataFrame:
-    """Return the pauses of a run with their causes, and how long each of them held.
+    """Return the pauses of a run with their causes and durations.
 
     The table of pauses has no row where a pause runs out. The series have the paused time of each bucket.
     Where a port was paused for less than its pauses last from frame to frame, some of them ran out: then
@@ -110,19 +110,19 @@ def paused_spans(result: Result, grid: Grid) -> pl.DataFrame:
     edges = np.append(0.0, np.cumsum(grid.spans_us))
     names = spans["object"].to_numpy()
     for port in outs:
-        own = np.flatnonzero(names == port)
-        begins, ends = (spans[name].to_numpy()[own] for name in ("from_us", "to_us"))
-        paused[own] = _shared(begins, ends, edges, grid.values["paused_us"][row[port]])
+        indices = np.flatnonzero(names == port)
+        begins, ends = (spans[name].to_numpy()[indices] for name in ("from_us", "to_us"))
+        paused[indices] = _shared(begins, ends, edges, grid.values["paused_us"][row[port]])
     return spans.with_columns(paused_us=pl.Series(paused))
 
 
 def _frame_by_frame(result: Result, pauses: pl.DataFrame, ports: Sequence[str]) -> pl.DataFrame:
     """Return the table of pauses, in which each pause of some ports ends where the next begins."""
-    named = port_names(result).filter(pl.col("object").is_in(list(ports)))
-    keys = {(node, link) for node, link, _ in named.iter_rows()}
+    names = port_names(result).filter(pl.col("object").is_in(list(ports)))
+    keys = {(node, link) for node, link, _ in names.iter_rows()}
     rows = pauses.with_row_index("row")
-    of = pl.struct(pl.col("node", "link").cast(pl.String))
-    mine = rows.filter(of.is_in([{"node": node, "link": link} for node, link in sorted(keys)]))
+    port_key = pl.struct(pl.col("node", "link").cast(pl.String))
+    mine = rows.filter(port_key.is_in([{"node": node, "link": link} for node, link in sorted(keys)]))
     before = pl.col("event").shift(1).over("node", "link", "class")
     again = mine.filter((pl.col("event").cast(pl.String) == "pause") & (before.cast(pl.String) == "pause"))
     ended = again.with_columns(event=pl.lit("resume").cast(rows.schema["event"]))
@@ -177,7 +177,7 @@ def _steps(begins: pl.Series) -> Values:
     """Return the ns from each begin to the next of the pauses that are shown as one, in their order."""
     if not len(begins):
         return np.zeros(0)
-    return np.concatenate([np.diff(_ns(own.sort())) for own in begins])
+    return np.concatenate([np.diff(_ns(group.sort())) for group in begins])
 
 
 def _causes(rows: pl.DataFrame, number: Mapping[str, int]) -> list[int]:
@@ -189,9 +189,9 @@ def states_document(result: Result, frames: Frames, ports: Sequence[str]) -> dic
     if result.signals is None:
         return None
     spans = state_spans(result)
-    found = set(spans["state"].drop_nulls().unique().to_list())
-    others = sorted(found.difference(BY_SEVERITY, QUIET))
-    names = [name for name in (*QUIET, *reversed((*BY_SEVERITY, *others))) if name in found]
+    present = set(spans["state"].drop_nulls().unique().to_list())
+    others = sorted(present.difference(BY_SEVERITY, QUIET))
+    names = [name for name in (*QUIET, *reversed((*BY_SEVERITY, *others))) if name in present]
     if not set(names).difference(QUIET):
         return None
     rank = {name: 0 if name in QUIET else index for index, name in enumerate(names, start=1)}
@@ -200,8 +200,8 @@ def states_document(result: Result, frames: Frames, ports: Sequence[str]) -> dic
     first = frames.frame_of(spans["from_us"].to_numpy())
     last = frames.frame_of(np.nextafter(spans["to_us"].to_numpy(), 0))
     for name, state, begin, end in zip(spans["object"], spans["state"], first, last, strict=True):
-        own = states[number[name], begin : end + 1]
-        np.maximum(own, rank[state], out=own)
+        cells = states[number[name], begin : end + 1]
+        np.maximum(cells, rank[state], out=cells)
     return {"names": ["", *names], "states": packed(states, "u8")}
 
 
@@ -212,8 +212,8 @@ def marks_document(result: Result, frames: Frames, ports: Sequence[str]) -> dict
     number = {port: index for index, port in enumerate(ports)}
     rows = signal_rows(result).filter(pl.col("event").is_in(["mark-ce", "mark-ue", "cnp"]))
     times = frames.frame_of(rows["time_ns"].to_numpy() / 1000)
-    own = rows.with_columns(frame=pl.Series(times), cnp=pl.col("event") == "cnp")
-    counts = own.group_by("object", "frame", "cnp").agg(count=pl.len()).sort("object", "frame", "cnp")
+    marks = rows.with_columns(frame=pl.Series(times), cnp=pl.col("event") == "cnp")
+    counts = marks.group_by("object", "frame", "cnp").agg(count=pl.len()).sort("object", "frame", "cnp")
     return {
         "port": packed([number[name] for name in counts["object"]], "u32"),
         "frame": packed(counts["frame"].to_numpy(), "u16"),

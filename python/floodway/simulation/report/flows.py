@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_FLOWS", "Chosen", "flows_document", "named_flow", "usual_flows", "why_document", "whys_of"]
 
-#: So many flows are in a page; of more, the slowest ones and every so-manyth of the rest.
+#: The most flows in a page; of a run with more, the slowest ones and an even sample of the others.
 MOST_FLOWS, SLOWEST = 20_000, 2_000
-#: So many flows have causes where none are named: that at p99, and the slowest of each workload.
+#: The most flows with causes by default: the one at p99, and the slowest of each workload.
 MOST_USUAL = 5
 
 
@@ -34,9 +34,9 @@ class Chosen:
     Attributes
     ----------
     flow
-        As `floodway why` takes it.
+        Its id or rank, in the forms of `floodway why`.
     short, title
-        What it is, for a button and in a sentence.
+        Its description, for a button and in a sentence.
     """
 
     flow: str
@@ -45,7 +45,7 @@ class Chosen:
 
 
 def named_flow(flow: str) -> Chosen:
-    """Return a flow that is asked for by its name or its rank."""
+    """Return the flow of a name or a rank."""
     if not is_rank(flow):
         return Chosen(flow=flow, short="", title="Causes")
     title = "The flow with the largest slowdown" if flow == "worst" else f"The flow at {flow} of slowdowns"
@@ -85,37 +85,37 @@ def flows_document(result: Result, nodes: Mapping[str, int], always: Sequence[st
     result
         The run.
     nodes
-        Numbers of nodes.
+        Numbers of the nodes, by name.
     always
-        Flows that are in the page in any case.
+        Ids of flows that are in the page in any case.
     """
     plain = result.flows.with_columns(pl.col("workload", "source", "destination", "flow_id").cast(pl.String))
-    kept = _kept(plain, always)
-    workloads = kept["workload"].unique(maintain_order=True).to_list()
+    shown = _sample(plain, always)
+    workloads = shown["workload"].unique(maintain_order=True).to_list()
     index = {name: number for number, name in enumerate(workloads)}
-    numbers = kept["flow_id"].str.extract(r"(\d+)$").cast(pl.UInt32, strict=False).fill_null(0)
+    numbers = shown["flow_id"].str.extract(r"(\d+)$").cast(pl.UInt32, strict=False).fill_null(0)
     regular = pl.format("{}:{}:{}", "workload", "source", numbers.alias("number"))
-    usual = bool((kept.select(regular).to_series() == kept["flow_id"]).all())
+    usual = bool((shown.select(regular).to_series() == shown["flow_id"]).all())
     return {
         "total": len(plain),
         "measured": int(plain["measured"].sum()),
         "unfinished": int((~plain["finished"]).sum()),
         "workloads": workloads,
-        "ids": None if usual else kept["flow_id"].to_list(),
+        "ids": None if usual else shown["flow_id"].to_list(),
         "number": packed(numbers.to_numpy(), "u32"),
-        "workload": packed([index[name] for name in kept["workload"]], "u16"),
-        "source": packed([nodes[name] for name in kept["source"]], "u32"),
-        "destination": packed([nodes[name] for name in kept["destination"]], "u32"),
-        "size": packed(kept["size_bytes"].to_numpy(), "f64"),
-        "left": packed((kept["size_bytes"] - kept["delivered_bytes"]).to_numpy(), "f64"),
-        "start": packed(kept["start_us"].to_numpy(), "f32"),
-        "fct": packed(_or_nan(kept["fct_us"]), "f32"),
-        "ideal": packed(_or_nan(kept["ideal_fct_us"]), "f32"),
-        "isMeasured": packed(kept["measured"].to_numpy(), "u8"),
+        "workload": packed([index[name] for name in shown["workload"]], "u16"),
+        "source": packed([nodes[name] for name in shown["source"]], "u32"),
+        "destination": packed([nodes[name] for name in shown["destination"]], "u32"),
+        "size": packed(shown["size_bytes"].to_numpy(), "f64"),
+        "left": packed((shown["size_bytes"] - shown["delivered_bytes"]).to_numpy(), "f64"),
+        "start": packed(shown["start_us"].to_numpy(), "f32"),
+        "fct": packed(_or_nan(shown["fct_us"]), "f32"),
+        "ideal": packed(_or_nan(shown["ideal_fct_us"]), "f32"),
+        "isMeasured": packed(shown["measured"].to_numpy(), "u8"),
     }
 
 
-def _kept(flows: pl.DataFrame, always: Sequence[str]) -> pl.DataFrame:
+def _sample(flows: pl.DataFrame, always: Sequence[str]) -> pl.DataFrame:
     """Take all flows, or the slowest and an even sample of the others, sorted by start."""
     ordered = flows.sort("start_us", "flow_id")
     if len(flows) <= MOST_FLOWS:
@@ -133,48 +133,48 @@ def _or_nan(column: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
 def whys_of(
     result: Result, flows: Sequence[Chosen], why: Callable[[Result, Sequence[str]], Sequence[Why]]
 ) -> tuple[list[tuple[Chosen, Why]], list[str]]:
-    """Divide the completion times of flows into their causes; say of which ones that cannot be done.
+    """Break down the completion times of flows into their causes, where that can be done.
 
     Parameters
     ----------
     result
         The run.
     flows
-        Which ones.
+        The flows.
     why
-        Runs the scenario again for several, by their ids.
+        Function that runs the scenario again and returns the breakdowns of flows by their ids.
 
     Returns
     -------
     list of tuple, list of str
-        Each flow with what was found, once; and reasons.
+        Each flow with its breakdown, once; and for the others, the reasons why they have none.
 
     Raises
     ------
     UnknownNameError
         If there is no such flow.
     """
-    wanted: dict[str, Chosen] = {}
+    finished: dict[str, Chosen] = {}
     lacks = []
     for flow in flows:
         try:
-            own = chosen(result.flows, flow.flow)
+            flow_id = chosen(result.flows, flow.flow)
         except UnknownNameError:
             raise
         except InputError as error:
             lacks.append(f"Causes of {flow.flow}: {error}.")
             continue
-        row = result.flows.row(by_predicate=pl.col("flow_id") == own, named=True)
+        row = result.flows.row(by_predicate=pl.col("flow_id") == flow_id, named=True)
         if row["finished"]:
-            wanted.setdefault(own, flow)
+            finished.setdefault(flow_id, flow)
         else:
             done = f"{row['delivered_bytes']:,} of {row['size_bytes']:,} bytes had arrived"
-            lacks.append(f"Causes of {own}: it was not complete when the run ended; {done}.")
-    found = why(result, list(wanted)) if wanted else []
-    return list(zip(wanted.values(), found, strict=True)), lacks
+            lacks.append(f"Causes of {flow_id}: it was not complete when the run ended; {done}.")
+    whys = why(result, list(finished)) if finished else []
+    return list(zip(finished.values(), whys, strict=True)), lacks
 
 
-def why_document(asked: Chosen, why: Why, ports: Mapping[str, int]) -> dict[str, Any]:
+def why_document(choice: Chosen, why: Why, ports: Mapping[str, int]) -> dict[str, Any]:
     """Write the causes of a flow's completion time; ports by their numbers, -1 for those of no link."""
 
     def number(port: str | None) -> int:
@@ -182,8 +182,8 @@ def why_document(asked: Chosen, why: Why, ports: Mapping[str, int]) -> dict[str,
 
     return {
         "flow": why.flow_id,
-        "asked": asked.short,
-        "title": asked.title,
+        "asked": choice.short,
+        "title": choice.title,
         "fctPs": str(why.fct_ps),
         "idealPs": str(why.ideal_fct_ps),
         "parts": [

@@ -23,19 +23,19 @@ MOST_ITERATIONS = 50
 
 
 def longest(result: Result) -> str | None:
-    """Name the iteration that took longest, or without computation the collective; none without jobs."""
+    """Return the name of the longest iteration, or without computation of the longest collective, if any."""
     computing = {row.workload for row in result.summary().iterations}
     targets = targets_of(result)
-    iterations = [own for own in targets if own.call is None and own.workload in computing]
-    found = iterations or [own for own in targets if own.call is not None]
-    most = max(found, key=lambda own: own.end_us - own.start_us, default=None)
+    iterations = [target for target in targets if target.call is None and target.workload in computing]
+    candidates = iterations or [target for target in targets if target.call is not None]
+    most = max(candidates, key=lambda target: target.end_us - target.start_us, default=None)
     return None if most is None else most.name
 
 
 def path_of(
     result: Result, name: str | None, path: Callable[[Result, str], CriticalPath]
 ) -> tuple[CriticalPath | None, list[str]]:
-    """Find the critical path of a collective or an iteration; say why that cannot be done."""
+    """Return the critical path of a collective or an iteration, or the reason why it has none."""
     if name is None:
         return None, []
     try:
@@ -56,7 +56,9 @@ def jobs_document(result: Result, path: CriticalPath | None) -> dict[str, Any] |
 
 
 def _iterations(result: Result) -> Iterator[dict[str, Any]]:
-    spans = {own.name: (own.start_us, own.end_us) for own in targets_of(result) if own.call is None}
+    spans = {
+        target.name: (target.start_us, target.end_us) for target in targets_of(result) if target.call is None
+    }
     for row in result.summary().iterations:
         span = spans.get(f"{row.workload}:iteration-{row.iteration}")
         if span is not None:

@@ -1,8 +1,8 @@
 """The network as a page draws it: nodes by site, tier and pod, links, and the ports at their ends.
 
 All of it follows from what a run's folder has: which nodes there are, the links between them, and their rates
-and delays. A long link joins sites; a tier is the distance to the nearest host; a pod is what stays together
-where the switches above it are taken away.
+and delays. A long link joins sites; a tier is the distance to the nearest host; a pod is a part of a site
+that stays connected without the switches above it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Link", "Network", "Node", "network_of"]
 LONG_US, TIMES_SHORTEST = 5.0, 4.0
 #: Switches of this tier and above join pods.
 ABOVE_PODS = 3
-#: Pods that share this part of a site are no pods: switches below are taken away, too.
+#: The largest share of a site's nodes that a pod can have; larger ones are divided at the tier below.
 MOST_OF_SITE = 0.5
 
 
@@ -61,9 +61,9 @@ class Network:
     ports
         Names, `link: from>to`, sorted by link; two for each link.
     port_nodes, port_links
-        Of each port, the number of its node and of its link.
+        Numbers of each port's node and link.
     rates_gbps
-        Of each port; 0 where the scenario's record does not say.
+        Rate of each port, in Gbit/s; 0 where the scenario's record has none.
     """
 
     nodes: tuple[Node, ...]
@@ -85,19 +85,19 @@ class _Graph:
 
     def distances(self, starts: Iterable[str]) -> dict[str, int]:
         """Return the number of links from the nearest start to each node that can be reached."""
-        found = dict.fromkeys(starts, 0)
-        waiting = deque(found)
+        links = dict.fromkeys(starts, 0)
+        waiting = deque(links)
         while waiting:
-            here = waiting.popleft()
-            for other in self.beside[here]:
-                if other not in found:
-                    found[other] = found[here] + 1
+            node = waiting.popleft()
+            for other in self.beside[node]:
+                if other not in links:
+                    links[other] = links[node] + 1
                     waiting.append(other)
-        return found
+        return links
 
     def parts(self, nodes: Sequence[str]) -> list[list[str]]:
         """Divide nodes into those that are joined by links among them."""
-        left, found = dict.fromkeys(nodes), []
+        left, parts = dict.fromkeys(nodes), []
         while left:
             start = next(iter(left))
             del left[start]
@@ -108,14 +108,14 @@ class _Graph:
                         del left[other]
                         part.append(other)
                         waiting.append(other)
-            found.append(sorted(part, key=natural))
-        return found
+            parts.append(sorted(part, key=natural))
+        return parts
 
 
 def network_of(result: Result) -> Network:
     """Find the nodes, links and ports of a run."""
-    named = port_names(result)
-    ports = sorted(named["object"].to_list(), key=natural)
+    port_table = port_names(result)
+    ports = sorted(port_table["object"].to_list(), key=natural)
     names = sorted({ends_of(port)[1] for port in ports}, key=natural)
     delays = dict(zip(ports, delays_us(result, ports), strict=True))
     by_link: dict[str, str] = {}
@@ -169,17 +169,17 @@ def _kinds(result: Result, names: Sequence[str], ends: Mapping[str, tuple[str, .
 
 
 def _nodes(sites: Sequence[Sequence[str]], kinds: Mapping[str, str], graph: _Graph) -> list[Node]:
-    found: list[Node] = []
+    nodes: list[Node] = []
     pods = 0
-    for site, own in enumerate(sites):
-        hosts = [name for name in own if kinds[name] == "host"]
+    for site, members in enumerate(sites):
+        hosts = [name for name in members if kinds[name] == "host"]
         # A site without hosts has switches alone.
-        nearest = graph.distances(hosts or own[:1])
+        nearest = graph.distances(hosts or members[:1])
         tiers = nearest if hosts else {name: tier + 1 for name, tier in nearest.items()}
-        own_pods = _pods(own, tiers, graph)
+        own_pods = _pods(members, tiers, graph)
         of_pod = {name: pods + index for index, pod in enumerate(own_pods) for name in pod}
         pods += len(own_pods)
-        found += [
+        nodes += [
             Node(
                 name=name,
                 kind=kinds[name],
@@ -187,13 +187,13 @@ def _nodes(sites: Sequence[Sequence[str]], kinds: Mapping[str, str], graph: _Gra
                 tier=tiers.get(name, 0),
                 pod=of_pod.get(name, -1),
             )
-            for name in own
+            for name in members
         ]
-    return found
+    return nodes
 
 
 def _pods(site: Sequence[str], tiers: Mapping[str, int], graph: _Graph) -> list[list[str]]:
-    """Find the pods of a site: what is left in one piece below the switches that join all of it."""
+    """Find the pods of a site: its connected parts without the switches that join all of it."""
     highest = max(tiers.values(), default=0)
     for above in range(min(ABOVE_PODS, highest), 1, -1):
         below = [name for name in site if tiers.get(name, 0) < above]

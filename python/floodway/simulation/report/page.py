@@ -1,4 +1,4 @@
-"""The page of runs: one self-contained file, which asks for nothing from anywhere."""
+"""The page of runs: one self-contained file that loads nothing else."""
 
 from __future__ import annotations
 
@@ -37,6 +37,11 @@ class Page:
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the page; an existing file is replaced.
+
+        Parameters
+        ----------
+        file
+            The file to write.
 
         Raises
         ------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_RUNS", "report"]
 
-#: More runs side by side are not readable.
+#: The most runs of a page: more are not readable side by side.
 MOST_RUNS = 4
 
 
@@ -40,7 +40,7 @@ def report(  # noqa: PLR0913 (what a caller may choose)
     results
         The runs by their labels, four at most; they are side by side, under one slider of time.
     title
-        What is above. By default the names of the scenarios.
+        The heading of the page; by default the names of the scenarios.
     flows
         Flows whose completion times are divided into their causes, as `floodway why` takes them; by default
         the one at p99 of slowdowns, and the slowest of each workload, five at most. The run is repeated once
@@ -48,11 +48,11 @@ def report(  # noqa: PLR0913 (what a caller may choose)
     folders
         Folders of runs by label; the page names them in commands.
     why
-        What does that; by default `floodway.simulation.why.take_each_apart`.
+        Function that breaks down the completion times; by default `floodway.simulation.why.take_each_apart`.
     path
-        What finds the critical path of the longest iteration or collective of a run with jobs, whose phases
-        the page has; by default `floodway.simulation.critical_path.find_path`. The run is repeated twice for
-        it.
+        Function that finds the critical path of the longest iteration or collective of a run with jobs, whose
+        phases the page has; by default `floodway.simulation.critical_path.find_path`. The run is repeated
+        twice for it.
 
     Raises
     ------

@@ -35,7 +35,7 @@ class Steps:
 
 @dataclass(frozen=True, kw_only=True)
 class Frames:
-    """What ports did, frame by frame.
+    """Loads, queues and pauses of ports, frame by frame.
 
     Attributes
     ----------
@@ -70,12 +70,12 @@ class Frames:
 
     def frame_of(self, times_us: Values) -> np.ndarray[Any, np.dtype[np.intp]]:
         """Return the frame of each time."""
-        found = np.searchsorted(self.edges_us, times_us, side="right") - 1
-        return np.clip(found, 0, max(self.count - 1, 0)).astype(np.intp)
+        indices = np.searchsorted(self.edges_us, times_us, side="right") - 1
+        return np.clip(indices, 0, max(self.count - 1, 0)).astype(np.intp)
 
     def packed_bytes(self, steps: Steps) -> int:
         """Estimate the size of the frames in the page, by a quick compression that is a little worse."""
-        packs = (zlib.compress(each.tobytes(), 1) for each in self._columns(steps).values())
+        packs = (zlib.compress(column.tobytes(), 1) for column in self._columns(steps).values())
         return sum(map(len, packs)) * 4 // 3
 
     def _columns(self, steps: Steps) -> dict[str, Bytes]:
@@ -130,20 +130,20 @@ def frames_of(grid: Grid, ports: Sequence[str], rates_gbps: Sequence[float]) -> 
     starts = np.arange(0, max(grid.buckets, 1), together)
     row = {port: index for index, port in enumerate(grid.ports)}
     order = np.array([row.get(port, -1) for port in ports], dtype=np.intp)
-    known = order >= 0
+    has_series = order >= 0
     spans = grid.spans_us if grid.buckets else np.ones(1)
     edges = np.append(np.append(0, np.cumsum(spans))[starts], spans.sum())
 
     def taken(metric: str) -> Values:
         values = np.zeros((len(ports), len(spans)))
         if grid.buckets:
-            values[known] = grid.values[metric][order[known]]
+            values[has_series] = grid.values[metric][order[has_series]]
         return values
 
     rates = np.array([rate or np.inf for rate in rates_gbps])[:, None]
     sent, lengths = taken("tx_bytes") * 8e-3 / rates, np.add.reduceat(spans, starts)
     widths = np.zeros(len(ports))
-    widths[known] = grid.widths_us[order[known]]
+    widths[has_series] = grid.widths_us[order[has_series]]
     return Frames(
         edges_us=edges,
         buckets=together,

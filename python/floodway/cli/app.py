@@ -45,8 +45,8 @@ class Plans(Verbs):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the command that plans a link before arguments that name none."""
-        named = args[:1] and args[0] in self.DEFINITIONS
-        return super().parse_args(ctx, args if named else ["link", *args])
+        is_named = args[:1] and args[0] in self.DEFINITIONS
+        return super().parse_args(ctx, args if is_named else ["link", *args])
 
 
 class Imports(Verbs):

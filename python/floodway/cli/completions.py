@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import click
 
-__all__ = ["beginning", "chips", "mixes", "named", "planned_flow_controls"]
+__all__ = ["beginning", "chips", "explained_names", "mixes", "planned_flow_controls"]
 
 # Each imports what it needs when a shell asks: the commands themselves take no longer to start.
 
@@ -35,7 +35,7 @@ def planned_flow_controls(_: click.Context, __: click.Parameter, incomplete: str
     return beginning(incomplete, FLOW_CONTROLS)
 
 
-def named(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+def explained_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return what `floodway explain` knows that begins so."""
     from floodway.cli.catalog import known_names  # noqa: PLC0415
 

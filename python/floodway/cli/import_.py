@@ -71,8 +71,8 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
         else:
             kind, table = pair(job.topology, option="--topology", form="KIND={...}, or a file that is there")
             topology = f"{kind} = {table}"
-        for option, given in (("--rate", job.rate), ("--delay", job.delay)):
-            if given is not None:
+        for option, value in (("--rate", job.rate), ("--delay", job.delay)):
+            if value is not None:
                 raise click.BadParameter("--topology has rates and delays of its own", param_hint=option)
     keys = [pair(key, option="--trace", form="KEY=VALUE") for key in job.keys]
     return _written(

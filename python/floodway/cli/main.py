@@ -154,13 +154,13 @@ def _usage(error: click.ClickException) -> str:
     return f"{message[:1].lower()}{message[1:]}{hint}"
 
 
-def _unknown(what: str, given: str, possible: Sequence[str] | None) -> str:
+def _unknown(kind: str, name: str, possible: Sequence[str] | None) -> str:
     hint = f"; did you mean {possible[0]}?" if possible else ""
-    return f"no such {what} {given}{hint}"
+    return f"no such {kind} {name}{hint}"
 
 
 def _hint(message: str) -> str:
     """Return the nearest of the choices that a fault names, where there is one."""
-    found = re.search(r"'([^']*)' is not one of ('[^']*'(?:, '[^']*')*)", message)
-    near = found and nearest(found[1], re.findall(r"'([^']*)'", found[2]))
+    match = re.search(r"'([^']*)' is not one of ('[^']*'(?:, '[^']*')*)", message)
+    near = match and nearest(match[1], re.findall(r"'([^']*)'", match[2]))
     return f"; did you mean {near!r}?" if near else ""

@@ -97,7 +97,7 @@ def formats_of(text: str | None) -> tuple[Format, ...]:
     """Read `--format`: one or several, apart by commas."""
     names = _apart(text) if text is not None else []
     for name in names:
-        _refuse_unknown(name, what="a format", allowed=FORMATS, option="--format")
+        _refuse_unknown(name, kind="a format", allowed=FORMATS, option="--format")
     if text is not None and not names:
         raise click.BadParameter(f"no format is given; allowed: {', '.join(FORMATS)}", param_hint="--format")
     return cast("tuple[Format, ...]", tuple(dict.fromkeys(names)))
@@ -109,17 +109,17 @@ def axes_of(text: str | None) -> tuple[Literal["x", "y"], ...] | None:
         return None
     names = [] if text.strip() == "none" else _apart(text)
     for name in names:
-        _refuse_unknown(name, what="an axis", allowed=("x", "y", "none"), option="--log")
+        _refuse_unknown(name, kind="an axis", allowed=("x", "y", "none"), option="--log")
     if "none" in names or (not names and text.strip() != "none"):
         raise click.BadParameter(f"{text!r} is not a list of axes such as x,y, nor none", param_hint="--log")
     return cast("tuple[Literal['x', 'y'], ...]", tuple(dict.fromkeys(names)))
 
 
 def _apart(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _refuse_unknown(name: str, *, what: str, allowed: tuple[str, ...], option: str) -> None:
+def _refuse_unknown(name: str, *, kind: str, allowed: tuple[str, ...], option: str) -> None:
     if name not in allowed:
-        message, _ = not_a_choice(name, what=what, allowed=allowed)
+        message, _ = not_a_choice(name, what=kind, allowed=allowed)
         raise click.BadParameter(message, param_hint=option)

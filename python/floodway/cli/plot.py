@@ -94,18 +94,18 @@ def plot(request: Request) -> int:
         request.sizes.all()
     files = _files(request)
     refuse_taken(files, force=request.force)
-    found = _labelled(_found(request), request.labels)
-    sources = found.sources
+    inputs = _labelled(_inputs(request), request.labels)
+    sources = inputs.sources
     with request.pictures.look():
-        drawing = _drawn(request, found)
+        drawing = _drawn(request, inputs)
     if not request.quiet:
-        for warning in (*_warnings(request, sources), *_of_measured(found)):
+        for warning in (*_warnings(request, sources), *_of_measured(inputs)):
             echo(f"warning: {warning}", err=True)
     save(drawing, files, force=request.force)
-    if found.documents:
+    if inputs.documents:
         from floodway.cli.show_document import print_answer  # noqa: PLC0415 (of sweeps alone)
 
-        for document in found.documents:
+        for document in inputs.documents:
             print_answer(document, json_=request.json, quiet=False, full=request.full)
     if not (request.quiet or request.json):
         for file in files:
@@ -114,7 +114,7 @@ def plot(request: Request) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Found:
+class _Inputs:
     """What is drawn: results, and tables of nccl-tests; and the bandwidths of sweeps."""
 
     sources: Sequence[Source]
@@ -122,21 +122,21 @@ class _Found:
     documents: Sequence[Document] = ()
 
 
-def _labelled(found: _Found, labels: Sequence[str]) -> _Found:
+def _labelled(inputs: _Inputs, labels: Sequence[str]) -> _Inputs:
     """Name the results as `--label` does, if it is given."""
     if not labels:
-        return found
-    names = [source.label for source in found.sources]
+        return inputs
+    names = [source.label for source in inputs.sources]
     if len(labels) != len(names) or len(set(labels)) != len(labels):
         message = (
             f"{counted(len(labels), 'name')} for {', '.join(names)}: one is needed for each, all different"
         )
         raise click.BadParameter(message, param_hint="--label")
-    named = (replace(own, label=label) for own, label in zip(found.sources, labels, strict=True))
-    return replace(found, sources=tuple(named))
+    relabelled = (replace(source, label=label) for source, label in zip(inputs.sources, labels, strict=True))
+    return replace(inputs, sources=tuple(relabelled))
 
 
-def _found(request: Request) -> _Found:
+def _inputs(request: Request) -> _Inputs:
     """Read the folders; of bus bandwidth also run scenarios, and read logs of nccl-tests."""
     from floodway.plot import sources_of  # noqa: PLC0415 (as above)
 
@@ -153,15 +153,15 @@ def _found(request: Request) -> _Found:
         ("--full", request.full),
         ("--json", request.json),
     )
-    for option, given in of_sweeps:
-        if given and not scenarios:
+    for option, is_set in of_sweeps:
+        if is_set and not scenarios:
             message = "it is for scenarios, FILE.toml in place of DIR, whose collective is run in these sizes"
             raise click.BadParameter(message, param_hint=option)
     if scenarios and request.sizes is None:
         message = f"give the sizes in which the collective of {scenarios[0]} is run: -b 8 -e 128M -f 2"
         raise click.BadParameter(message, param_hint="-b")
     if not files:
-        return _Found(sources=sources_of(folders))
+        return _Inputs(sources=sources_of(folders))
     from floodway.cli.sweep import sweep  # noqa: PLC0415 (as above)
     from floodway.results.nccl_tests import read_log  # noqa: PLC0415 (as above)
 
@@ -178,12 +178,12 @@ def _found(request: Request) -> _Found:
         )
         sources.append(source)
         documents += [] if document is None else [document]
-    return _Found(sources=sources, measured=measured, documents=documents)
+    return _Inputs(sources=sources, measured=measured, documents=documents)
 
 
 def _refuse_unused(request: Request) -> None:
     """Refuse options that mean nothing for the kind of picture, rather than ignore them."""
-    given = {
+    is_set = {
         "--workload": request.workloads,
         "--metric": request.metric is not None,
         "--object": request.objects,
@@ -200,7 +200,7 @@ def _refuse_unused(request: Request) -> None:
         "--json": request.json,
     }
     for option, kinds in OPTIONS.items():
-        if given[option] and request.kind not in kinds:
+        if is_set[option] and request.kind not in kinds:
             message = f"does not apply to {request.kind}; only to {_listed(kinds)}"
             raise click.BadParameter(message, param_hint=option)
 
@@ -236,7 +236,7 @@ def _files(request: Request) -> list[Path]:
         metric = request.metric or METRICS.get(request.kind)
         name = request.kind if metric is None else f"{request.kind}-{metric}"
         folder = out or _default_out(request)
-        pictures = [folder / f"{name}.{each}" for each in formats or ("png",)]
+        pictures = [folder / f"{name}.{ending}" for ending in formats or ("png",)]
     data = pictures[0].with_suffix(".csv")
     return [data] if request.csv else [*pictures, data]
 
@@ -252,12 +252,12 @@ def _default_out(request: Request) -> Path:
     return Path("out", "plot", *folder_names([" ".join(map(str, labels))]))
 
 
-def _drawn(request: Request, found: _Found) -> Drawing:
+def _drawn(request: Request, inputs: _Inputs) -> Drawing:
     if request.kind != "busbw":
-        return _drawn_of(request, found.sources)
+        return _drawn_of(request, inputs.sources)
     from floodway.plot import busbw  # noqa: PLC0415 (as above)
 
-    return busbw(found.sources, measured=found.measured, workloads=request.workloads)
+    return busbw(inputs.sources, measured=inputs.measured, workloads=request.workloads)
 
 
 def _drawn_of(request: Request, sources: Sequence[Source]) -> Drawing:
@@ -319,22 +319,22 @@ def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
             yield f"{source.label}, seed {result.run.seed}: the run ended early: {result.outcome.stopped}"
 
 
-def _of_measured(found: _Found) -> Iterator[str]:
+def _of_measured(inputs: _Inputs) -> Iterator[str]:
     """Print where a log of nccl-tests is cut, or of something else than what is drawn beside it."""
     from floodway.results.nccl_tests import UNKNOWN  # noqa: PLC0415 (as above)
 
-    simulated = [result.collectives for source in found.sources for result in source.results]
+    simulated = [result.collectives for source in inputs.sources for result in source.results]
     tables = [table for table in simulated if table is not None]
     kinds = {str(kind) for table in tables for kind in table["kind"].unique()}
     ranks = {int(count) for table in tables for count in table["ranks"].unique()}
-    for measured in found.measured:
+    for measured in inputs.measured:
         if not measured.is_whole:
             yield f"{measured.label}: the log has no average at its end; it may be cut"
         kind, count = measured.kind, measured.data["ranks"][0]
         if kinds and kind not in {UNKNOWN, *kinds}:
             yield f"{measured.label} is of {kind}, and what is drawn beside it of {', '.join(sorted(kinds))}"
         if ranks and count is not None and count not in ranks:
-            others = ", ".join(f"{each:,}" for each in sorted(ranks))
+            others = ", ".join(f"{other:,}" for other in sorted(ranks))
             yield f"{measured.label} has {counted(count, 'rank')}, and what is drawn beside it {others}"
 
 

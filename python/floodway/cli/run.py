@@ -204,12 +204,12 @@ def _write_page(request: Request, scenario: floodway.Scenario, result: Result, f
     from floodway.simulation.report import report  # noqa: PLC0415
     from floodway.simulation.why import Why, take_each_apart  # noqa: PLC0415
 
-    def why(of: Result, flows: Sequence[str]) -> Sequence[Why]:
+    def why(run_result: Result, flows: Sequence[str]) -> Sequence[Why]:
         with Watch(scenario, quiet=request.quiet) as watch:
-            return take_each_apart(of, flows, scenario=scenario, on_progress=watch.update)
+            return take_each_apart(run_result, flows, scenario=scenario, on_progress=watch.update)
 
-    def path(of: Result, name: str) -> CriticalPath:
-        return watched_path(of, name, quiet=request.quiet, scenario=scenario)
+    def path(run_result: Result, name: str) -> CriticalPath:
+        return watched_path(run_result, name, quiet=request.quiet, scenario=scenario)
 
     text = report({folder.name: result}, folders={folder.name: folder}, why=why, path=path)
     try:
@@ -234,8 +234,8 @@ def _exporting(request: Request, scenario: floodway.Scenario) -> Exporting | Non
 
 def _print_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> None:
     """Print at once that a run has fewer threads than requested, and that threads or memory are forced."""
-    asked = request.threads or threads_asked(scenario)
-    for warning in plan_warnings(plan, asked=asked, force_memory=request.force_memory):
+    requested = request.threads or threads_asked(scenario)
+    for warning in plan_warnings(plan, requested=requested, force_memory=request.force_memory):
         echo(f"warning: {warning}", err=True)
 
 
@@ -279,9 +279,9 @@ def _full_tables(outcome: Outcome) -> Iterator[str]:
         ("shares", outcome.shares_beyond, "shares of flows"),
         ("operations", outcome.operations_beyond, "operations"),
     )
-    for table, beyond, what in full:
+    for table, beyond, rows in full:
         if beyond:
-            yield f"the table of {table} is full: {beyond} more {what} have no row"
+            yield f"the table of {table} is full: {beyond} more {rows} have no row"
 
 
 def _scenario(request: Request) -> floodway.Scenario:
@@ -314,11 +314,11 @@ def _print(request: Request, result: Result, out: Path) -> None:
 
 def _verdict(request: Request, outcome: Outcome) -> int:
     """Say on stderr what makes the run a failure, and return the exit code."""
-    found = failures(outcome, strict=request.strict)
-    for failure in found:
+    faults = failures(outcome, strict=request.strict)
+    for failure in faults:
         echo(f"error: {failure}", err=True)
     if outcome.stopped == "interrupted":
         at = f"{outcome.simulated_us:,.1f} us of simulated time"
         echo(f"interrupted at {at}; what was complete by then is written", err=True)
         return INTERRUPTED
-    return FAILED if found else DONE
+    return FAILED if faults else DONE

@@ -83,15 +83,15 @@ def show_table(console: Terminal, table: DocumentTable) -> None:
 
 def _rich(table: DocumentTable) -> Table:
     """Make what the terminal shows of a table."""
-    made = Table(
+    shown = Table(
         title=table.title or None, title_justify="left", title_style="bold", box=box.SIMPLE, pad_edge=False
     )
     for number, head in enumerate(table.columns):
         words = table.is_words(number)
-        made.add_column(_text(cell_of(head)), justify="left" if words else "right", overflow="fold")
+        shown.add_column(_text(cell_of(head)), justify="left" if words else "right", overflow="fold")
     for row in table.rows:
-        made.add_row(*(Text(_text(cell), style=STYLES[cell.tone]) for cell in map(cell_of, row)))
-    return made
+        shown.add_row(*(Text(_text(cell), style=STYLES[cell.tone]) for cell in map(cell_of, row)))
+    return shown
 
 
 def _section(console: Terminal, section: Section) -> None:

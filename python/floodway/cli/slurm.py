@@ -60,14 +60,14 @@ exec {command} --jobs {jobs} --quiet --shard {SHARD}
 def _work(plans: Sequence[tuple[Plan, Path]], *, jobs: int) -> tuple[int, float | None]:
     """Return how many runs are missing, and the minutes that they take; none where that is not known."""
     missing, total = 0, 0.0
-    known = True
+    is_known = True
     for plan, out in plans:
         states = states_of(plan, out)
         missing += sum(state != "done" for state in states.values())
         minutes = expected_minutes(plan, out, states=states, jobs=jobs)
-        known = known and minutes is not None
+        is_known = is_known and minutes is not None
         total += minutes or 0
-    return missing, total if known else None
+    return missing, total if is_known else None
 
 
 def _command() -> str:
@@ -79,10 +79,10 @@ def _command() -> str:
         else [os.fspath(program.resolve())]
     )
     words = iter(sys.argv[1:])
-    kept = []
+    arguments = []
     for word in words:
         if word == "--jobs":
             next(words, None)
         elif word not in {"--slurm", "--quiet"} and not word.startswith("--jobs="):
-            kept.append(word)
-    return shlex.join([*called, *kept])
+            arguments.append(word)
+    return shlex.join([*called, *arguments])

@@ -50,8 +50,8 @@ class Verbs(click.Group):
 def _definition(name: str, module: str | None) -> click.Command:
     """Import a command."""
     if module is not None:
-        found: click.Command = import_module(f"floodway.cli.commands.{module}").command
-        return found
+        command: click.Command = import_module(f"floodway.cli.commands.{module}").command
+        return command
     from floodway.common.laboratory import COMMANDS, laboratory, lacks  # noqa: PLC0415 (of few commands)
 
     def refuse(*_: object, **__: object) -> None:

@@ -37,10 +37,10 @@ def verify(folders: Sequence[Path], *, quiet: bool, json_: bool, full: bool) -> 
 
 
 def _runs_of(folder: Path) -> list[Verified]:
-    found = list(verified_all(folder))
-    if not found:
+    runs = list(verified_all(folder))
+    if not runs:
         raise OutputError(str(folder), "holds no run that has ended")
-    return found
+    return runs
 
 
 def _is_unchanged(run: Verified) -> bool:
@@ -75,8 +75,8 @@ def _answer(runs: Sequence[Verified], changed: Sequence[Verified]) -> str:
     if changed:
         return f"Of {counted(len(runs), 'run')}, {len(changed):,} changed or cannot be verified."
     size = size_text(sum(run.bytes for run in runs))
-    which = "The run is" if len(runs) == 1 else f"All {len(runs):,} runs are"
-    return f"{which} unchanged: {counted(sum(run.files for run in runs), 'file')}, {size}."
+    subject = "The run is" if len(runs) == 1 else f"All {len(runs):,} runs are"
+    return f"{subject} unchanged: {counted(sum(run.files for run in runs), 'file')}, {size}."
 
 
 def _left_out(by_folder: Mapping[Path, object]) -> Iterator[str]:

@@ -201,7 +201,7 @@ class WatchAll:
             if run.progress is not None:
                 self._take_snapshot(number, run, run.progress)
             if run.wall_s is not None or run.failed:
-                self._end(number, run, of=len(runs))
+                self._end(number, run, total=len(runs))
         if self._bar is not None:
             self._show_all(self._bar, runs)
         elif self._lines.due():
@@ -218,13 +218,13 @@ class WatchAll:
                 self._row(self._bar, number, run.label), completed=pace.share(), state=pace.brief()
             )
 
-    def _end(self, number: int, run: Watched, *, of: int) -> None:
+    def _end(self, number: int, run: Watched, *, total: int) -> None:
         self._ended.add(number)
         if run.failed:
             self._failed.add(number)
         if self._bar is not None:
             state = "failed" if run.failed else f"done in {run.wall_s or 0.0:.1f} s"
-            visible = of <= MOST_SHOWN_ENDED
+            visible = total <= MOST_SHOWN_ENDED
             self._bar.update(
                 self._row(self._bar, number, run.label), completed=1.0, state=state, visible=visible
             )
@@ -244,13 +244,13 @@ class WatchAll:
 
     def _line(self, runs: Sequence[Watched]) -> str:
         under_way = [number for number in self._paces if number not in self._ended]
-        named = [
+        paces = [
             f"{runs[number].label} {self._paces[number].share() * 100:.0f} %"
             for number in under_way[:MOST_IN_LINE]
         ]
-        more = len(under_way) - len(named)
-        named += [f"{more} more"] if more else []
-        return "; ".join([self._count(runs), *([", ".join(named)] if named else []), self._left(runs)])
+        more = len(under_way) - len(paces)
+        paces += [f"{more} more"] if more else []
+        return "; ".join([self._count(runs), *([", ".join(paces)] if paces else []), self._left(runs)])
 
     def _count(self, runs: Sequence[Watched]) -> str:
         failed = f", {len(self._failed)} failed" if self._failed else ""

@@ -27,14 +27,14 @@ def skips_of(result: Result, name: str) -> Document | None:
     InputError
         If the run does not say it: its job has one iteration, or it was run with `--no-skip`.
     """
-    job, asked, rest = name.rpartition(ASKED)
-    if not asked or rest:
+    job, suffix, rest = name.rpartition(ASKED)
+    if not suffix or rest:
         return None
     outcome = result.outcome
-    jobs = [each.workload for each in outcome.jobs]
+    jobs = [row.workload for row in outcome.jobs]
     if job not in jobs:
-        known = f"the run has {', '.join(jobs)}" if jobs else "the run has none"
-        raise UnknownNameError(f"{job!r} is no job: {known}", key="name", given=name)
+        jobs_text = f"the run has {', '.join(jobs)}" if jobs else "the run has none"
+        raise UnknownNameError(f"{job!r} is no job: {jobs_text}", key="name", given=name)
     document = _document(outcome, job)
     if document is None:
         message = (
@@ -54,8 +54,8 @@ def _document(outcome: Outcome, job: str) -> Document | None:
     if not_skipped is None or not_skipped.workload != job:
         return None
     rows = tuple(
-        (each.parts, f"{each.differing:,} of {each.of:,}", each.first, each.field, each.before, each.now)
-        for each in not_skipped.differences
+        (row.parts, f"{row.differing:,} of {row.of:,}", row.first, row.field, row.before, row.now)
+        for row in not_skipped.differences
     )
     looked = f"the state of the network was compared {not_skipped.looks:,} times with earlier ones"
     notes = ("before and now: the last two comparisons; times count from them",) if rows else ()

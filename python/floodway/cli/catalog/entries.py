@@ -58,13 +58,15 @@ def find(name: str) -> tuple[Entry, ...]:
         If there is none; the error has the nearest name.
     """
     folded = name.casefold()
-    found = tuple(entry for entry in entries() if folded in (entry.name, entry.full_name, entry.slot))
-    found = found or tuple(entry for entry in chips() if folded in _spellings(entry))
-    if not found and folded in (spelled for paper in paper_names() for spelled in (paper, f"paper.{paper}")):
-        found = tuple(entry for entry in paper_entries() if folded in _spellings(entry))
-    found = found or tuple(_term(term) for term in terms() if folded in map(str.casefold, term.names))
-    if found:
-        return found
+    matches = tuple(entry for entry in entries() if folded in (entry.name, entry.full_name, entry.slot))
+    matches = matches or tuple(entry for entry in chips() if folded in _spellings(entry))
+    if not matches and folded in (
+        spelled for paper in paper_names() for spelled in (paper, f"paper.{paper}")
+    ):
+        matches = tuple(entry for entry in paper_entries() if folded in _spellings(entry))
+    matches = matches or tuple(_term(term) for term in terms() if folded in map(str.casefold, term.names))
+    if matches:
+        return matches
     near = nearest(name, known_names())
     hint = f"; did you mean {near!r}?" if near else ""
     text = f"{name!r} is not a mechanism, topology, workload, model, chip, paper or term{hint}"
@@ -73,10 +75,10 @@ def find(name: str) -> tuple[Entry, ...]:
 
 def known_names() -> tuple[str, ...]:
     """Return every name that `find` knows."""
-    known = (*entries(), *chips())
-    named = [name for entry in known for name in (entry.name, entry.full_name, *entry.other_names)]
+    catalog = (*entries(), *chips())
+    names = [name for entry in catalog for name in (entry.name, entry.full_name, *entry.other_names)]
     papers = [f"paper.{paper}" for paper in paper_names()]
-    return (*named, *papers, *(spelling for term in terms() for spelling in term.names))
+    return (*names, *papers, *(spelling for term in terms() for spelling in term.names))
 
 
 def _spellings(entry: Entry) -> tuple[str, ...]:
@@ -85,13 +87,13 @@ def _spellings(entry: Entry) -> tuple[str, ...]:
 
 @cache
 def _catalog() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads(_floodway.catalog_json())
-    return found
+    catalog: Mapping[str, Any] = json.loads(_floodway.catalog_json())
+    return catalog
 
 
 def _mechanism(grammar: Grammar, entry: Mapping[str, str]) -> Entry:
     summary, sections = _head(entry["head"])
-    known = Entry(
+    mechanism = Entry(
         kind="mechanism",
         name=entry["name"],
         slot=entry["slot"],
@@ -99,9 +101,14 @@ def _mechanism(grammar: Grammar, entry: Mapping[str, str]) -> Entry:
         sections=sections,
         **parameters_of(grammar, entry["definition"]),
     )
-    meanings = meanings_of(known.full_name)
-    meant = (replace(each, text=meanings.get(each.key, each.text)) for each in known.parameters)
-    return replace(known, parameters=tuple(meant)) if meanings else known
+    meanings = meanings_of(mechanism.full_name)
+    if not meanings:
+        return mechanism
+    explained = (
+        replace(parameter, text=meanings.get(parameter.key, parameter.text))
+        for parameter in mechanism.parameters
+    )
+    return replace(mechanism, parameters=tuple(explained))
 
 
 def _topologies(grammar: Grammar, heads: Mapping[str, str]) -> Iterator[Entry]:

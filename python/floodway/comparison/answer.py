@@ -82,7 +82,7 @@ def more(comparison: Comparison) -> Iterator[str]:
     if len(comparison.labels) == 2 and loaded is not None and loaded is not headline(comparison):  # noqa: PLR2004
         cell = loaded.cells[1]
         if cell.apart and not rounds_to_zero(cell) and comparison.link is not None:
-            values = [reading(loaded.key, each.mean or 0.0) for each in (cell, loaded.cells[0])]
+            values = [reading(loaded.key, side.mean or 0.0) for side in (cell, loaded.cells[0])]
             title = comparison.link.title
             title = title[:1].upper() + title[1:]
             yield f"{title} carries {values[0]} instead of {values[1]} while loaded{_evidence(cell)}."
@@ -145,14 +145,14 @@ def _unfinished(comparison: Comparison) -> str:
         whole = (cell.mean or 0.0) + (finished.mean or 0.0)
         parts.append(f"{label} {reading('flows', cell.mean or 0.0)} of {reading('flows', whole)}")
     runs = " a run" if max(len(cell.values) for cell in left.cells) > 1 else ""
-    which = ", ".join(parts)
-    return f"Not all measured flows finished{runs}, so that mean times are not compared: {which} did not."
+    counts = ", ".join(parts)
+    return f"Not all measured flows finished{runs}, so that mean times are not compared: {counts} did not."
 
 
 def _of_two(comparison: Comparison, row: Row) -> str:
     first, label = comparison.labels
     cell = row.cells[1]
-    values = [reading(row.key, each.mean or 0.0) for each in (cell, row.cells[0])]
+    values = [reading(row.key, side.mean or 0.0) for side in (cell, row.cells[0])]
     if cell.change is None and cell.mean == row.cells[0].mean:
         return f"{label} and {first} are the same: {_noun(row)} {values[0]} with both."
     if cell.values == row.cells[0].values:
@@ -169,8 +169,8 @@ def _of_two(comparison: Comparison, row: Row) -> str:
         )
     if rounds_to_zero(cell):
         return f"{label} and {first} differ by less than 0.1 %: {_noun(row)} is {values[0]} and {values[1]}."
-    what = _phrase(comparison, row, cell)
-    return f"With {label} {what} than with {first}: {values[0]} instead of {values[1]}{_evidence(cell)}."
+    phrase = _phrase(comparison, row, cell)
+    return f"With {label} {phrase} than with {first}: {values[0]} instead of {values[1]}{_evidence(cell)}."
 
 
 def _of_several(comparison: Comparison, row: Row) -> str:
@@ -196,8 +196,8 @@ def _phrase(comparison: Comparison, row: Row, cell: Cell) -> str:
     return form.format(by=f"{percent_text(change)} %{reach}", job=row.job, link=_link(comparison))
 
 
-def _form(row: Row, which: int) -> str:
-    return _FORMS["job" if row.job else row.key][which]
+def _form(row: Row, index: int) -> str:
+    return _FORMS["job" if row.job else row.key][index]
 
 
 def _noun(row: Row) -> str:

@@ -146,8 +146,8 @@ class Comparison:
                 "number": row.key,
                 "variant": label,
                 "mean": cell.mean,
-                "min": min(cell.known, default=None),
-                "max": max(cell.known, default=None),
+                "min": min(cell.present_values, default=None),
+                "max": max(cell.present_values, default=None),
                 "change": cell.change,
                 "change_unit": row.change_unit,
             }
@@ -245,9 +245,9 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     chosen = _recording(_variants(variants)) if report else _variants(variants)
     seeds_of = tuple(_seeds(variant, seeds) for variant in chosen)
     tasks = [
-        Task(label=_task_label(variant, seed, of=seeds), scenario=variant.scenario.with_seed(seed))
-        for variant, own in zip(chosen, seeds_of, strict=True)
-        for seed in own
+        Task(label=_task_label(variant, seed, seeds=seeds), scenario=variant.scenario.with_seed(seed))
+        for variant, variant_seeds in zip(chosen, seeds_of, strict=True)
+        for seed in variant_seeds
     ]
     planned = [] if out is None else _planned_runs(chosen, seeds_of)
     if shard is not None and (out is None or force):
@@ -262,7 +262,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         else SharedFolder(out, planned, shard=shard)
     )
     with place as target:
-        own = target.own if isinstance(target, SharedFolder) else None
+        shard_runs = target.shard_runs if isinstance(target, SharedFolder) else None
         for number, result in target.ended.items():
             tasks[number].result = result
         if target.ended and on_message is not None:
@@ -271,13 +271,13 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
             tasks,
             jobs=jobs or cores(),
             resources=Resources(threads, force_threads=force_threads, force_memory=force_memory),
-            only=own,
+            only=shard_runs,
             on_progress=on_progress,
             on_result=target.publish,
         )
         left = None
-        if own is not None and all(tasks[number].result for number in own):
-            for number, result in target.found().items():
+        if shard_runs is not None and all(tasks[number].result for number in shard_runs):
+            for number, result in target.read_ended().items():
                 tasks[number].result = result
             left = sum(task.result is None for task in tasks)
         compared = _comparison(chosen, seeds_of, tasks, per_variant=seeds)
@@ -302,8 +302,8 @@ def _planned_runs(variants: tuple[Variant, ...], seeds: tuple[tuple[int, ...], .
             seed=seed,
             key=key_of(variant.scenario.with_seed(seed), Path(variant.scenario.native.file).parent),
         )
-        for variant, own in zip(variants, seeds, strict=True)
-        for seed in own
+        for variant, variant_seeds in zip(variants, seeds, strict=True)
+        for seed in variant_seeds
     ]
 
 
@@ -323,21 +323,21 @@ def _comparison(
     )
 
 
-def _variants(given: Sequence[Variant | Scenario | str | os.PathLike[str]]) -> tuple[Variant, ...]:
-    if isinstance(given, (str, os.PathLike, Scenario, Variant)):
+def _variants(inputs: Sequence[Variant | Scenario | str | os.PathLike[str]]) -> tuple[Variant, ...]:
+    if isinstance(inputs, (str, os.PathLike, Scenario, Variant)):
         raise ComparisonError("one is given: a comparison needs at least two variants, in a list")
-    others = [each for each in given if not isinstance(each, (Variant, Scenario, str, os.PathLike))]
+    others = [entry for entry in inputs if not isinstance(entry, (Variant, Scenario, str, os.PathLike))]
     if others:
         raise ComparisonError(f"a {type(others[0]).__name__} is not a variant, a scenario or a file of one")
-    paths = [each for each in given if isinstance(each, (str, os.PathLike))]
+    paths = [entry for entry in inputs if isinstance(entry, (str, os.PathLike))]
     from_files = iter(files(paths) if paths else ())
     variants = tuple(
-        each
-        if isinstance(each, Variant)
-        else Variant(label=each.name, scenario=each)
-        if isinstance(each, Scenario)
+        entry
+        if isinstance(entry, Variant)
+        else Variant(label=entry.name, scenario=entry)
+        if isinstance(entry, Scenario)
         else next(from_files)
-        for each in given
+        for entry in inputs
     )
     if len(variants) < 2:  # noqa: PLR2004 (what a comparison is of)
         raise ComparisonError(f"{len(variants)} given: a comparison needs at least two variants")
@@ -358,5 +358,5 @@ def _seeds(variant: Variant, count: int) -> tuple[int, ...]:
     return tuple(range(first, first + count))
 
 
-def _task_label(variant: Variant, seed: int, *, of: int) -> str:
-    return variant.label if of == 1 else f"{variant.label}, seed {seed}"
+def _task_label(variant: Variant, seed: int, *, seeds: int) -> str:
+    return variant.label if seeds == 1 else f"{variant.label}, seed {seed}"

@@ -59,7 +59,7 @@ def document(comparison: Comparison) -> Document:
         more=tuple(more(comparison)),
         table=_table(comparison),
         simulated=tuple(_summary(comparison, simulated)),
-        warnings=tuple(each.whole for each in comparison.warnings),
+        warnings=tuple(warning.whole for warning in comparison.warnings),
         sections=tuple(_sections(comparison, simulated)),
         data=_data(comparison),
     )
@@ -78,13 +78,13 @@ def _table(comparison: Comparison) -> Table:
         return _by_variant(comparison, rows[:MOST_NUMBERS], notes_)
     heads = [Cell(text=label, marks=_marks(comparison, label)) for label in comparison.labels]
     two = len(comparison.labels) == 2  # noqa: PLR2004 (a column has room for their differences)
-    made: list[tuple[Cell | str, ...]] = [
+    table_rows: list[tuple[Cell | str, ...]] = [
         (_name(row), *_values(row, details=not two), *([_difference(row, 1)] if two else [])) for row in rows
     ]
     if len(set(verdicts)) > 1:
-        made.append(("lossless classes", *map(_verdict, verdicts), *([""] if two else [])))
+        table_rows.append(("lossless classes", *map(_verdict, verdicts), *([""] if two else [])))
     return Table(
-        columns=("", *heads, *(["difference"] if two else [])), rows=tuple(made), notes=tuple(notes_)
+        columns=("", *heads, *(["difference"] if two else [])), rows=tuple(table_rows), notes=tuple(notes_)
     )
 
 
@@ -97,7 +97,7 @@ def _by_variant(comparison: Comparison, rows: Sequence[Row], notes_: Sequence[st
         order.sort(key=lambda number: (means[number] is None, sign * (means[number] or 0.0)))
     shown = [0, *order[: MOST_ROWS - 1]]
     left = len(comparison.labels) - len(shown)
-    made = tuple(
+    table_rows = tuple(
         (
             Cell(text=comparison.labels[number], marks=_marks(comparison, comparison.labels[number])),
             *(
@@ -112,7 +112,7 @@ def _by_variant(comparison: Comparison, rows: Sequence[Row], notes_: Sequence[st
     more_ = [f"{left} more variants: --full, and compare.json"] if left else []
     return Table(
         columns=("variant", *map(_name, rows), *verdicts),
-        rows=made,
+        rows=table_rows,
         words=frozenset(verdicts),
         notes=(f"differences are to {comparison.labels[0]}", *more_, *notes_),
     )
@@ -166,7 +166,7 @@ def _verdict(text: str) -> Cell:
 
 def _marks(comparison: Comparison, label: str) -> tuple[int, ...]:
     """Return the numbers of the warnings that concern one variant, not all of them."""
-    return tuple(number for number, each in enumerate(comparison.warnings, 1) if label in each.labels)
+    return tuple(number for number, warning in enumerate(comparison.warnings, 1) if label in warning.labels)
 
 
 def _name(row: Row) -> str:
@@ -178,12 +178,12 @@ def _name(row: Row) -> str:
 def _simulated(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
     pairs = zip(comparison.labels, comparison.results, strict=True)
     # An interrupted comparison has variants without a run.
-    own = {
-        label: facts(results[0]) + realised([Realised.of(each) for each in results])
+    facts_by_label = {
+        label: facts(results[0]) + realised([Realised.of(result) for result in results])
         for label, results in pairs
         if results
     }
-    yield from common_facts(tuple(own), tuple(own.values()))
+    yield from common_facts(tuple(facts_by_label), tuple(facts_by_label.values()))
 
 
 def _summary(
@@ -229,7 +229,7 @@ def _all_numbers(comparison: Comparison) -> Table:
     for row in comparison.rows:
         texts = [cell_text(row, cell) for cell in row.cells]
         details = ["; ".join(filter(None, (text.change, text.spread))) for text in texts]
-        cells = (Cell(text=text.value, detail=own) for text, own in zip(texts, details, strict=True))
+        cells = (Cell(text=text.value, detail=detail) for text, detail in zip(texts, details, strict=True))
         rows.append((row.label, *cells))
     rows.append(("verdict", *comparison.verdicts))
     return Table(
@@ -259,17 +259,17 @@ def _data(comparison: Comparison) -> dict[str, Any]:
         "rows": [_row(row, comparison.labels) for row in comparison.rows],
         "extrapolated": [
             {
-                "workload": own.workload,
-                "variants": list(own.variants),
+                "workload": extrapolation.workload,
+                "variants": list(extrapolation.variants),
                 "simulated": [
-                    {**{of: getattr(run, of) for of in own.wholes}, "time_us": run.time_us}
-                    for run in own.simulated
+                    {**{unit: getattr(run, unit) for unit in extrapolation.wholes}, "time_us": run.time_us}
+                    for run in extrapolation.simulated
                 ],
-                **own.wholes,
-                "time_us": own.time_us,
-                "error_us": own.error_us,
+                **extrapolation.wholes,
+                "time_us": extrapolation.time_us,
+                "error_us": extrapolation.error_us,
             }
-            for own in comparison.extrapolated
+            for extrapolation in comparison.extrapolated
         ],
         "groups": [
             {
@@ -283,8 +283,8 @@ def _data(comparison: Comparison) -> dict[str, Any]:
         ],
         "findings": list(comparison.findings),
         "warnings": [
-            {"text": each.text, "variants": list(each.labels or comparison.labels)}
-            for each in comparison.warnings
+            {"text": warning.text, "variants": list(warning.labels or comparison.labels)}
+            for warning in comparison.warnings
         ],
     }
 
@@ -301,8 +301,8 @@ def _row(row: Row, labels: tuple[str, ...]) -> dict[str, Any]:
 def _cell(cell: Number) -> dict[str, Any]:
     return {
         "mean": cell.mean,
-        "min": min(cell.known, default=None),
-        "max": max(cell.known, default=None),
+        "min": min(cell.present_values, default=None),
+        "max": max(cell.present_values, default=None),
         "values": list(cell.values),
         "of_finished_only": cell.finished_only,
         "of_few_flows": cell.few,

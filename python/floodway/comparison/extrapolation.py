@@ -46,7 +46,7 @@ class Line:
 
     Attributes
     ----------
-    of
+    unit
         What the numbers count, `layers` or `micro_batches`.
     points
         Numbers, the least first, and the time of an iteration of so many, in microseconds.
@@ -56,7 +56,7 @@ class Line:
         How far each time may be off, 0 if it is that of a run; none where that is not known.
     """
 
-    of: str
+    unit: str
     points: tuple[tuple[int, float], ...]
     whole: int
     errors: tuple[float | None, ...]
@@ -87,7 +87,7 @@ class Line:
     def numbers(self) -> str:
         """Return the numbers of the points in words."""
         *first, last = (f"{number:,}" for number, _ in self.points)
-        return f"{', '.join(first)} and {last} {_plural(self.of)}"
+        return f"{', '.join(first)} and {last} {_plural(self.unit)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,12 +118,12 @@ class Extrapolated:
     @property
     def variants(self) -> tuple[str, ...]:
         """The variants that it is from."""
-        return tuple(own.variant for own in self.simulated)
+        return tuple(run.variant for run in self.simulated)
 
     @property
     def wholes(self) -> dict[str, int]:
         """All layers and micro-batches of the iteration, of what is extrapolated."""
-        return {line.of: line.whole for line in (*self.by_layers[:1], self.line)}
+        return {line.unit: line.whole for line in (*self.by_layers[:1], self.line)}
 
     @property
     def time_us(self) -> float:
@@ -137,7 +137,7 @@ class Extrapolated:
 
     def sentence(self) -> str:
         """Say what it is, that it was not simulated, and how good it is."""
-        whole = " and ".join(f"{count:,} {_plural(of)}" for of, count in self.wholes.items())
+        whole = " and ".join(f"{count:,} {_plural(unit)}" for unit, count in self.wholes.items())
         part = f", of {self.part}," if self.part else ""
         text = (
             f"extrapolated, not simulated: an iteration of {self.workload} with all {whole}{part} takes "
@@ -149,14 +149,14 @@ class Extrapolated:
             points = f"{layers} for each of {points}"
         line = "lines" if self.by_layers else "a line"
         if self.error_us is None:
-            more = " and of ".join(_plural(of) for of in self.wholes)
+            more = " and of ".join(_plural(unit) for unit in self.wholes)
             return (
                 f"{text}, by {line} through those of {points}; its error is not known, a third number of "
                 f"{more} gives it"
             )
-        steps = " and ".join(_SINGULAR[of] for of in self.wholes)
+        steps = " and ".join(_SINGULAR[unit] for unit in self.wholes)
         share = self.error_us * 100 / self.time_us
-        step = f"{self.line.step_us:,.1f} us a {_SINGULAR[self.line.of]}"
+        step = f"{self.line.step_us:,.1f} us a {_SINGULAR[self.line.unit]}"
         error = f"give or take {self.error_us:,.1f} ({share:.2f} %)"
         return (
             f"{text}, by {line} through the last two of those of {points}, {step}; {error} if the time "
@@ -168,8 +168,8 @@ class Extrapolated:
 _SINGULAR = {"layers": "layer", "micro_batches": "micro-batch"}
 
 
-def _plural(of: str) -> str:
-    return of.replace("_", "-")
+def _plural(unit: str) -> str:
+    return unit.replace("_", "-")
 
 
 def extrapolated(labels: Sequence[str], results: Sequence[Sequence[Result]]) -> tuple[Extrapolated, ...]:
@@ -178,32 +178,40 @@ def extrapolated(labels: Sequence[str], results: Sequence[Sequence[Result]]) -> 
     wholes: dict[tuple[str, str], dict[str, int]] = {}
     for label, of_variant in zip(labels, results, strict=True):
         for workload, parts in parts_of(of_variant).items():
-            times = [own.time_us for result in of_variant for own in result.summary().iterations_of(workload)]
+            times = [
+                iteration.time_us
+                for result in of_variant
+                for iteration in result.summary().iterations_of(workload)
+            ]
             if times:
-                layers, micro_batches = (parts.get(of, (0, 0))[0] for of in KEYS)
+                layers, micro_batches = (parts.get(unit, (0, 0))[0] for unit in KEYS)
                 key = (workload, _rest(of_variant[0], workload))
                 run = Simulated(
                     variant=label, layers=layers, micro_batches=micro_batches, time_us=fmean(times)
                 )
                 groups.setdefault(key, {}).setdefault((layers, micro_batches), run)
-                wholes.setdefault(key, {}).update({of: whole for of, (_, whole) in parts.items()})
+                wholes.setdefault(key, {}).update({unit: whole for unit, (_, whole) in parts.items()})
     return tuple(
-        own for key, found in groups.items() for own in _of(key[0], list(found.values()), wholes[key])
+        extrapolation
+        for key, runs in groups.items()
+        for extrapolation in _extrapolations(key[0], list(runs.values()), wholes[key])
     )
 
 
 def _rest(result: Result, workload: str) -> str:
     """Return the scenario without what a job simulates of an iteration."""
     scenario: Mapping[str, Any] = json.loads(json.dumps(result.run.scenario["scenario"]))
-    for own in scenario["workload"]:
-        if own.get("name") == workload:
+    for workload_table in scenario["workload"]:
+        if workload_table.get("name") == workload:
             for key in KEYS.values():
-                own["training"].pop(key, None)
+                workload_table["training"].pop(key, None)
     # The seeds are those of the variant, and the same job in all of them.
     return json.dumps({key: value for key, value in scenario.items() if key != "seed"}, sort_keys=True)
 
 
-def _of(workload: str, runs: Sequence[Simulated], wholes: Mapping[str, int]) -> Iterator[Extrapolated]:
+def _extrapolations(
+    workload: str, runs: Sequence[Simulated], wholes: Mapping[str, int]
+) -> Iterator[Extrapolated]:
     """Extrapolate layers for each number of micro-batches, and these where there are several lines."""
     if len({run.layers for run in runs}) == 1:
         yield from _alone(workload, runs, "micro_batches", wholes)
@@ -211,40 +219,44 @@ def _of(workload: str, runs: Sequence[Simulated], wholes: Mapping[str, int]) -> 
     rows: dict[int, list[Simulated]] = {}
     for run in sorted(runs, key=lambda run: run.micro_batches):
         rows.setdefault(run.micro_batches, []).append(run)
-    own = [found for row in rows.values() for found in _alone(workload, row, "layers", wholes)]
-    some = [found for found in own if found.simulated[0].micro_batches]
+    by_layers = [
+        extrapolation for row in rows.values() for extrapolation in _alone(workload, row, "layers", wholes)
+    ]
+    some = [extrapolation for extrapolation in by_layers if extrapolation.simulated[0].micro_batches]
     if len(some) < 2:  # noqa: PLR2004 (a line has two ends)
-        yield from own
+        yield from by_layers
         return
-    points = tuple((found.simulated[0].micro_batches, found.time_us) for found in some)
+    points = tuple(
+        (extrapolation.simulated[0].micro_batches, extrapolation.time_us) for extrapolation in some
+    )
     line = Line(
-        of="micro_batches",
+        unit="micro_batches",
         points=points,
         whole=wholes["micro_batches"],
-        errors=tuple(found.error_us for found in some),
+        errors=tuple(extrapolation.error_us for extrapolation in some),
     )
     yield Extrapolated(
         workload=workload,
         line=line,
-        simulated=tuple(run for found in some for run in found.simulated),
-        by_layers=tuple(found.line for found in some),
+        simulated=tuple(run for extrapolation in some for run in extrapolation.simulated),
+        by_layers=tuple(extrapolation.line for extrapolation in some),
     )
 
 
 def _alone(
-    workload: str, runs: Sequence[Simulated], of: str, wholes: Mapping[str, int]
+    workload: str, runs: Sequence[Simulated], unit: str, wholes: Mapping[str, int]
 ) -> Iterator[Extrapolated]:
     """Extrapolate runs that differ in one number."""
-    points = sorted((getattr(run, of), run.time_us, run) for run in runs if getattr(run, of))
+    points = sorted((getattr(run, unit), run.time_us, run) for run in runs if getattr(run, unit))
     if len(points) < 2:  # noqa: PLR2004 (as above)
         return
     line = Line(
-        of=of,
+        unit=unit,
         points=tuple((number, time_us) for number, time_us, _ in points),
-        whole=wholes[of],
+        whole=wholes[unit],
         errors=(0.0,) * len(points),
     )
-    (other,) = KEYS.keys() - {of}
+    (other,) = KEYS.keys() - {unit}
     simulated = getattr(runs[0], other)
     part = part_in_words({other: (simulated, wholes[other])}) if simulated else ""
     yield Extrapolated(workload=workload, line=line, simulated=tuple(run for *_, run in points), part=part)

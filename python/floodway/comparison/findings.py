@@ -105,8 +105,8 @@ class _Pair:
     def values(self, key: str) -> tuple[float, float] | None:
         """Return both means, where both are there."""
         row = self._rows.get(key)
-        first, own = (None, None) if row is None else (row.cells[0].mean, row.cells[self.number].mean)
-        return None if first is None or own is None else (first, own)
+        first, other = (None, None) if row is None else (row.cells[0].mean, row.cells[self.number].mean)
+        return None if first is None or other is None else (first, other)
 
     def differing(self, key: str) -> tuple[float, float] | None:
         """Return both means, where the seeds decide that they differ."""
@@ -116,10 +116,10 @@ class _Pair:
     def times(self, groups: Sequence[Group]) -> Iterator[str]:
         """Compare completion times of the groups that differ most."""
         sizes = [(_size(self._cells(group)), text) for group in groups if (text := self._differ(group))]
-        found = [text for _, text in sorted(sizes, key=lambda each: -each[0])[:MOST_GROUPS]]
+        texts = [text for _, text in sorted(sizes, key=lambda sized: -sized[0])[:MOST_GROUPS]]
         compared = [row for group in groups for row in _compared(group) if self._is_compared(row)]
-        if found:
-            yield f"with {self.label}, {', '.join(found)} than with {self.first}{self._seeds_of(compared)}"
+        if texts:
+            yield f"with {self.label}, {', '.join(texts)} than with {self.first}{self._seeds_of(compared)}"
         elif compared:
             yield self._no_difference("completion times", compared)
 
@@ -131,11 +131,11 @@ class _Pair:
             return
         cells = sorted(
             ((_size([cell]), row.job, cell) for row in rows if (cell := self.cell(row))),
-            key=lambda each: -each[0],
+            key=lambda sized: -sized[0],
         )
-        found = [f"{job} ends {_sooner(cell)}" for _, job, cell in cells[:MOST_GROUPS]]
-        if found:
-            yield f"with {self.label}, {', '.join(found)} than with {self.first}{self._seeds_of(rows)}"
+        texts = [f"{job} ends {_sooner(cell)}" for _, job, cell in cells[:MOST_GROUPS]]
+        if texts:
+            yield f"with {self.label}, {', '.join(texts)} than with {self.first}{self._seeds_of(rows)}"
         else:
             yield self._no_difference("times of collectives and iterations", rows)
 
@@ -193,7 +193,7 @@ class _Pair:
         if cell := self.cell(group.mean):
             texts.append(f"end {_sooner(cell)} on average")
         if group.is_class and (cell := self.cell(group.slowdown)):
-            values = [each.mean or 0.0 for each in (cell, group.slowdown.cells[0])]
+            values = [side.mean or 0.0 for side in (cell, group.slowdown.cells[0])]
             reach = "" if cell.reach is None else f" ({cell.change:+.0f} ± {percent_text(cell.reach)} %)"
             slowdowns = f"{_number(values[0])} instead of {_number(values[1])}{reach}"
             texts.append(f"have a slowdown of {slowdowns} at {_p99(group.slowdown, self.number)}")
@@ -201,13 +201,13 @@ class _Pair:
             texts.append(f"{'' if texts else 'end '}{_sooner(cell)} at {_p99(group.p99, self.number)}")
         return f"{group.label} {' and '.join(texts)}" if texts else ""
 
-    def _no_difference(self, what: str, rows: Sequence[Row]) -> str:
+    def _no_difference(self, quantity: str, rows: Sequence[Row]) -> str:
         both = f"{self.label} and {self.first}"
         if all(row.cells[self.number].values == row.cells[0].values for row in rows):
-            return f"the {what} with {both} are the same"
+            return f"the {quantity} with {both} are the same"
         if any(row.cells[self.number].apart for row in rows):
-            return f"the {what} with {both} differ by less than 0.1 %"
-        return f"the seeds decide no difference between the {what} with {both}"
+            return f"the {quantity} with {both} differ by less than 0.1 %"
+        return f"the seeds decide no difference between the {quantity} with {both}"
 
     def _seeds_of(self, rows: Sequence[Row]) -> str:
         """Say of how many seeds differences are that have no interval."""
@@ -221,10 +221,12 @@ class _Pair:
         row = self._rows.get(key)
         return 0 if row is None else max(len(row.cells[number].values) for number in (0, self.number))
 
-    def _counted(self, what: str, values: tuple[float, float], *, seeds: int) -> str:
+    def _counted(self, quantity: str, values: tuple[float, float], *, seeds: int) -> str:
         """Format two numbers side by side; over several seeds they are means, which need not be whole."""
-        each, mean = (" per run", f" (mean of {seeds} seeds)") if seeds > 1 else ("", "")
-        return f"{what}{each}: {self.label} {_number(values[1])}, {self.first} {_number(values[0])}{mean}"
+        per_run, mean = (" per run", f" (mean of {seeds} seeds)") if seeds > 1 else ("", "")
+        return (
+            f"{quantity}{per_run}: {self.label} {_number(values[1])}, {self.first} {_number(values[0])}{mean}"
+        )
 
 
 def _buffer(pair: _Pair, link: ShownLink, results: Sequence[Sequence[Result]]) -> Iterator[str]:
@@ -243,8 +245,8 @@ def _buffer(pair: _Pair, link: ShownLink, results: Sequence[Sequence[Result]]) -
 
 
 def _buffer_megabytes(results: Sequence[Result], link: ShownLink) -> float | None:
-    found = link_of(results[0].summary(), link)
-    size = found.receiver_buffer_bytes if found else None
+    link_summary = link_of(results[0].summary(), link)
+    size = link_summary.receiver_buffer_bytes if link_summary else None
     return None if size is None else size / 1e6
 
 
@@ -273,9 +275,9 @@ def _sooner(cell: Cell) -> str:
 
 
 def _instead(values: tuple[float, float], unit: str) -> str:
-    first, own = (_number(value) for value in values)
+    first, other = (_number(value) for value in values)
     after = f" {unit}" if unit else ""
-    return f"{own}{after} in both" if own == first else f"{own} instead of {first}{after}"
+    return f"{other}{after} in both" if other == first else f"{other} instead of {first}{after}"
 
 
 def _number(value: float) -> str:

@@ -129,10 +129,10 @@ class ComparisonFolder:
         """The runs that have ended, by their numbers; at first those of a comparison that continues."""
         return dict(self._ended)
 
-    def found(self) -> dict[int, Result]:
+    def read_ended(self) -> dict[int, Result]:
         """Read all planned runs that are there, in whichever process they were made."""
         if self.folder is not None:
-            self._ended |= self._found(self.folder)
+            self._ended |= self._read_ended(self.folder)
         return self.ended
 
     def publish(self, number: int, result: Result) -> None:
@@ -167,16 +167,18 @@ class ComparisonFolder:
 
         drawn = _drawn(comparison) if pictures else []
         contents = {picture.file: picture.png for picture in drawn}
-        found = document(comparison)
+        comparison_document = document(comparison)
         links = {"The runs over time: network, queues, pauses, flows and their causes": REPORT_FILE}
         foot = f"floodway {comparison.results[0][0].run.versions['floodway']}"
         foot += "" if report else "; floodway compare ... --report adds a page of the runs over time"
-        contents[PAGE_FILE] = page(found, drawn, links=links if report else {}, foot=foot).encode()
-        texts = {**table_files(found), NUMBERS_FILE: comparison.table.write_csv()}
+        contents[PAGE_FILE] = page(
+            comparison_document, drawn, links=links if report else {}, foot=foot
+        ).encode()
+        texts = {**table_files(comparison_document), NUMBERS_FILE: comparison.table.write_csv()}
         contents |= {name: text.encode() for name, text in texts.items()}
         if report:
             contents[REPORT_FILE] = self._over_time(self.folder, comparison).encode()
-        whole = {"complete": True, **as_json(found), "runs": self._runs(self._ended)}
+        whole = {"complete": True, **as_json(comparison_document), "runs": self._runs(self._ended)}
         try:
             _write_report(self.folder, contents, whole)
         except OutputError as error:
@@ -187,11 +189,11 @@ class ComparisonFolder:
         """Make the page of the first seed of the first variants over time."""
         from floodway.simulation.report import MOST_RUNS, report  # noqa: PLC0415 (where it is asked for)
 
-        own = zip(comparison.labels[:MOST_RUNS], comparison.results, strict=False)
+        pairs = zip(comparison.labels[:MOST_RUNS], comparison.results, strict=False)
         first: dict[str, Path] = {}
         for run, name in zip(self._planned_runs, self._folders, strict=True):
             first.setdefault(run.variant, folder / name)
-        return report({label: results[0] for label, results in own}, title=comparison.title, folders=first)
+        return report({label: results[0] for label, results in pairs}, title=comparison.title, folders=first)
 
     def _begin(self, folder: Path, *, force: bool) -> None:
         """Take the lock, clean up after killed processes, find completed runs, and write the marker."""
@@ -211,7 +213,7 @@ class ComparisonFolder:
             self._replaces = True
         else:
             self._refuse_kept(folder)
-            self._ended = self._found(folder)
+            self._ended = self._read_ended(folder)
 
     def _refuse_foreign(self, folder: Path) -> None:
         """Refuse a folder, or folders of runs in it, with something other than results."""
@@ -239,16 +241,16 @@ class ComparisonFolder:
                 "holds an interrupted comparison of other runs; --force replaces it",
             )
 
-    def _found(self, folder: Path) -> dict[int, Result]:
+    def _read_ended(self, folder: Path) -> dict[int, Result]:
         """Read the runs of an interrupted comparison; an incomplete one is run again."""
-        found: dict[int, Result] = {}
+        results: dict[int, Result] = {}
         for number, (planned, name) in enumerate(zip(self._planned_runs, self._folders, strict=True)):
             run = folder / name
             if number not in self._ended and (run / RUN_FILE).is_file():
-                own = verified(run)
-                if own.key == planned.key and not own.faults:
-                    found[number] = read(run)
-        return found
+                verification = verified(run)
+                if verification.key == planned.key and not verification.faults:
+                    results[number] = read(run)
+        return results
 
     def _store(self, folder: Path, before: dict[int, Result], number: int) -> None:
         """Write a run and report that it has ended; the first one replaces what was there."""
@@ -331,7 +333,7 @@ class SharedFolder(ComparisonFolder):
     ) -> None:
         self._shard = shard
         self._places: dict[int, Reservation] = {}
-        self.own: Sequence[int] = ()
+        self.shard_runs: Sequence[int] = ()
         super().__init__(folder, planned, force=False)
 
     def finish(self, comparison: Comparison, *, report: bool = False, pictures: bool = True) -> None:
@@ -363,8 +365,8 @@ class SharedFolder(ComparisonFolder):
                     Reservation(folder / self._folders[number], force=True)
                 )
         # What is there now, finished by the reservation or in another process, is not made again.
-        self._ended = self._found(folder)
-        self.own = [number for number in self._places if number not in self._ended]
+        self._ended = self._read_ended(folder)
+        self.shard_runs = [number for number in self._places if number not in self._ended]
 
     def _refuse_others(self, folder: Path) -> None:
         """Refuse a comparison of other runs."""
@@ -429,8 +431,8 @@ def _remove_stale(folder: Path, *, keep: Sequence[str]) -> None:
         if name in keep:
             continue
         if (run / RUN_FILE).is_file():
-            for own in FILES:
-                (run / own).unlink(missing_ok=True)
+            for file in FILES:
+                (run / file).unlink(missing_ok=True)
         _remove_empty(run.parent, [run.name], also=run.parent != folder)
 
 
@@ -459,12 +461,12 @@ def _earlier_runs(folder: Path) -> list[str]:
 def _earlier(file: Path) -> dict[str, Any] | None:
     """Read the record of the comparison in a folder; None if there is no comparison."""
     try:
-        known = read_json(file)
+        record = read_json(file)
     except (OSError, ValueError):
         return None
-    if not isinstance(known, dict) or not isinstance(known.get("complete"), bool):
+    if not isinstance(record, dict) or not isinstance(record.get("complete"), bool):
         return None
-    return known if isinstance(known.get("runs"), list) else None
+    return record if isinstance(record.get("runs"), list) else None
 
 
 def _remove_report(folder: Path) -> None:

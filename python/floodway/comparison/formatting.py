@@ -85,7 +85,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
             "goodput: from the first to the last start of a measured flow; no difference is given between "
             "variants in which all finished, since all that was offered arrived in both"
         )
-    yield from (own.sentence() for own in comparison.extrapolated)
+    yield from (extrapolation.sentence() for extrapolation in comparison.extrapolated)
     if any(cell.few is not None for cell in cells):
         yield few_noted("seed")
     if any(cell.finished_only for cell in cells):
@@ -99,19 +99,19 @@ def notes(comparison: Comparison) -> Iterator[str]:
 
 def _value(row: Row, cell: Cell) -> str:
     if cell.mean is None:
-        without = len(cell.values) - len(cell.known)
+        without = len(cell.values) - len(cell.present_values)
         several = f" in {without} of {len(cell.values)} seeds" if len(cell.values) > 1 else ""
         return f"{row.missing}{several}"
     # The mean of whole numbers is not whole.
-    digits = max(row.digits, 1) if any(value != cell.mean for value in cell.known) else row.digits
+    digits = max(row.digits, 1) if any(value != cell.mean for value in cell.present_values) else row.digits
     few = f" {MARK}{cell.few:,}" if cell.few is not None else ""
     return f"{cell.mean:,.{digits}f}{' *' if cell.finished_only else ''}{few}"
 
 
 def _spread(row: Row, cell: Cell) -> str:
-    if cell.mean is None or min(cell.known) == max(cell.known):
+    if cell.mean is None or min(cell.present_values) == max(cell.present_values):
         return ""
-    return f"{min(cell.known):,.{row.digits}f} to {max(cell.known):,.{row.digits}f}"
+    return f"{min(cell.present_values):,.{row.digits}f} to {max(cell.present_values):,.{row.digits}f}"
 
 
 def _change(row: Row, cell: Cell) -> str:

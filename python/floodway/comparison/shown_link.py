@@ -63,14 +63,14 @@ def shown_link(results: Sequence[Result]) -> ShownLink | None:
 
 def link_of(summary: Summary, link: ShownLink) -> LinkSummary | None:
     """Look the shown link up in a run's summary."""
-    return next((found for found in summary.links if found.object == link.object), None)
+    return next((link_summary for link_summary in summary.links if link_summary.object == link.object), None)
 
 
 def paused_us(result: Result, link: ShownLink) -> float:
     """Return for how long the shown link was paused, summed over classes."""
     name, _, direction = link.object.partition(": ")
-    own = (pl.col("link") == name) & (pl.col("node") == direction.partition(">")[0])
-    return float(result.counters.filter(own)["paused_us"].sum())
+    of_direction = (pl.col("link") == name) & (pl.col("node") == direction.partition(">")[0])
+    return float(result.counters.filter(of_direction)["paused_us"].sum())
 
 
 def _long(common: Sequence[str], by_run: Sequence[Mapping[str, LinkSummary]]) -> ShownLink | None:

@@ -129,10 +129,10 @@ def vary(
         for values in itertools.product(*(values for _, values in axes))
     ]
     of_axes = list(zip(_labels(axes, combinations), combinations, strict=True))
-    own = [(name, tuple(settings)) for name, settings in named] or [("", ())]
+    settings_by_name = [(name, tuple(settings)) for name, settings in named] or [("", ())]
     chosen = [
         (", ".join(filter(None, (name, label))), (*settings, *values))
-        for name, settings in own
+        for name, settings in settings_by_name
         for label, values in of_axes
     ]
     labels = [label for label, _ in chosen]
@@ -158,13 +158,15 @@ def files(
     ScenarioError
         If one cannot be simulated; it has the faults of all of them.
     """
-    given = [Path(path) for path in paths]
-    twice = _twice([path.resolve() for path in given])
+    scenario_files = [Path(path) for path in paths]
+    twice = _twice([path.resolve() for path in scenario_files])
     if twice:
         raise ComparisonError(f"{twice}: is given twice", place=twice)
-    labels = _file_labels(given)
+    labels = _file_labels(scenario_files)
     return _built(
-        lambda index: Variant(label=labels[index], scenario=load(given[index], sets=sets)), labels, options={}
+        lambda index: Variant(label=labels[index], scenario=load(scenario_files[index], sets=sets)),
+        labels,
+        options={},
     )
 
 
@@ -176,11 +178,11 @@ def differing(variants: Sequence[Variant]) -> tuple[tuple[str, tuple[str, ...]],
     """
     written = [dict(variant.differs) for variant in variants]
     if any(written):
-        keys = list(dict.fromkeys(key for each in written for key in each))
-        return tuple((key, tuple(each.get(key, "-") for each in written)) for key in keys)
+        keys = list(dict.fromkeys(key for differs in written for key in differs))
+        return tuple((key, tuple(differs.get(key, "-") for differs in written)) for key in keys)
     settings = [_settings(variant.scenario) for variant in variants]
-    keys = list(dict.fromkeys(key for each in settings for key in each))
-    rows = ((key, tuple(each.get(key, "-") for each in settings)) for key in keys)
+    keys = list(dict.fromkeys(key for variant_settings in settings for key in variant_settings))
+    rows = ((key, tuple(variant_settings.get(key, "-") for variant_settings in settings)) for key in keys)
     return tuple((key, values) for key, values in rows if len(set(values)) > 1)
 
 
@@ -322,26 +324,28 @@ def _built(
                 renamed = _by_option(fault, options)
                 faults.setdefault(renamed.text, []).append((label, renamed))
     if faults:
-        raise ScenarioError(tuple(_named(found, of=len(labels)) for found in faults.values()))
+        raise ScenarioError(
+            tuple(_name_variants(variant_faults, total=len(labels)) for variant_faults in faults.values())
+        )
     return tuple(variants)
 
 
 def _by_option(fault: Fault, options: Mapping[str, str]) -> Fault:
     """Name the option that gave a value: a scenario knows of values that are set only."""
-    option = next((own for key, own in options.items() if fault.file.startswith(f"--set {key}=")), None)
+    option = next((name for key, name in options.items() if fault.file.startswith(f"--set {key}=")), None)
     if option is None:
         return fault
     rename = fault.file.replace("--set", option, 1)
     return replace(fault, file=rename, text=fault.text.replace(fault.file, rename, 1))
 
 
-def _named(found: Sequence[tuple[str, Fault]], *, of: int) -> Fault:
+def _name_variants(variant_faults: Sequence[tuple[str, Fault]], *, total: int) -> Fault:
     """Name the variants that have a fault, unless all have it."""
-    _, fault = found[0]
-    if len(found) == of:
+    _, fault = variant_faults[0]
+    if len(variant_faults) == total:
         return fault
-    labels = "; ".join(label for label, _ in found)
-    return replace(fault, text=f"variant{'s' if len(found) > 1 else ''} {labels}: {fault.text}")
+    labels = "; ".join(label for label, _ in variant_faults)
+    return replace(fault, text=f"variant{'s' if len(variant_faults) > 1 else ''} {labels}: {fault.text}")
 
 
 def _settings(scenario: Scenario) -> dict[str, str]:

@@ -80,12 +80,12 @@ def shares_of(operations: pl.DataFrame, messages: pl.DataFrame, limits: tuple[fl
         node, or waiting. A receive alone is not counted: nothing has started there.
     """
     edges = np.linspace(*limits, PIECES + 1)
-    own = operations.filter(pl.col("kind") != "recv")
+    started = operations.filter(pl.col("kind") != "recv")
     ranks = operations.select("workload", "rank").n_unique()
-    compute = own.filter(pl.col("kind") == "compute")
+    compute = started.filter(pl.col("kind") == "compute")
     sent = pl.concat([compute.select(_SPANS), messages.select(_SPANS)])
     # Each covers what the one before covers.
-    covered = [_covered(frame, edges) for frame in (compute.select(_SPANS), sent, own.select(_SPANS))]
+    covered = [_covered(frame, edges) for frame in (compute.select(_SPANS), sent, started.select(_SPANS))]
     covered[2] = np.maximum(covered[1], covered[2])
     parts = np.diff(np.stack(covered), prepend=0.0, axis=0) / max(ranks, 1)
     return pl.DataFrame(
@@ -99,8 +99,8 @@ _SPANS = ("workload", "rank", "start_us", "end_us")
 def _covered(frame: pl.DataFrame, edges: Times) -> Times:
     """Return how many ranks a span covers in each piece, as a mean."""
     total = np.zeros(len(edges))
-    for own in frame.partition_by("workload", "rank"):
-        spans = own.sort("start_us", "end_us")
+    for rank_spans in frame.partition_by("workload", "rank"):
+        spans = rank_spans.sort("start_us", "end_us")
         starts, ends = spans["start_us"].to_numpy(), spans["end_us"].to_numpy()
         before = np.concatenate(([-np.inf], np.maximum.accumulate(ends)))[:-1]
         begins = np.minimum(np.maximum(starts, before), ends)
@@ -121,12 +121,12 @@ def chosen_ranks(operations: pl.DataFrame, path: CriticalPath | None) -> list[tu
         (str(job), int(rank)) for job, rank in operations.select("workload", "rank").unique().iter_rows()
     ]
     every.sort()
-    first = [own for at, own in enumerate(every) if at == 0 or every[at - 1][0] != own[0]]
-    last = [own for at, own in enumerate(every) if at + 1 == len(every) or every[at + 1][0] != own[0]]
-    wanted = [*_slow(operations, path), *first, *last]
+    first = [rank for at, rank in enumerate(every) if at == 0 or every[at - 1][0] != rank[0]]
+    last = [rank for at, rank in enumerate(every) if at + 1 == len(every) or every[at + 1][0] != rank[0]]
+    preferred = [*_slow(operations, path), *first, *last]
     evenly = [every[round(at * (len(every) - 1) / (MOST_RANKS - 1))] for at in range(MOST_RANKS)]
-    known = set(every)
-    chosen = [own for own in dict.fromkeys([*wanted, *evenly]) if own in known][:MOST_RANKS]
+    existing = set(every)
+    chosen = [rank for rank in dict.fromkeys([*preferred, *evenly]) if rank in existing][:MOST_RANKS]
     return sorted(chosen)
 
 

@@ -64,11 +64,11 @@ def busbw(
         If no collective was complete.
     """
     tables = [_bandwidths_of(source, workloads) for source in sources]
-    tables += [each.data.select(pl.lit(each.label).alias("result"), pl.all()) for each in measured]
+    tables += [log.data.select(pl.lit(log.label).alias("result"), pl.all()) for log in measured]
     data = pl.concat(tables, how="vertical_relaxed") if tables else pl.DataFrame()
     if data.is_empty():
         raise PlotError("no collective was complete", key="workload" if workloads else None)
-    were_measured = {each.label for each in measured}
+    were_measured = {log.label for log in measured}
     with plain_style():
         figure, axes = axes_of(
             "size of a collective",
@@ -108,15 +108,15 @@ def busbw(
 def _bandwidths_of(source: Source, workloads: Sequence[str]) -> pl.DataFrame:
     """Report on the collectives of one source, of these jobs."""
     frames = [result.collectives for result in source.results if result.collectives is not None]
-    named = [frame.with_columns(pl.col("workload", "kind", "name").cast(pl.String)) for frame in frames]
-    if not named:
+    collectives = [frame.with_columns(pl.col("workload", "kind", "name").cast(pl.String)) for frame in frames]
+    if not collectives:
         raise PlotError(f"{source.label} has no collective")
-    chosen = pl.concat(named)
-    known = chosen["workload"].unique().sort().to_list()
+    chosen = pl.concat(collectives)
+    jobs = chosen["workload"].unique().sort().to_list()
     for workload in workloads:
-        if workload not in known:
-            message = f"no job with a complete collective is named {workload!r}; jobs: {', '.join(known)}"
-            raise PlotError(message if known else "no collective was complete", key="workload")
+        if workload not in jobs:
+            message = f"no job with a complete collective is named {workload!r}; jobs: {', '.join(jobs)}"
+            raise PlotError(message if jobs else "no collective was complete", key="workload")
     if workloads:
         chosen = chosen.filter(pl.col("workload").is_in(list(workloads)))
     return bandwidths(chosen).select(pl.lit(source.label).alias("result"), pl.all())
@@ -127,11 +127,11 @@ def _name_sizes(axes: Axes, sizes: Iterable[int]) -> None:
     # Nothing at all has no place on a logarithmic axis.
     marks = [max(size, 1) for size in sizes]
     apart = SIZES_APART * math.log(marks[-1] / marks[0])
-    named = marks[:1]
+    labelled = marks[:1]
     for mark in marks[1:]:
-        if math.log(mark / named[-1]) >= apart:
-            named.append(mark)
+        if math.log(mark / labelled[-1]) >= apart:
+            labelled.append(mark)
     if len(marks) > 1:
         axes.set_xscale("log")
-    axes.set_xticks(named, [size_text(mark) for mark in named])
+    axes.set_xticks(labelled, [size_text(mark) for mark in labelled])
     axes.set_xticks([], minor=True)

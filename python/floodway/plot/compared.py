@@ -53,16 +53,18 @@ def pictures(
     link
         Whose throughput, buffer and pauses are drawn; none to leave these out.
     """
-    sources = [Source(label=label, results=tuple(own)) for label, own in zip(labels, results, strict=True)]
+    sources = [
+        Source(label=label, results=tuple(seeds)) for label, seeds in zip(labels, results, strict=True)
+    ]
     several = len(results[0]) > 1
     drawn = [*_of_jobs(sources, several=several), *_of_flows(sources, several=several)]
     if link is not None:
         drawn += _of_link(sources, link, several=several)
-    made = []
+    drawn_pictures = []
     for file, caption, draw in drawn:
         with contextlib.suppress(PlotError):
-            made.append(Picture(file=file, caption=caption, png=png_of(draw())))
-    return tuple(made)
+            drawn_pictures.append(Picture(file=file, caption=caption, png=png_of(draw())))
+    return tuple(drawn_pictures)
 
 
 def _of_flows(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
@@ -158,10 +160,8 @@ def _name_bars(axes: Axes, labels: Sequence[str]) -> None:
 
 
 def _paused_percent(source: Source, link: ShownLink) -> list[float]:
-    links = [
-        found for result in source.results for found in result.summary().links if found.object == link.object
-    ]
-    return [found.loaded_paused_share * 100 for found in links if found.loaded_paused_share is not None]
+    links = [row for result in source.results for row in result.summary().links if row.object == link.object]
+    return [row.loaded_paused_share * 100 for row in links if row.loaded_paused_share is not None]
 
 
 def _reverse(name: str) -> str:

@@ -156,22 +156,22 @@ def flow_curves(sources: Sequence[Source], *, workloads: Sequence[str] | None = 
     flows = [_measured(source) for source in sources]
     names = _workloads(sources, flows, workloads) if workloads is not None else [None]
     chosen = [
-        (n, w, own)
+        (n, w, chosen_flows)
         for n, frame in enumerate(flows)
         for w, name in enumerate(names)
-        if len(own := frame if name is None else frame.filter(pl.col("workload") == name))
+        if len(chosen_flows := frame if name is None else frame.filter(pl.col("workload") == name))
     ]
     if not chosen:
         raise PlotError("there is no measured flow to show")
     return tuple(
         _curve(
             (n, w),
-            own,
+            chosen_flows,
             sources=sources,
             names=names,
             mark_size=_mark_size(len(chosen) - 1 - place, len(chosen)),
         )
-        for place, (n, w, own) in enumerate(chosen)
+        for place, (n, w, chosen_flows) in enumerate(chosen)
     )
 
 
@@ -221,9 +221,9 @@ def note_lines(note: str, *, wide: float) -> list[str]:
     return wrap(note, int(NOTE_LETTERS * wide)) if current().note else []
 
 
-def titled(what: str, sources: Sequence[Source]) -> str:
+def titled(subject: str, sources: Sequence[Source]) -> str:
     """Name what a picture shows, and of which result where there is one only."""
-    return what if len(sources) > 1 else f"{shown(sources[0].label)}\n{what}"
+    return subject if len(sources) > 1 else f"{shown(sources[0].label)}\n{subject}"
 
 
 def _measured(source: Source) -> pl.DataFrame:
@@ -237,17 +237,17 @@ def _measured(source: Source) -> pl.DataFrame:
 
 
 def _workloads(
-    sources: Sequence[Source], flows: Sequence[pl.DataFrame], given: Sequence[str]
+    sources: Sequence[Source], flows: Sequence[pl.DataFrame], chosen: Sequence[str]
 ) -> list[str | None]:
     """Choose workloads, in the order of the scenarios."""
-    listed = [own.name for source in sources for own in source.results[0].outcome.workloads]
+    listed = [workload.name for source in sources for workload in source.results[0].outcome.workloads]
     present = [name for frame in flows for name in frame["workload"].unique(maintain_order=True)]
-    known = [name for name in dict.fromkeys([*listed, *present]) if name in set(present)]
-    for name in given:
-        if name not in known:
-            text, near = not_a_choice(name, what="a workload of these results", allowed=known)
-            raise PlotError(text, key="workload", given=name, allowed=tuple(known), nearest=near)
-    return [name for name in known if not given or name in given]
+    names = [name for name in dict.fromkeys([*listed, *present]) if name in set(present)]
+    for name in chosen:
+        if name not in names:
+            text, near = not_a_choice(name, what="a workload of these results", allowed=names)
+            raise PlotError(text, key="workload", given=name, allowed=tuple(names), nearest=near)
+    return [name for name in names if not chosen or name in chosen]
 
 
 def _curve(
@@ -261,8 +261,8 @@ def _curve(
     n, w = place
     source, workload = sources[n].label, names[w]
     # Colours tell sources apart; of a single one, its workloads.
-    major, minor, of = (n, w, len(names)) if len(sources) > 1 else (w, 0, 1)
-    turn = major // len(COLOURS) * of + minor
+    major, minor, lines_per_colour = (n, w, len(names)) if len(sources) > 1 else (w, 0, 1)
+    turn = major // len(COLOURS) * lines_per_colour + minor
     several = workload is not None and len(names) > 1
     label = source if not several else str(workload) if len(sources) == 1 else f"{source}, {workload}"
     return Curve(

@@ -74,11 +74,11 @@ def heatmap(
         If nothing was watched, or there is no such metric or object.
     """
     first = [source.results[0] for source in sources]
-    kept = [result.series for result in first]
-    if not any(map(len, kept)):
+    tables = [result.series for result in first]
+    if not any(map(len, tables)):
         raise PlotError("nothing was watched, so there is nothing to show in time")
-    chosen = metric_of(metric, kept)
-    names = chosen_objects(objects, kept)
+    chosen = metric_of(metric, tables)
+    names = chosen_objects(objects, tables)
     frames = [in_time(result, chosen, objects=names, points=POINTS) for result in first]
     if not any(frame["value"].count() for frame in frames):
         raise PlotError(f"no object that is shown has a {chosen.label}", key="metric", given=metric)
@@ -96,8 +96,8 @@ def _rows(names: Sequence[str], frames: Sequence[pl.DataFrame], metric: Metric) 
     rows = [name for name in names if name in set(largest)]
     if metric.kind in ("rate", "used", "sum"):
         return rows
-    least = REACHED * max((value or 0.0 for value in peaks.values()), default=0.0)
-    reached = frames[0].filter(pl.col("value") >= least, pl.col("value") > 0)
+    threshold = REACHED * max((value or 0.0 for value in peaks.values()), default=0.0)
+    reached = frames[0].filter(pl.col("value") >= threshold, pl.col("value") > 0)
     onset = dict(reached.group_by("object").agg(pl.col("time_us").min()).iter_rows())
     return sorted(rows, key=lambda name: onset.get(name, float("inf")))
 
@@ -147,11 +147,11 @@ def _panel(
     """Draw a row an object, each over its own parts; what is not known stays grey."""
     axes.set_facecolor("0.85")
     for place, name in enumerate(rows):
-        own = frame.filter(pl.col("object") == name)
-        if not len(own):
+        cells = frame.filter(pl.col("object") == name)
+        if not len(cells):
             continue
-        ends = [end / per[0] for end in (*own["time_us"], own["time_us"][-1] + own["span_us"][-1])]
-        values = own["value"].fill_null(float("nan")).to_numpy() / per[1]
+        ends = [end / per[0] for end in (*cells["time_us"], cells["time_us"][-1] + cells["span_us"][-1])]
+        values = cells["value"].fill_null(float("nan")).to_numpy() / per[1]
         axes.pcolormesh(
             ends, [place - 0.5, place + 0.5], values[None, :], norm=look[0], cmap=look[1], rasterized=True
         )

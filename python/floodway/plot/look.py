@@ -110,17 +110,17 @@ def look(
     ...     round(chosen.wide(7.0), 2)
     4.25
     """
-    for name, value, (least, most) in (
+    for name, value, (minimum, maximum) in (
         ("width_in", width_in, WIDTHS_IN),
         ("font_pt", font_pt, FONTS_PT),
     ):
-        if value is not None and not least <= value <= most:
-            text = f"{name}: {value:g} is not between {least:g} and {most:g}"
+        if value is not None and not minimum <= value <= maximum:
+            text = f"{name}: {value:g} is not between {minimum:g} and {maximum:g}"
             raise PlotError(text, key=name, given=f"{value:g}")
-    unknown = next((each for each in log or () if each not in {"x", "y"}), None)
+    unknown = next((axis for axis in log or () if axis not in {"x", "y"}), None)
     if unknown is not None:
         raise PlotError(f"log: {unknown!r} is not an axis; allowed: x, y", key="log", given=unknown)
-    hidden = next((each for each in title or "" if not each.isprintable()), None)
+    hidden = next((character for character in title or "" if not character.isprintable()), None)
     if hidden is not None:
         text = f"title: it has the character U+{ord(hidden):04X}, which cannot be shown"
         raise PlotError(text, key="title", given=title)
@@ -128,9 +128,9 @@ def look(
         width_in=width_in, font_pt=font_pt, title=title, log=None if log is None else tuple(log), note=note
     )
     if width_in is not None and chosen.wide(0.0) < NARROWEST:
-        least = NARROWEST * chosen.scale
+        minimum = NARROWEST * chosen.scale
         text = f"width_in: {width_in:g} is too narrow for letters of {font_pt or LAYOUT_PT:g} points"
-        raise PlotError(f"{text}; at least {least:.2g}", key="width_in", given=f"{width_in:g}")
+        raise PlotError(f"{text}; at least {minimum:.2g}", key="width_in", given=f"{width_in:g}")
     before = _CURRENT.set(chosen)
     try:
         yield chosen
@@ -149,8 +149,8 @@ def panel_width(wide: float, *, around: float, panels: int) -> float:
     panel = (wide - around) / panels
     if panel < LEAST_PANEL:
         scale = current().scale
-        least = (around + LEAST_PANEL * panels) * scale
-        text = f"width_in: {wide * scale:.3g} leaves the panels no room; at least {least:.3g}"
+        minimum = (around + LEAST_PANEL * panels) * scale
+        text = f"width_in: {wide * scale:.3g} leaves the panels no room; at least {minimum:.3g}"
         raise PlotError(text, key="width_in", given=f"{wide * scale:.3g}")
     return panel
 

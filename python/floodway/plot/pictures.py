@@ -28,11 +28,11 @@ def save_all(result: Result, folder: str | os.PathLike[str]) -> list[Path]:
 
     A picture whose result has nothing to show in it, such as one without watched links, is left out.
     """
-    own = (Source(label=result.run.name, results=(result,)),)
+    sources = (Source(label=result.run.name, results=(result,)),)
     pictures: dict[str, Callable[[], Drawing]] = {
-        "fct.png": lambda: fct(own),
-        "slowdown.png": lambda: slowdown(own),
-        "throughput.png": lambda: series(own),
+        "fct.png": lambda: fct(sources),
+        "slowdown.png": lambda: slowdown(sources),
+        "throughput.png": lambda: series(sources),
     }
     drawn = []
     for name, draw in pictures.items():

@@ -84,7 +84,7 @@ def draw(
     for c, column in enumerate(columns):
         for p, port in enumerate(column):
             look.queue(grid[2 * p][c], port)
-            look.strip(grid[2 * p + 1][c], port, named=c == 0)
+            look.strip(grid[2 * p + 1][c], port, labelled=c == 0)
         if labels:
             size = "medium" if len(labels[c]) <= LONG_LABEL else "x-small"
             grid[0][c].set_title(shown(labels[c]), fontsize=size, pad=72 * NAME + 2)
@@ -124,7 +124,7 @@ class _Layout:
         self.empty = [not any((port.queue["value"] > 0).any() for port in row) for row in rows]
         self.has_senders = any(senders)
         self.flows = [flow.name for flow in senders[0]] if self.has_senders else []
-        self.carried = any(not flow.carried.is_empty() for own in senders for flow in own)
+        self.carried = any(not flow.carried.is_empty() for flows in senders for flow in flows)
         self.paused = any(not port.pauses.is_empty() for port in every)
         self.watched = any(not port.queue.is_empty() for port in every)
         shown_events = [
@@ -152,9 +152,9 @@ class _Layout:
         panel = panel_width(wide, around=around, panels=self.results)
         title = heading(title, usual=usual)
         above = 0.12 + TITLE_LINE * len(title.splitlines()) + LABELS * labelled
-        named = self.legend()
-        columns = legend_columns([label for label, _ in named], wide=wide)
-        below = TIME + LEGEND_ROW * -(-len(named) // columns) + 0.2
+        samples = self.legend()
+        columns = legend_columns([label for label, _ in samples], wide=wide)
+        below = TIME + LEGEND_ROW * -(-len(samples) // columns) + 0.2
         high = above + sum(map(sum, rows)) + below
         figure = figure_for(wide, high, layout=None)
         grid: list[list[Axes]] = []
@@ -167,10 +167,10 @@ class _Layout:
             top -= height + gap
         grid[0][0].set_xlim(*self.limits)
         figure.suptitle(title, y=1 - 0.08 / high, va="top")
-        handles = [handle for _, handle in named]
+        handles = [handle for _, handle in samples]
         anchor: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
         look: dict[str, Any] = {"ncols": columns, "fontsize": "small"}
-        figure.legend(handles, [label for label, _ in named], **anchor, **look)
+        figure.legend(handles, [label for label, _ in samples], **anchor, **look)
         return figure, grid
 
     def _row(
@@ -180,13 +180,13 @@ class _Layout:
         grid: Sequence[Sequence[Axes]],
     ) -> list[Axes]:
         """Make panels side by side with the same range upward, and that of all others across."""
-        made: list[Axes] = []
+        panels: list[Axes] = []
         for box in boxes:
-            across = grid[0][0] if grid else made[0] if made else None
-            axes = figure.add_axes(box, sharex=across, sharey=made[0] if made else None)
-            axes.tick_params(labelsize="small", labelbottom=False, labelleft=not made)
-            made.append(axes)
-        return made
+            across = grid[0][0] if grid else panels[0] if panels else None
+            axes = figure.add_axes(box, sharex=across, sharey=panels[0] if panels else None)
+            axes.tick_params(labelsize="small", labelbottom=False, labelleft=not panels)
+            panels.append(axes)
+        return panels
 
     def queue(self, axes: Axes, port: PortInTime) -> None:
         """Draw a queue over the pauses of its port."""
@@ -203,7 +203,7 @@ class _Layout:
             return
         self._step(axes, port.queue, self.per_queue, color=QUEUE_COLOUR, linewidth=1.0)
 
-    def strip(self, axes: Axes, port: PortInTime, *, named: bool) -> None:
+    def strip(self, axes: Axes, port: PortInTime, *, labelled: bool) -> None:
         """Draw ticks of marks and CNPs, and states as coloured spans, a row each."""
         if not self.rows:
             axes.set_visible(False)
@@ -235,7 +235,7 @@ class _Layout:
             for row in self.rows
         ]
         axes.set_yticks(range(len(labels)), labels, fontsize="xx-small")
-        axes.tick_params(axis="y", length=0, labelleft=named)
+        axes.tick_params(axis="y", length=0, labelleft=labelled)
 
     def senders(self, axes: Axes, flows: Sequence[FlowInTime]) -> None:
         """Draw what senders might send, and thinner what their last links carried."""
@@ -262,23 +262,25 @@ class _Layout:
 
     def legend(self) -> list[tuple[str, Artist]]:
         """Name everything that is drawn, with samples."""
-        named: list[tuple[str, Artist]] = []
+        samples: list[tuple[str, Artist]] = []
         if self.watched:
-            named.append(("longest queue", Line2D([], [], color=QUEUE_COLOUR)))
+            samples.append(("longest queue", Line2D([], [], color=QUEUE_COLOUR)))
         if self.paused:
-            named.append(("paused" if self.exact else "paused, to within a bucket", Patch(**PAUSED)))
-        named += [(shown(state), Patch(facecolor=state_colour(state, self.states))) for state in self.states]
+            samples.append(("paused" if self.exact else "paused, to within a bucket", Patch(**PAUSED)))
+        samples += [
+            (shown(state), Patch(facecolor=state_colour(state, self.states))) for state in self.states
+        ]
         for number, flow in enumerate(self.flows):
-            named.append((f"{shown(flow)} allowed", Line2D([], [], color=colour_of(number), linewidth=1.5)))
+            samples.append((f"{shown(flow)} allowed", Line2D([], [], color=colour_of(number), linewidth=1.5)))
         if self.carried:
-            named.append(("thin: total of its last link", Line2D([], [], color="0.4", linewidth=0.6)))
-        return named
+            samples.append(("thin: total of its last link", Line2D([], [], color="0.4", linewidth=0.6)))
+        return samples
 
     def _states(self, port: PortInTime, number: int) -> list[tuple[str, float, float]]:
         if port.states.is_empty():
             return []
-        own = port.states.filter(pl.col("class") == number)
-        return list(own.select("state", "from_us", "to_us").iter_rows())
+        states = port.states.filter(pl.col("class") == number)
+        return list(states.select("state", "from_us", "to_us").iter_rows())
 
     def _step(self, axes: Axes, curve: pl.DataFrame, per: float, **look: Any) -> None:  # noqa: ANN401 (of lines)
         begins, spans, values = (column.to_numpy() for column in curve.get_columns())

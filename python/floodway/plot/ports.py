@@ -208,12 +208,12 @@ def _curve(
     result: Result, name: str, limits: tuple[float, float], *, metric: Metric, points: int
 ) -> pl.DataFrame:
     """Return the longest queue, or what was carried, in equal parts of the window."""
-    own = result.series.with_columns(pl.col("object").cast(pl.String)).filter(
+    watched = result.series.with_columns(pl.col("object").cast(pl.String)).filter(
         pl.col("object") == name,
         pl.col("time_us") + pl.col("bucket_us") > limits[0],
         pl.col("time_us") < limits[1],
     )
-    parts = over_parts(own, metric, points=points)
+    parts = over_parts(watched, metric, points=points)
     return parts.select("time_us", "span_us", pl.col("value").cast(pl.Float64))
 
 
@@ -231,8 +231,8 @@ def _ticks(rows: pl.DataFrame | None, name: str, event: str, limits: tuple[float
     width = (limits[1] - limits[0]) / TICK_PLACES
     times = np.empty(0)
     if rows is not None:
-        own = rows.filter(pl.col("object") == name, pl.col("event") == event)
-        times = own["time_ns"].to_numpy() / 1000
+        events = rows.filter(pl.col("object") == name, pl.col("event") == event)
+        times = events["time_ns"].to_numpy() / 1000
     inside = times[(times >= limits[0]) & (times <= limits[1])]
     places, counts = np.unique(((inside - limits[0]) // width).astype(np.int64), return_counts=True)
     begins = limits[0] + places * width
@@ -246,30 +246,30 @@ def _senders(
     results = [source.results[0] for source in sources]
     if not patterns and all(result.allowances is None for result in results):
         return [[] for _ in results]
-    spans = [_allowed(source, asked=bool(patterns), named=len(sources) > 1) for source in sources]
-    known = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
+    spans = [_allowed(source, required=bool(patterns), name_source=len(sources) > 1) for source in sources]
+    flow_ids = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
     for pattern in patterns:
-        if not any(_is_flow(name, pattern) for name in known):
-            text, near = not_a_choice(pattern, what="a flow whose allowance was recorded", allowed=known)
-            raise PlotError(text, key="flow", given=pattern, allowed=tuple(known), nearest=near)
-    chosen = [name for pattern in patterns for name in known if _is_flow(name, pattern)]
-    names = list(dict.fromkeys(chosen)) if patterns else known[:USUAL_FLOWS]
+        if not any(_is_flow(name, pattern) for name in flow_ids):
+            text, near = not_a_choice(pattern, what="a flow whose allowance was recorded", allowed=flow_ids)
+            raise PlotError(text, key="flow", given=pattern, allowed=tuple(flow_ids), nearest=near)
+    chosen = [name for pattern in patterns for name in flow_ids if _is_flow(name, pattern)]
+    names = list(dict.fromkeys(chosen)) if patterns else flow_ids[:USUAL_FLOWS]
     if len(names) > MOST_FLOWS:
         text = f"{len(names)} flows are too many curves for a picture; choose {MOST_FLOWS} at most"
         raise PlotError(text, key="flow")
     pairs = zip(results, spans, strict=True)
-    return [[_flow(result, own, name, limits) for name in names] for result, own in pairs]
+    return [[_flow(result, allowed, name, limits) for name in names] for result, allowed in pairs]
 
 
-def _allowed(source: Source, *, asked: bool, named: bool) -> pl.DataFrame:
+def _allowed(source: Source, *, required: bool, name_source: bool) -> pl.DataFrame:
     """Return what a result's senders might send; where that was not kept, nothing unless it is asked for."""
     result = source.results[0]
-    if result.allowances is None and not asked:
+    if result.allowances is None and not required:
         return pl.DataFrame(schema=ALLOWED)
     try:
         return allowed_spans(result)
     except PlotError as error:
-        raise PlotError(f"{source.label}: {error}" if named else str(error), key="flow") from error
+        raise PlotError(f"{source.label}: {error}" if name_source else str(error), key="flow") from error
 
 
 def _is_flow(name: str, pattern: str) -> bool:
@@ -278,11 +278,11 @@ def _is_flow(name: str, pattern: str) -> bool:
 
 
 def _flow(result: Result, spans: pl.DataFrame, name: str, limits: tuple[float, float]) -> FlowInTime:
-    own = spans.filter(pl.col("flow_id") == name).with_columns(object=pl.lit(name))
+    allowed = spans.filter(pl.col("flow_id") == name).with_columns(object=pl.lit(name))
     link = _last_link(result, name)
     return FlowInTime(
         name=name,
-        allowed=_cut(own, name, limits, columns=("from_us", "to_us", "allowed_gbps")),
+        allowed=_cut(allowed, name, limits, columns=("from_us", "to_us", "allowed_gbps")),
         link=link.partition(": ")[2],
         carried=_curve(result, link, limits, metric=THROUGHPUT, points=CARRIED_POINTS),
     )
@@ -308,18 +308,18 @@ def _table(
             pl.lit(source.label).alias("result"),
             pl.lit(source.results[0].run.seed, dtype=pl.UInt64).alias("seed"),
             pl.lit(name).alias("object"),
-            pl.lit(what).alias("what"),
+            pl.lit(quantity).alias("what"),
             pl.all(),
         )
         for source, shown_ports, flows in zip(sources, columns, senders, strict=True)
-        for name, what, frame in (*_port_rows(shown_ports), *_flow_rows(flows))
+        for name, quantity, frame in (*_port_rows(shown_ports), *_flow_rows(flows))
         if not frame.is_empty()
     ]
     return pl.concat([pl.DataFrame(schema=TABLE), *frames], how="diagonal_relaxed")
 
 
-def _port_rows(own: Sequence[PortInTime]) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    for port in own:
+def _port_rows(shown_ports: Sequence[PortInTime]) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    for port in shown_ports:
         yield port.name, "queue", _parts(port.queue, "queue_bytes")
         yield port.name, "paused", port.pauses
         yield port.name, "state", port.states
@@ -327,8 +327,8 @@ def _port_rows(own: Sequence[PortInTime]) -> Iterator[tuple[str, str, pl.DataFra
             yield port.name, event, ticks
 
 
-def _flow_rows(own: Sequence[FlowInTime]) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    for flow in own:
+def _flow_rows(flows: Sequence[FlowInTime]) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    for flow in flows:
         yield flow.name, "allowed", flow.allowed
         if flow.link:
             yield flow.name, f"carried {flow.link}", _parts(flow.carried, "throughput_gbps")

@@ -95,7 +95,7 @@ def region(
     refuse_many(sources)
     first = [source.results[0] for source in sources]
     limits = limits_of(first, window)
-    every = [_states(source, named=len(sources) > 1) for source in sources]
+    every = [_states(source, name_source=len(sources) > 1) for source in sources]
     _refuse_class(class_, every)
     order = _ordered(every)
     cut = [_cut(frame, class_, limits) for frame in every]
@@ -122,39 +122,39 @@ def region(
     return Drawing(figure=figure, data=_table(sources, roles, positions))
 
 
-def _states(source: Source, *, named: bool) -> pl.DataFrame:
+def _states(source: Source, *, name_source: bool) -> pl.DataFrame:
     """Return the states of a result's queues, or raise an error that names what was not recorded."""
     try:
         return state_spans(source.results[0])
     except PlotError as error:
-        raise PlotError(f"{source.label}: {error}" if named else str(error)) from error
+        raise PlotError(f"{source.label}: {error}" if name_source else str(error)) from error
 
 
-def _refuse_class(wanted: int | None, every: Sequence[pl.DataFrame]) -> None:
-    known = [str(number) for number in sorted({number for frame in every for number in frame["class"]})]
-    if wanted is not None and known and str(wanted) not in known:
-        text, near = not_a_choice(str(wanted), what="a class of queues with states", allowed=known)
-        raise PlotError(text, key="class", given=str(wanted), allowed=tuple(known), nearest=near)
+def _refuse_class(class_: int | None, every: Sequence[pl.DataFrame]) -> None:
+    classes = [str(number) for number in sorted({number for frame in every for number in frame["class"]})]
+    if class_ is not None and classes and str(class_) not in classes:
+        text, near = not_a_choice(str(class_), what="a class of queues with states", allowed=classes)
+        raise PlotError(text, key="class", given=str(class_), allowed=tuple(classes), nearest=near)
 
 
 def _ordered(every: Sequence[pl.DataFrame]) -> _Order:
-    found = {str(state) for frame in every for state in frame["state"].unique()}
+    present = {str(state) for frame in every for state in frame["state"].unique()}
     begins = {
         str(state)
         for frame in every
         for state in frame.group_by("node", "link", "class").agg(pl.col("state").first())["state"].unique()
     }
-    known = (*BY_SEVERITY, *QUIET)
-    others = sorted(found.difference(known, begins))
+    ranked = (*BY_SEVERITY, *QUIET)
+    others = sorted(present.difference(ranked, begins))
     return _Order(
-        roles=tuple(state for state in (*BY_SEVERITY, *others) if state in found),
-        quiet=tuple(state for state in (*QUIET, *sorted(begins.difference(known))) if state in found),
+        roles=tuple(state for state in (*BY_SEVERITY, *others) if state in present),
+        quiet=tuple(state for state in (*QUIET, *sorted(begins.difference(ranked))) if state in present),
     )
 
 
-def _cut(states: pl.DataFrame, wanted: int | None, limits: tuple[float, float]) -> pl.DataFrame:
-    own = states if wanted is None else states.filter(pl.col("class") == wanted)
-    plain = own.select("class", "from_us", "to_us", port="object", role="state")
+def _cut(states: pl.DataFrame, class_: int | None, limits: tuple[float, float]) -> pl.DataFrame:
+    of_class = states if class_ is None else states.filter(pl.col("class") == class_)
+    plain = of_class.select("class", "from_us", "to_us", port="object", role="state")
     return inside(plain, limits).select(*ROLES, "class")
 
 
@@ -178,18 +178,18 @@ def _merged(spans: pl.DataFrame, ranks: Mapping[str, int]) -> pl.DataFrame:
     """Go through the times at which any class changes, and take the gravest state until the next."""
     begins, ends = spans["from_us"].to_numpy(), spans["to_us"].to_numpy()
     times = np.unique(np.concatenate([begins, ends]))
-    least = np.full(len(times) - 1, len(ranks))
-    for own in spans.partition_by("class", maintain_order=True):
-        begun = own["from_us"].to_numpy()
-        states = np.array([ranks[state] for state in own["role"]])
+    gravest = np.full(len(times) - 1, len(ranks))
+    for of_class in spans.partition_by("class", maintain_order=True):
+        begun = of_class["from_us"].to_numpy()
+        states = np.array([ranks[state] for state in of_class["role"]])
         position = np.searchsorted(begun, times[:-1], side="right") - 1
-        known = (position >= 0) & (times[:-1] < own["to_us"].to_numpy()[position])
-        least = np.where(known, np.minimum(least, states[position]), least)
-    new = np.flatnonzero(np.diff(least, prepend=-1))
+        is_recorded = (position >= 0) & (times[:-1] < of_class["to_us"].to_numpy()[position])
+        gravest = np.where(is_recorded, np.minimum(gravest, states[position]), gravest)
+    new = np.flatnonzero(np.diff(gravest, prepend=-1))
     names = [*ranks]
     rows = pl.DataFrame({"from_us": times[new], "to_us": np.append(times[new[1:]], times[-1])})
     return rows.with_columns(
-        port=pl.lit(spans["port"][0]), role=pl.Series([names[n] for n in least[new]], dtype=pl.String)
+        port=pl.lit(spans["port"][0]), role=pl.Series([names[n] for n in gravest[new]], dtype=pl.String)
     ).select(ROLES)
 
 
@@ -212,14 +212,14 @@ def _stays(roles: Sequence[pl.DataFrame], order: _Order) -> dict[str, Stay]:
 def _longest(positions: Sequence[Position], stays: Mapping[str, Stay]) -> list[Position]:
     """Choose the ports that have a strip, in the same order."""
     by_stay = sorted(positions, key=lambda position: -stays[position.port].inside_us)
-    kept = {position.port for position in by_stay[:MOST_STRIPS]}
-    return [position for position in positions if position.port in kept]
+    longest = {position.port for position in by_stay[:MOST_STRIPS]}
+    return [position for position in positions if position.port in longest]
 
 
 def _root_state(position: Position, roles: Sequence[pl.DataFrame]) -> str:
     """Return the state that makes a tree's first port its root; nothing where it was in none."""
-    own = {state for frame in roles for state in frame.filter(pl.col("port") == position.port)["role"]}
-    return next((state for state in ROOTS if state in own), "")
+    states = {state for frame in roles for state in frame.filter(pl.col("port") == position.port)["role"]}
+    return next((state for state in ROOTS if state in states), "")
 
 
 def _table(

@@ -111,13 +111,13 @@ class _Layout:
         usual = around + (SIZE[0] - 0.5 if results == 1 else PANEL_WIDTH * results)
         wide = current().wide(usual)
         panel = panel_width(wide, around=around, panels=results)
-        named = self.legend()
-        columns = legend_columns([name for name, _ in named], wide=wide)
+        samples = self.legend()
+        columns = legend_columns([name for name, _ in samples], wide=wide)
         title = heading(title, usual=usual)
         titled = 0.1 + TITLE_LINE * len(title.splitlines())
         above = titled + 0.1 + NOTE_LINE * len(notes) + LABELS * labelled
         strips = STRIP * len(self.positions)
-        below = TIME + LEGEND_ROW * -(-len(named) // columns) + 0.2
+        below = TIME + LEGEND_ROW * -(-len(samples) // columns) + 0.2
         high = above + strips + TO_COUNTS + COUNTS + below
         figure = figure_for(wide, high, layout=None)
         grid: list[list[Axes]] = []
@@ -134,17 +134,17 @@ class _Layout:
         look: dict[str, Any] = {"fontsize": "x-small", "color": "0.35", "ha": "center", "va": "top"}
         figure.text(0.5, 1 - titled / high, "\n".join(notes), **look)
         where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
-        handles = [handle for _, handle in named]
-        figure.legend(handles, [name for name, _ in named], ncols=columns, fontsize="small", **where)
+        handles = [handle for _, handle in samples]
+        figure.legend(handles, [name for name, _ in samples], ncols=columns, fontsize="small", **where)
         return figure, grid
 
     def strips(self, axes: Axes, frame: pl.DataFrame) -> None:
         """Draw a strip for each port, coloured by its role."""
         axes.spines[:].set_visible(False)
         axes.tick_params(axis="both", length=0)
-        own = {str(key[0]): spans for key, spans in frame.group_by("port", maintain_order=True)}
+        spans_by_port = {str(key[0]): spans for key, spans in frame.group_by("port", maintain_order=True)}
         for position, port in enumerate(self.positions):
-            spans = own.get(port.port)
+            spans = spans_by_port.get(port.port)
             if spans is None:
                 continue
             for role, bars in self._bars(spans):
@@ -208,11 +208,13 @@ class _Layout:
         """Return by role where the strip of a port has its colour: begins and widths."""
         thin = _thinned(spans, self.limits) if len(spans) > INSTANTS else spans
         for role in (*self.quiet, *self.roles):
-            own = thin.filter(pl.col("role") == role).select("from_us", pl.col("to_us") - pl.col("from_us"))
-            if not own.is_empty():
+            of_role = thin.filter(pl.col("role") == role).select(
+                "from_us", pl.col("to_us") - pl.col("from_us")
+            )
+            if not of_role.is_empty():
                 yield (
                     role,
-                    [(begin / self.per_time, width / self.per_time) for begin, width in own.iter_rows()],
+                    [(begin / self.per_time, width / self.per_time) for begin, width in of_role.iter_rows()],
                 )
 
     def _colour(self, role: str) -> str:
@@ -234,7 +236,7 @@ def _names(ports: Sequence[str]) -> list[str]:
     """Call ports by the direction of their links; where two have the same, by the link as well."""
     directions = [port.partition(": ")[2] or port for port in ports]
     pairs = zip(ports, directions, strict=True)
-    return [shown(own if directions.count(own) == 1 else port) for port, own in pairs]
+    return [shown(direction if directions.count(direction) == 1 else port) for port, direction in pairs]
 
 
 def _hops(position: Position, roots: Mapping[str, str]) -> str:
@@ -249,6 +251,6 @@ def _thinned(spans: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
     begins = limits[0] + width * np.arange(INSTANTS)
     starts = spans["from_us"].to_numpy()
     position = np.searchsorted(starts, begins + width / 2, side="right") - 1
-    known = (position >= 0) & (begins + width / 2 < spans["to_us"].to_numpy()[position])
-    own = spans[position[known]]
-    return own.with_columns(from_us=begins[known], to_us=begins[known] + width)
+    is_covered = (position >= 0) & (begins + width / 2 < spans["to_us"].to_numpy()[position])
+    covering = spans[position[is_covered]]
+    return covering.with_columns(from_us=begins[is_covered], to_us=begins[is_covered] + width)

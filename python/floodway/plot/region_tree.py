@@ -78,7 +78,11 @@ class Links:
         for node, link in ends:
             links.setdefault(node, []).append(link)
         end_nodes = set().union(*map(_end_nodes, results))
-        relays = {node: own for node, own in links.items() if len(own) == 2 and node not in end_nodes}  # noqa: PLR2004
+        relays = {
+            node: node_links
+            for node, node_links in links.items()
+            if len(node_links) == 2 and node not in end_nodes  # noqa: PLR2004 (two ends)
+        }
         self._links = {name: _beyond(node, link, ends, relays) for (node, link), (name, _) in ends.items()}
         self._into: dict[str, list[str]] = {}
         for name, link in self._links.items():
@@ -91,10 +95,10 @@ class Links:
         If no congestion point notifies neighbours, these are the ports that send to its node, except the
         one at the other end of its link.
         """
-        own = self._links[port]
-        for name in self._into.get(own.node, ()):
+        port_link = self._links[port]
+        for name in self._into.get(port_link.node, ()):
             link = self._links[name]
-            if link.arrives != own.link and (not self._notified or (port, link.by) in self._notified):
+            if link.arrives != port_link.link and (not self._notified or (port, link.by) in self._notified):
                 yield name
 
 
@@ -106,20 +110,20 @@ def positions_of(stays: Mapping[str, Stay], links: Links) -> list[Position]:
     another one is among its ports. Where nothing of the region leads to a root, the port farthest downstream
     takes its place.
     """
-    found: dict[str, Position] = {}
+    positions: dict[str, Position] = {}
     rest = sorted(stays, key=lambda port: (stays[port].joined_us, natural(port)))
     trees = 0
     while rest:
         heads = _heads([port for port in rest if stays[port].is_root] or rest, set(rest), links)
-        found |= _reached(heads, trees, set(rest), links)
+        positions |= _reached(heads, trees, set(rest), links)
         trees += len(heads)
-        rest = [port for port in rest if port not in found]
+        rest = [port for port in rest if port not in positions]
     order = {port: n for n, port in enumerate(sorted(stays, key=natural))}
 
     def rank(position: Position) -> tuple[int, int, float, int]:
         return position.tree, position.hops, stays[position.port].joined_us, order[position.port]
 
-    return sorted(found.values(), key=rank)
+    return sorted(positions.values(), key=rank)
 
 
 def _heads(choice: Sequence[str], members: set[str], links: Links) -> list[str]:
@@ -136,15 +140,15 @@ def _heads(choice: Sequence[str], members: set[str], links: Links) -> list[str]:
 
 def _reached(heads: Sequence[str], trees: int, members: set[str], links: Links) -> dict[str, Position]:
     """Go upstream from all heads at once; a port belongs to the nearest, of equal ones to the first."""
-    found = {port: Position(port=port, tree=trees + n, hops=0) for n, port in enumerate(heads)}
-    waiting = deque(found.values())
+    positions = {port: Position(port=port, tree=trees + n, hops=0) for n, port in enumerate(heads)}
+    waiting = deque(positions.values())
     while waiting:
-        here = waiting.popleft()
-        for port in links.upstream(here.port):
-            if port in members and port not in found:
-                found[port] = Position(port=port, tree=here.tree, hops=here.hops + 1)
-                waiting.append(found[port])
-    return found
+        position = waiting.popleft()
+        for port in links.upstream(position.port):
+            if port in members and port not in positions:
+                positions[port] = Position(port=port, tree=position.tree, hops=position.hops + 1)
+                waiting.append(positions[port])
+    return positions
 
 
 def _end_nodes(result: Result) -> set[str]:

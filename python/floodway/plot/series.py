@@ -67,11 +67,11 @@ def series(
         If nothing was watched, or there is no such metric or object, or there are too many.
     """
     first = [source.results[0] for source in sources]
-    kept = [result.series for result in first]
-    if not any(map(len, kept)):
+    tables = [result.series for result in first]
+    if not any(map(len, tables)):
         raise PlotError("nothing was watched, so there is nothing to show in time")
-    chosen = metric_of(metric, kept)
-    names = chosen_objects(objects, kept) if objects else _busiest(sources)
+    chosen = metric_of(metric, tables)
+    names = chosen_objects(objects, tables) if objects else _busiest(sources)
     _refuse_many(names, len(sources))
     frames = [in_time(result, chosen, objects=names, points=POINTS) for result in first]
     if not any(map(len, frames)):
@@ -114,8 +114,8 @@ def _draw(
             colour = colour_of(s if len(sources) > 1 else o)
             parts = [source.label] * (len(sources) > 1) + [name] * (len(names) > 1 or len(sources) == 1)
             axes.set_title(shown(", ".join(parts)), loc="left", fontsize="small", color=colour)
-            own = frame.filter(pl.col("object") == name)
-            _step(axes, own, (per_time, per_value), colour)
+            of_object = frame.filter(pl.col("object") == name)
+            _step(axes, of_object, (per_time, per_value), colour)
     # The panels share their range: what sets it has to see all curves.
     log = scale_axes(grid[0][0], ())
     if "y" not in log:
@@ -125,13 +125,13 @@ def _draw(
     return figure
 
 
-def _step(axes: Axes, own: pl.DataFrame, per: tuple[float, float], colour: str) -> None:
+def _step(axes: Axes, parts: pl.DataFrame, per: tuple[float, float], colour: str) -> None:
     """Draw a value over the whole of its part."""
-    if not len(own):
+    if not len(parts):
         axes.text(0.5, 0.5, "not watched", transform=axes.transAxes, ha="center", va="center", color="0.5")
         return
-    ends = [*own["time_us"], own["time_us"][-1] + own["span_us"][-1]]
-    values = own["value"].fill_null(float("nan")).to_list()
+    ends = [*parts["time_us"], parts["time_us"][-1] + parts["span_us"][-1]]
+    values = parts["value"].fill_null(float("nan")).to_list()
     axes.step(
         [end / per[0] for end in ends],
         [value / per[1] for value in (*values, values[-1])],
@@ -157,8 +157,8 @@ def _busiest(sources: Sequence[Source]) -> list[str]:
 
 def _refuse_many(names: Sequence[str], sources: int) -> None:
     if len(names) * sources > MOST_PANELS or min(len(names), sources) > MOST_COLUMNS:
-        of = f" of {sources} results" if sources > 1 else ""
+        of_results = f" of {sources} results" if sources > 1 else ""
         raise PlotError(
-            f"{len(names)} objects{of} are too many panels for a picture; choose fewer, or a heatmap",
+            f"{len(names)} objects{of_results} are too many panels for a picture; choose fewer, or a heatmap",
             key="object",
         )

@@ -127,9 +127,9 @@ def styles_of(flows: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     return styles
 
 
-def _shade(base: str, number: int, of: int) -> str:
+def _shade(base: str, number: int, count: int) -> str:
     """Return one of several shades of a colour, from dark to light; of one, the colour itself."""
-    share = DARKEST + (LIGHTEST - DARKEST) * number / (of - 1) if of > 1 else 0.0
+    share = DARKEST + (LIGHTEST - DARKEST) * number / (count - 1) if count > 1 else 0.0
     toward = 0.0 if share < 0 else 1.0
     mixed = (np.array(to_rgb(base)) * (1 - abs(share)) + toward * abs(share)).tolist()
     return to_hex(mixed)

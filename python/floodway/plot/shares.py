@@ -91,7 +91,7 @@ class _Parts:
     ----------
     width_us
         Of the run's buckets.
-    first, count, each
+    first, count, per_part
         The first bucket, how many there are, and how many make a part.
     edges_us
         Where parts begin, and the last one ends.
@@ -100,7 +100,7 @@ class _Parts:
     width_us: float
     first: int
     count: int
-    each: int
+    per_part: int
     edges_us: np.ndarray[tuple[int], np.dtype[np.float64]]
 
     def line(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -108,7 +108,7 @@ class _Parts:
         spans = np.diff(self.edges_us)
         number = (rows["time_us"] / self.width_us).round().cast(pl.Int64).to_numpy() - self.first
         # The width is less than that of whole buckets where the only one that is known was cut short.
-        part = np.clip(number, 0, self.count - 1) // self.each
+        part = np.clip(number, 0, self.count - 1) // self.per_part
         sent = np.bincount(part, weights=rows["tx_bytes"].to_numpy(), minlength=len(spans))
         columns = (self.edges_us[:-1], spans.round(DIGITS), sent.astype(np.int64), sent * 8e-3 / spans)
         return pl.DataFrame(dict(zip(LINE, columns, strict=True)), schema=LINE)
@@ -159,23 +159,23 @@ def shares(  # noqa: PLR0913 (what a caller may choose)
         raise PlotError(f"{bucket_us:g} us is not a width above 0", key="bucket")
     first = [source.results[0] for source in sources]
     limits = limits_of(first, window)
-    kept = _kept(first)
-    names = chosen_objects(objects, kept, what=DIRECTION) if objects else [_busiest(kept, limits)]
+    tables = _tables(first)
+    names = chosen_objects(objects, tables, what=DIRECTION) if objects else [_busiest(tables, limits)]
     _refuse_many(names, len(sources))
-    rows = _chosen(kept, names, flows)
-    own, others = _ranked(sources, rows, limits)
+    rows = _chosen(tables, names, flows)
+    shown_flows, others = _ranked(sources, rows, limits)
     columns = []
-    for source, every, chosen in zip(sources, kept, rows, strict=True):
+    for source, every, chosen in zip(sources, tables, rows, strict=True):
         parts = _parts(source.results[0], every, limits, bucket_us)
-        columns.append([_link(source, name, parts, chosen, (own, others)) for name in names])
+        columns.append([_link(source, name, parts, chosen, (shown_flows, others)) for name in names])
     with plain_style():
         heading = shown(title) if title else titled("Throughput of flows", sources)
-        note = WIDER_BELOW if len(own) > 1 else ""
-        figure = draw(columns, own, others, limits, title=heading, note=note)
+        note = WIDER_BELOW if len(shown_flows) > 1 else ""
+        figure = draw(columns, shown_flows, others, limits, title=heading, note=note)
     return Drawing(figure=figure, data=_table(sources, columns), note=note)
 
 
-def _kept(results: Sequence[Result]) -> list[pl.DataFrame]:
+def _tables(results: Sequence[Result]) -> list[pl.DataFrame]:
     """Return the rows of each result; none of one that kept none, where others did."""
     if all(result.shares is None for result in results):
         share_rows(results[0])
@@ -190,9 +190,9 @@ def _inside(rows: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
     return rows.filter(end > limits[0] + HALF, pl.col("time_us") < limits[1] - HALF)
 
 
-def _busiest(kept: Sequence[pl.DataFrame], limits: tuple[float, float]) -> str:
+def _busiest(tables: Sequence[pl.DataFrame], limits: tuple[float, float]) -> str:
     """Name the direction of which flows had most."""
-    sent = _inside(pl.concat(kept), limits).group_by("object").agg(pl.col("tx_bytes").sum())
+    sent = _inside(pl.concat(tables), limits).group_by("object").agg(pl.col("tx_bytes").sum())
     if sent.is_empty():
         raise PlotError(
             "no flow sent anything in this time over links whose shares were recorded", key="object"
@@ -203,31 +203,31 @@ def _busiest(kept: Sequence[pl.DataFrame], limits: tuple[float, float]) -> str:
 
 def _refuse_many(names: Sequence[str], sources: int) -> None:
     if len(names) * sources > MOST_PANELS or min(len(names), sources) > MOST_COLUMNS:
-        of = f" of {sources} results" if sources > 1 else ""
+        of_results = f" of {sources} results" if sources > 1 else ""
         directions = f"{len(names)} direction{'s' * (len(names) > 1)}"
-        text = f"{directions}{of} are too many panels for a picture; choose fewer"
+        text = f"{directions}{of_results} are too many panels for a picture; choose fewer"
         raise PlotError(text, key="object")
 
 
 def _chosen(
-    kept: Sequence[pl.DataFrame], names: Sequence[str], patterns: Sequence[str]
+    tables: Sequence[pl.DataFrame], names: Sequence[str], patterns: Sequence[str]
 ) -> list[pl.DataFrame]:
     """Return the rows of these directions, and of the flows that patterns name if there are any."""
-    rows = [frame.filter(pl.col("object").is_in(list(names))) for frame in kept]
+    rows = [frame.filter(pl.col("object").is_in(list(names))) for frame in tables]
     if not patterns:
         return rows
-    known = dict(pl.concat(rows).select("flow_id", "workload").unique(maintain_order=True).iter_rows())
+    workload_of = dict(pl.concat(rows).select("flow_id", "workload").unique(maintain_order=True).iter_rows())
     for pattern in patterns:
-        if not any(_names(pattern, flow, workload) for flow, workload in known.items()):
-            allowed = (*dict.fromkeys(known.values()), *sorted(known, key=natural))
+        if not any(_names(pattern, flow, workload) for flow, workload in workload_of.items()):
+            allowed = (*dict.fromkeys(workload_of.values()), *sorted(workload_of, key=natural))
             text, near = not_a_choice(pattern, what="a flow or workload of these directions", allowed=allowed)
             raise PlotError(text, key="flow", given=pattern, allowed=allowed, nearest=near)
-    wanted = [
+    flow_ids = [
         flow
-        for flow, workload in known.items()
+        for flow, workload in workload_of.items()
         if any(_names(pattern, flow, workload) for pattern in patterns)
     ]
-    return [frame.filter(pl.col("flow_id").is_in(wanted)) for frame in rows]
+    return [frame.filter(pl.col("flow_id").is_in(flow_ids)) for frame in rows]
 
 
 def _names(pattern: str, *names: str) -> bool:
@@ -250,7 +250,7 @@ def _ranked(
     if per_flow.is_empty():
         raise PlotError("no such flow sent anything in this time over these directions", key="flow")
     ranked = sorted(per_flow.iter_rows(), key=lambda row: (-row[2], natural(row[0])))
-    listed = [each.name for source in sources for each in source.results[0].outcome.workloads]
+    listed = [workload.name for source in sources for workload in source.results[0].outcome.workloads]
     place = {name: number for number, name in reversed(list(enumerate(listed)))}
     most = sorted(
         ranked[:MOST_FLOWS], key=lambda row: (place.get(row[1], len(listed)), row[1], natural(row[0]))
@@ -261,39 +261,45 @@ def _ranked(
 
 
 def _parts(
-    result: Result, kept: pl.DataFrame, limits: tuple[float, float], bucket_us: float | None
+    result: Result, table: pl.DataFrame, limits: tuple[float, float], bucket_us: float | None
 ) -> _Parts | None:
     """Cut the window into parts of whole buckets; none where there are no buckets, or the run had ended."""
     end = min(limits[1], result.outcome.simulated_us)
-    if kept.is_empty() or end <= limits[0]:
+    if table.is_empty() or end <= limits[0]:
         return None
     # The run's end may cut the last one short.
-    width = float(kept["bucket_us"].max())  # type: ignore[arg-type]
+    width = float(table["bucket_us"].max())  # type: ignore[arg-type]
     first, last = math.floor(limits[0] / width + NEARLY), math.ceil(end / width - NEARLY)
-    each = -(-(last - first) // POINTS)
+    per_part = -(-(last - first) // POINTS)
     if bucket_us is not None:
-        each = max(1, math.ceil(bucket_us / width - NEARLY))
-        if last - first > MOST_POINTS * each:
-            text = f"parts of {width * each:g} us are too many for a picture: {(last - first) // each:,}"
+        per_part = max(1, math.ceil(bucket_us / width - NEARLY))
+        if last - first > MOST_POINTS * per_part:
+            text = (
+                f"parts of {width * per_part:g} us are too many for a picture: {(last - first) // per_part:,}"
+            )
             raise PlotError(f"{text}; choose wider ones, or a shorter time", key="bucket")
-    begins = np.arange(first, last, each) * width
+    begins = np.arange(first, last, per_part) * width
     edges = np.append(begins, min(last * width, result.outcome.simulated_us)).round(DIGITS)
-    return _Parts(width_us=width, first=first, count=last - first, each=each, edges_us=edges)
+    return _Parts(width_us=width, first=first, count=last - first, per_part=per_part, edges_us=edges)
 
 
 def _link(
     source: Source, name: str, parts: _Parts | None, rows: pl.DataFrame, flows: tuple[Mapping[str, str], str]
 ) -> SharedLink:
-    own, others = flows
+    shown_flows, others = flows
     every = rows.filter(pl.col("object") == name)
     if parts is None or every.is_empty():
-        kept = source.results[0].shares is not None
+        were_recorded = source.results[0].shares is not None
         lacking = "the run had ended" if parts is None else "no flow sent anything"
-        return SharedLink(source=source.label, object=name, lines={}, lacking=lacking if kept else NOT_KEPT)
-    here = dict.fromkeys(every["flow_id"])
+        return SharedLink(
+            source=source.label, object=name, lines={}, lacking=lacking if were_recorded else NOT_KEPT
+        )
+    present = dict.fromkeys(every["flow_id"])
     cut = _inside(every, (parts.edges_us[0], parts.edges_us[-1]))
-    lines = {flow: parts.line(cut.filter(pl.col("flow_id") == flow)) for flow in own if flow in here}
-    rest = cut.filter(~pl.col("flow_id").is_in(list(own)))
+    lines = {
+        flow: parts.line(cut.filter(pl.col("flow_id") == flow)) for flow in shown_flows if flow in present
+    }
+    rest = cut.filter(~pl.col("flow_id").is_in(list(shown_flows)))
     if not rest.is_empty():
         lines[others] = parts.line(rest)
     return SharedLink(source=source.label, object=name, lines=lines, lacking="")

@@ -77,16 +77,16 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
     """
     curves = flow_curves(sources, workloads=workloads)
     buckets = [_points(curve) for curve in curves]
-    if not any(bucket.p50 is not None for own in buckets for bucket in own):
+    if not any(bucket.p50 is not None for points in buckets for bucket in points):
         raise PlotError(
             "no flow size has half of its measured flows finished, so there is no slowdown to show"
         )
-    labels = [_label(curve, own) for curve, own in zip(curves, buckets, strict=True)]
+    labels = [_label(curve, points) for curve, points in zip(curves, buckets, strict=True)]
     with plain_style():
         figure, panels = _panels(sources, many=len(curves) > TOGETHER)
-        for curve, own, label in zip(curves, buckets, labels, strict=True):
+        for curve, points, label in zip(curves, buckets, labels, strict=True):
             for axes, (name, line) in zip(panels, LINES.items(), strict=True):
-                drawn = _draw(axes, curve, own, name, line)
+                drawn = _draw(axes, curve, points, name, line)
                 # The median's line, which every curve has, stands in the legend.
                 if name == "p50":
                     drawn.set_label(label)
@@ -100,7 +100,7 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
 
 def _note(curves: Sequence[Curve], buckets: Sequence[Sequence[_Point]]) -> str:
     """Say of how few flows each p99 is, and what widths mean."""
-    flows = [bucket.flows for own in buckets for bucket in own]
+    flows = [bucket.flows for points in buckets for bucket in points]
     lines = [of_flows(min(flows), max(flows), thousandths=990, each="each point")]
     seeds = [curve.seeds for curve in curves]
     bars = interval_note(min(seeds), max(seeds)) if max(seeds) > 1 else ""
@@ -109,12 +109,12 @@ def _note(curves: Sequence[Curve], buckets: Sequence[Sequence[_Point]]) -> str:
 
 def _panels(sources: Sequence[Source], *, many: bool) -> tuple[Figure, list[Axes]]:
     """Return the axes of the median and of the 99th percentile, which may be the same."""
-    what = "Slowdown against flow size"
+    subject = "Slowdown against flow size"
     if not many:
-        title = titled(f"{what}: p50 full, p99 dashed", sources)
+        title = titled(f"{subject}: p50 full, p99 dashed", sources)
         figure, axes = axes_of("flow size in bytes", "slowdown", title=title)
         return figure, [axes, axes]
-    figure, panels = panels_of("flow size in bytes", "slowdown", title=titled(what, sources), panels=2)
+    figure, panels = panels_of("flow size in bytes", "slowdown", title=titled(subject, sources), panels=2)
     figure.set_figheight(1.5 * figure.get_figheight())
     for axes, name in zip(panels, LINES, strict=True):
         axes.set_title(name, loc="left", fontsize="small")
@@ -129,9 +129,9 @@ def _points(curve: Curve) -> list[_Point]:
     ordered = curve.flows.sort("size_bytes", "flow_id", "seed")
     points, begin = [], 0
     for bucket in buckets:
-        own = ordered[begin : begin + bucket.flows].partition_by("seed")
+        by_seed = ordered[begin : begin + bucket.flows].partition_by("seed")
         begin += bucket.flows
-        p50, p99 = ([_percentile(flows, each) for flows in own] for each in (500, 990))
+        p50, p99 = ([_percentile(flows, thousandths) for flows in by_seed] for thousandths in (500, 990))
         means = {"p50": _mean(p50), "p99": _mean(p99)}
         reaches = {"p50_reach": _reach(p50), "p99_reach": _reach(p99)}
         points.append(_Point(**{**asdict(bucket), **means, **reaches}))
@@ -143,13 +143,13 @@ def _percentile(flows: pl.DataFrame, thousandths: int) -> float | None:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known and len(known) == len(values) else None
+    present = [value for value in values if value is not None]
+    return fmean(present) if present and len(present) == len(values) else None
 
 
 def _reach(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return half_width(known) if len(known) == len(values) else None
+    present = [value for value in values if value is not None]
+    return half_width(present) if len(present) == len(values) else None
 
 
 def _draw(axes: Axes, curve: Curve, points: Sequence[_Point], name: str, line: str) -> Line2D:

@@ -38,11 +38,13 @@ def sources_of(folders: Sequence[str | os.PathLike[str]]) -> tuple[Source, ...]:
     read_so_far: dict[str, list[tuple[Result, Path]]] = {}
     for folder, label in zip(folders, labels, strict=True):
         for variant, result, where in _results(Path(folder)):
-            named = label if variant is None else variant if len(folders) == 1 else f"{label}: {variant}"
-            read_so_far.setdefault(named, []).append((result, where))
+            source_label = (
+                label if variant is None else variant if len(folders) == 1 else f"{label}: {variant}"
+            )
+            read_so_far.setdefault(source_label, []).append((result, where))
     return tuple(
-        Source(label=label, results=tuple(r for r, _ in own), folders=tuple(where for _, where in own))
-        for label, own in read_so_far.items()
+        Source(label=label, results=tuple(r for r, _ in runs), folders=tuple(where for _, where in runs))
+        for label, runs in read_so_far.items()
     )
 
 

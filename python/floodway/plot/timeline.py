@@ -137,33 +137,33 @@ def timeline(
         If there was no job, or none of that name, or not as many paths as results.
     """
     if paths and len(paths) != len(sources):
-        given = f"{counted(len(paths), 'path')} for {counted(len(sources), 'result')}"
-        raise PlotError(f"{given}: give one for each", key="path")
+        counts = f"{counted(len(paths), 'path')} for {counted(len(sources), 'result')}"
+        raise PlotError(f"{counts}: give one for each", key="path")
     if paths and window == (None, None):
         window = min(path.target.start_us for path in paths), max(path.target.end_us for path in paths)
     limits = limits_of([source.results[0] for source in sources], window)
-    found = [
+    views = [
         _shown(source, workloads, limits, paths[at] if paths else None) for at, source in enumerate(sources)
     ]
-    kinds = sorted({kind for each in found for kind in each.rows()[0]["kind"].unique()})
+    kinds = sorted({kind for view in views for kind in view.rows()[0]["kind"].unique()})
     # A kind has the same colour in every picture, whatever else is in it.
     order = [*KINDS, *(kind for kind in kinds if kind not in KINDS)]
     colours = {kind: colour_of(order.index(kind)) for kind in kinds}
     per_time, unit = time_unit([pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})])
-    many = any(each.chosen for each in found)
+    many = any(view.chosen for view in views)
     note = " ".join([NOTE, *([NARROW_NOTE] if WAITS in kinds else []), *([ALL_NOTE] if many else [])])
     with plain_style():
-        heights = [height for each in found for height in each.heights()]
+        heights = [height for view in views for height in view.heights()]
         high = (sum(heights) + AROUND) * current().scale
         figure, panels = stacked(title or "Operations of ranks", high, len(heights), ratios=heights)
         rest = iter(panels)
-        for each in found:
-            _draw(each, rest, colours, per_time)
+        for view in views:
+            _draw(view, rest, colours, per_time)
         panels[-1].set_xlim(limits[0] / per_time, limits[1] / per_time)
         panels[-1].set_xlabel(f"time in {unit}")
-        keys = dict(_keys(found, colours))
+        keys = dict(_keys(views, colours))
         add_legend(figure, list(keys), handles=list(keys.values()), note=note)
-    data = [_table(each) for each in found]
+    data = [_table(view) for view in views]
     return Drawing(figure=figure, data=pl.concat(data, how="diagonal"), note=note)
 
 
@@ -187,59 +187,59 @@ def _shown(
     )
 
 
-def _draw(each: _Shown, panels: Iterator[Axes], colours: dict[str, str], per_time: float) -> None:
+def _draw(view: _Shown, panels: Iterator[Axes], colours: dict[str, str], per_time: float) -> None:
     """Draw the panels of a result."""
-    label = shown(each.label)
-    if each.shares is not None:
+    label = shown(view.label)
+    if view.shares is not None:
         axes = next(panels)
-        axes.set_title(f"{label}: {counted(each.ranks, 'rank')}", loc="left", fontsize="small")
-        _share_panel(axes, each.shares, per_time)
-        label = f"{len(each.chosen)} of them"
+        axes.set_title(f"{label}: {counted(view.ranks, 'rank')}", loc="left", fontsize="small")
+        _share_panel(axes, view.shares, per_time)
+        label = f"{len(view.chosen)} of them"
     axes = next(panels)
     axes.set_title(label, loc="left", fontsize="small")
-    rows = _panel(axes, each, colours, per_time)
-    if each.path is None:
+    rows = _panel(axes, view, colours, per_time)
+    if view.path is None:
         return
-    _path_in_rows(axes, each.path, rows, per_time)
-    if each.chosen:
+    _path_in_rows(axes, view.path, rows, per_time)
+    if view.chosen:
         axes = next(panels)
-        axes.set_title(f"critical path of {shown(each.path.target.name)}", loc="left", fontsize="small")
-        _path_panel(axes, each.path, per_time)
+        axes.set_title(f"critical path of {shown(view.path.target.name)}", loc="left", fontsize="small")
+        _path_panel(axes, view.path, per_time)
 
 
-def _keys(found: Sequence[_Shown], colours: dict[str, str]) -> Iterator[tuple[str, Artist]]:
+def _keys(views: Sequence[_Shown], colours: dict[str, str]) -> Iterator[tuple[str, Artist]]:
     """Yield what the legend names."""
     yield from ((kind, Patch(color=colour)) for kind, colour in colours.items())
-    if any(len(each.messages) for each in found):
+    if any(len(view.messages) for view in views):
         yield "message on the network", Patch(color=MESSAGE_SHADES[0])
-    if any(each.chosen for each in found):
+    if any(view.chosen for view in views):
         yield "in an operation without one", Patch(color=OTHER_COLOUR)
-    if any(each.path for each in found):
+    if any(view.path for view in views):
         yield "critical path", Line2D([], [], color=PATH_COLOUR)
 
 
-def _table(each: _Shown) -> pl.DataFrame:
+def _table(view: _Shown) -> pl.DataFrame:
     """Return everything that is shown of a result."""
-    operations, messages = each.rows()
+    operations, messages = view.rows()
     parts = [operations.select(COLUMNS), messages.with_columns(kind=pl.lit("message"))]
-    if each.path is not None:
+    if view.path is not None:
         parts.append(
             pl.DataFrame(
                 {
-                    "workload": each.path.target.workload,
-                    "rank": pl.Series([step.rank for step in each.path.steps], dtype=pl.UInt64),
-                    "name": [step.name for step in each.path.steps],
+                    "workload": view.path.target.workload,
+                    "rank": pl.Series([step.rank for step in view.path.steps], dtype=pl.UInt64),
+                    "name": [step.name for step in view.path.steps],
                     "kind": "critical path",
-                    "start_us": [step.from_ps / 1e6 for step in each.path.steps],
-                    "end_us": [step.to_ps / 1e6 for step in each.path.steps],
+                    "start_us": [step.from_ps / 1e6 for step in view.path.steps],
+                    "end_us": [step.to_ps / 1e6 for step in view.path.steps],
                 }
             )
         )
-    if each.shares is not None:
-        shares = each.shares.unpivot(index=["start_us", "end_us"], variable_name="name", value_name="share")
+    if view.shares is not None:
+        shares = view.shares.unpivot(index=["start_us", "end_us"], variable_name="name", value_name="share")
         parts.append(shares.with_columns(kind=pl.lit("share of ranks")))
     whole = pl.concat(parts, how="diagonal")
-    return whole.select(pl.lit(each.label).alias("result"), pl.lit(each.seed).alias("seed"), pl.all())
+    return whole.select(pl.lit(view.label).alias("result"), pl.lit(view.seed).alias("seed"), pl.all())
 
 
 def _share_panel(axes: Axes, shares: pl.DataFrame, per_time: float) -> None:
@@ -261,10 +261,10 @@ def _rows(result: Result, workloads: Sequence[str], limits: tuple[float, float])
         raise PlotError(f"{result.run.name} has no job: no workload is a collective or a trace")
     names = {"workload": pl.String, "node": pl.String, "name": pl.String, "kind": pl.String}
     rows = result.operations.with_columns(pl.col(name).cast(form) for name, form in names.items())
-    known = rows["workload"].unique().sort().to_list()
+    jobs = rows["workload"].unique().sort().to_list()
     for workload in workloads:
-        if workload not in known:
-            raise PlotError(f"no job is named {workload!r}; jobs: {', '.join(known)}", key="workload")
+        if workload not in jobs:
+            raise PlotError(f"no job is named {workload!r}; jobs: {', '.join(jobs)}", key="workload")
     if workloads:
         rows = rows.filter(pl.col("workload").is_in(list(workloads)))
     inside = rows.filter(pl.col("end_us") >= limits[0], pl.col("start_us") <= limits[1])
@@ -273,9 +273,9 @@ def _rows(result: Result, workloads: Sequence[str], limits: tuple[float, float])
     return inside.sort("workload", "rank", "start_us")
 
 
-def _panel(axes: Axes, each: _Shown, colours: dict[str, str], per_time: float) -> dict[tuple[str, int], int]:
+def _panel(axes: Axes, view: _Shown, colours: dict[str, str], per_time: float) -> dict[tuple[str, int], int]:
     """Draw the bars of a result, the ranks of the first job at the top, and return the row of each rank."""
-    frame, messages = each.rows()
+    frame, messages = view.rows()
     ranks = frame.select("workload", "rank").unique(maintain_order=True).with_row_index("row")
     placed = frame.join(ranks, on=["workload", "rank"], how="left", maintain_order="left")
     for kind, colour in colours.items():
@@ -291,7 +291,7 @@ def _panel(axes: Axes, each: _Shown, colours: dict[str, str], per_time: float) -
         _bars(axes, sent, MESSAGES, MESSAGE_SHADES, per_time)
     axes.set_ylim(len(ranks) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
-    if each.chosen:
+    if view.chosen:
         _name_each(axes, ranks)
     else:
         _name_rows(axes, ranks)
@@ -338,14 +338,14 @@ def _path_panel(axes: Axes, path: CriticalPath, per_time: float) -> None:
     marker = "." if len(points) <= MOST_MARKED else ""
     axes.plot(*zip(*points, strict=True), color=PATH_COLOUR, linewidth=1.2, marker=marker, markersize=2.5)
     phases = [phase for phase in path.phases if phase.stretches == 1]
-    named = phases if len(phases) == len(path.phases) else []
-    least, most = min(rank for _, rank in points), max(rank for _, rank in points)
-    room = max(1, most - least) / 20
+    named_phases = phases if len(phases) == len(path.phases) else []
+    lowest, highest = min(rank for _, rank in points), max(rank for _, rank in points)
+    room = max(1, highest - lowest) / 20
     # Names of phases stand above the path.
-    axes.set_ylim(most + room, least - (5 if named else 1) * room)
+    axes.set_ylim(highest + room, lowest - (5 if named_phases else 1) * room)
     axes.set_ylabel("rank")
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    for phase in named:
+    for phase in named_phases:
         begin, end = phase.from_ps / 1e6 / per_time, phase.to_ps / 1e6 / per_time
         axes.axvline(end, color="black", linewidth=0.6, linestyle=":")
         if phase.time_ps >= NAMED_PHASE * path.time_ps:
@@ -385,13 +385,13 @@ def _name_rows(axes: Axes, ranks: pl.DataFrame) -> None:
         axes.set_ylabel(f"rank of {shown(jobs['workload'][0], longest=LONGEST_JOB)}")
         return
     axes.set_ylabel("rank of each job")
-    named: dict[float, str] = {}
+    job_names: dict[float, str] = {}
     for workload, row, count in jobs.iter_rows():
         if row:
             axes.axhline(row - 0.5, color="black", linewidth=0.6)
         middle = row + (count - 1) / 2
         # Names of jobs with few ranks beside many others would lie on one another.
-        if not named or middle - max(named) >= NAMES_APART * len(numbers):
-            named[middle] = shown(workload, longest=LONGEST_JOB)
+        if not job_names or middle - max(job_names) >= NAMES_APART * len(numbers):
+            job_names[middle] = shown(workload, longest=LONGEST_JOB)
     names = axes.secondary_yaxis("right")
-    names.set_yticks(list(named), list(named.values()), fontsize="small")
+    names.set_yticks(list(job_names), list(job_names.values()), fontsize="small")

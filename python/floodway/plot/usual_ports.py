@@ -45,14 +45,14 @@ def usual_ports(results: Sequence[Result]) -> list[str]:
         *([name for name in names if node_of(name) in switches] for names in (counted, queued)),
         counted or queued or [*events],
     ]
-    known = next((names for names in choices if names), None)
-    if known is None:
+    ports = next((names for names in choices if names), None)
+    if ports is None:
         raise PlotError(f"nothing was recorded for any port; {KEEPS}")
 
     def rank(name: str) -> tuple[float, float, tuple[tuple[str, int], ...]]:
         return -events.get(name, 0), -longest.get(name, 0.0), natural(name)
 
-    return sorted(sorted(known, key=rank)[:USUAL_PORTS], key=natural)
+    return sorted(sorted(ports, key=rank)[:USUAL_PORTS], key=natural)
 
 
 def _event_counts(results: Sequence[Result]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""`floodway compare`."""
+"""The command `floodway compare`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "compare"]
 
-#: How a variant of several keys is written.
+#: Syntax of a variant of several keys.
 VARIANT_FORM = "NAME='KEY.PATH=VALUE, ...'"
 #: The end of the message after an interruption.
 GOES_ON = ", and the same command continues from there"
@@ -37,7 +37,7 @@ GOES_ON = ", and the same command continues from there"
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The arguments of a call."""
+    """The arguments of `floodway compare`."""
 
     scenarios: Sequence[Path]
     vary: Sequence[str]
@@ -60,7 +60,7 @@ class Request:
 
 
 def compare(request: Request) -> int:
-    """Simulate the variants, write, print; returns the exit code."""
+    """Simulate the variants, write and print their comparison, and return the exit code."""
     if request.shard is not None and request.force:
         raise click.BadParameter("cannot go with --force", param_hint="--shard")
     if request.shard is not None and request.json:
@@ -89,7 +89,7 @@ def compare(request: Request) -> int:
                 on_message=lambda text: _print_message(text, quiet=request.quiet),
             )
     except KeyboardInterrupt:
-        # While tables and pictures were made; during the runs, Ctrl-C ends them and raises nothing.
+        # Ctrl-C while tables and pictures are drawn; during the runs it ends them without an exception.
         echo(f"interrupted; completed runs are kept in {out}/{GOES_ON}", err=True)
         return INTERRUPTED
     if comparison.trouble is not None:
@@ -141,7 +141,7 @@ def _split(place: str, values: str) -> tuple[str, ...]:
 
 
 def _named_settings(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Read a variant's name and what it sets."""
+    """Read a variant's name and its settings."""
     name, settings = pair(text, option="--variant", form=VARIANT_FORM)
     place = f"--variant {name}"
     parts = _split(place, settings) if settings else ()
@@ -153,7 +153,7 @@ def _default_out(request: Request) -> Path:
 
 
 def _plans(variants: Sequence[Variant], request: Request) -> Iterator[str]:
-    """Warn of variants whose runs use fewer threads than were asked for, or need more memory than is left."""
+    """Warn of variants whose runs use fewer threads than requested, or need more memory than is left."""
     for variant in variants if request.threads > 1 or request.force_memory else ():
         plan = _floodway.Plan(variant.scenario.native, threads=request.threads, force=request.force_threads)
         warnings = plan_warnings(plan, requested=request.threads, force_memory=request.force_memory)
@@ -188,7 +188,7 @@ def _print(request: Request, comparison: Comparison, out: Path) -> None:
 
 
 def _verdict(request: Request, comparison: Comparison) -> int:
-    """Say on stderr what makes a run a failure, and return the exit code."""
+    """Print to stderr why runs failed, and return the exit code."""
     faults = [
         f"{label}, seed {result.run.seed}: {failure}"
         for label, results in zip(comparison.labels, comparison.results, strict=True)

@@ -1,4 +1,4 @@
-"""`floodway list`, `floodway explain` and `floodway schema`."""
+"""The commands `floodway list`, `floodway explain` and `floodway schema`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "explain", "list_", "schema"]
 
-#: What can be listed, and the kinds of entries in it.
+#: Lists, with the kinds of entries in them.
 KINDS = {
     "mechanisms": ("mechanism",),
     "topologies": ("topology", "preset"),
     "workloads": ("workload", "sizes"),
     "models": ("model",),
 }
-#: What can be listed beside them.
+#: Lists of entries that scenarios do not name.
 OTHERS: dict[str, Callable[[], tuple[Entry, ...]]] = {
     "chips": chips,
     "papers": paper_entries,
@@ -37,7 +37,7 @@ OTHERS: dict[str, Callable[[], tuple[Entry, ...]]] = {
 
 
 def list_(kind: str, *, folder: Path | None, json_: bool) -> int:
-    """Print what there is of one sort; returns the exit code."""
+    """Print a list, and return the exit code."""
     if kind == "scenarios":
         return _list_scenarios(folder, json_=json_)
     if kind == "studies":
@@ -61,7 +61,7 @@ def list_(kind: str, *, folder: Path | None, json_: bool) -> int:
 
 
 def explain(name: str, *, json_: bool) -> int:
-    """Print what is known about a name; returns the exit code."""
+    """Print the pages of a name's entries, and return the exit code."""
     matches = find(name)
     if json_:
         return _print_json([dataclasses.asdict(entry) for entry in matches])
@@ -69,7 +69,7 @@ def explain(name: str, *, json_: bool) -> int:
     if not console.is_terminal:
         echo("\n".join(page_of(entry) for entry in matches).rstrip())
         return 0
-    # Takes as long to import as all the rest.
+    # Imported here: it takes as long to import as everything else.
     from rich.markdown import Markdown  # noqa: PLC0415
 
     for entry in matches:
@@ -78,7 +78,7 @@ def explain(name: str, *, json_: bool) -> int:
 
 
 def schema(kind: str) -> int:
-    """Print the grammar of a `scenario` or a `study` as JSON Schema; returns the exit code."""
+    """Print the grammar of a `scenario` or a `study` as JSON Schema, and return the exit code."""
     text = _floodway.study_schema_json() if kind == "study" else _floodway.schema_json()
     return _print_json(json.loads(text))
 

@@ -1,4 +1,4 @@
-"""Inputs that commands share: a scenario's file with the values that replace its own."""
+"""Inputs that commands share: scenarios with values of `--set`, shards, threads, captured links."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["captured_links", "pair", "parsed", "plan_warnings", "shard_of", "threads_asked"]
 
-#: Text with quotes and backslashes, as TOML writes it.
+#: Escapes of quotes and backslashes in TOML.
 ESCAPES = str.maketrans({'"': r"\"", "\\": r"\\"})
-#: The formats of other simulators' jobs by the ends of their files' names.
+#: Formats of other simulators' jobs, by the suffixes of their files.
 TRACES = {".goal": "goal", ".cm": "htsim", ".et": "chakra"}
-#: Bytes of a file that may be a study.
+#: Largest file, in bytes, that is read to see whether it is a study.
 LONGEST_STUDY = 1 << 20
 
 
 def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
-    """Read a scenario, with `KEY.PATH=VALUE` for each value that differs from the file's."""
+    """Read a scenario, with each `KEY.PATH=VALUE` of `sets` in place of the file's value."""
     if path.is_dir():
         files = [
             file.name for file in sorted(path.iterdir()) if file.match("*.toml") or file.match("config*.txt")
@@ -55,7 +55,7 @@ def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
 
 
 def _is_study(path: Path) -> bool:
-    """Whether a file has what studies have and scenarios have not."""
+    """Return whether a file has keys of studies that scenarios lack."""
     # A device may have no end, and a pipe no writer.
     if not path.is_file() or path.stat().st_size > LONGEST_STUDY:
         return False
@@ -75,7 +75,7 @@ def shard_of(text: str | None) -> Shard | None:
 
 
 def pair(text: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> tuple[str, str]:
-    """Split what an option was given into key path and value."""
+    """Split the text of an option into key path and value."""
     key, equals, value = text.partition("=")
     # Python keeps bytes that are no text as surrogates.
     if any("\ud800" <= c <= "\udfff" for c in text):
@@ -86,7 +86,7 @@ def pair(text: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> t
 
 
 def threads_asked(scenario: floodway.Scenario) -> int | None:
-    """Return the threads that a scenario asks for itself."""
+    """Return the number of threads that a scenario requests."""
     engine = scenario.to_dict().get("engine")
     threads = engine.get("threads") if isinstance(engine, dict) else None
     return threads if isinstance(threads, int) else None

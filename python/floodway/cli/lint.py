@@ -1,4 +1,4 @@
-"""`floodway lint`."""
+"""The command `floodway lint`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Request", "run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the options ask for."""
+    """The arguments of `floodway lint`."""
 
     mtu: str | None
     mix: str
@@ -41,7 +41,7 @@ class Request:
 
 
 def run(file: Path, request: Request) -> int:
-    """Judge a file, print what was found; returns the exit code."""
+    """Check a file, print the findings, and return the exit code."""
     runs = Runs(request.out) if request.simulate else None
     try:
         findings = _judged(file, request, runs)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "Format", "Kind", "PictureOptions", "axes_of", "formats_of", "picture_options"]
 
 Format = Literal["png", "pdf", "svg"]
-#: What `plot` draws.
+#: Kinds of pictures of `plot`.
 Kind = Literal["fct", "slowdown", "series", "heatmap", "ports", "region", "shares", "timeline", "busbw"]
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
 #: The options of a picture's look, by the arguments of `floodway.plot.look`.
@@ -26,14 +26,14 @@ OPTIONS = {"width_in": "--width", "font_pt": "--font-size", "title": "--title"}
 
 @dataclass(frozen=True, kw_only=True)
 class PictureOptions:
-    """What the command line asks for of pictures.
+    """The options of pictures.
 
     Attributes
     ----------
     formats
-        Formats of their files; empty if not chosen.
+        Formats of their files; empty for the default.
     width_in, font_pt, title, log, note
-        As `floodway.plot.look` has them.
+        Arguments of `floodway.plot.look`.
     """
 
     formats: tuple[Format, ...] = ()
@@ -45,14 +45,14 @@ class PictureOptions:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether anything is chosen of the look."""
+        """Whether any argument of the look is set."""
         values = (self.width_in, self.font_pt, self.title, self.log)
         return not self.note or any(value is not None for value in values)
 
     @contextlib.contextmanager
     def look(self) -> Iterator[None]:
         """Draw with these options, inside a `with` block."""
-        # Drawing is loaded where it is needed: it takes as long as all the rest.
+        # Imported here: drawing takes as long to import as everything else.
         from floodway.plot import look  # noqa: PLC0415
 
         chosen = look(
@@ -94,7 +94,7 @@ def picture_options(  # noqa: PLR0913 (one argument an option)
 
 
 def formats_of(text: str | None) -> tuple[Format, ...]:
-    """Read `--format`: one or several, apart by commas."""
+    """Read `--format`: one or more formats, separated by commas."""
     names = _apart(text) if text is not None else []
     for name in names:
         _refuse_unknown(name, kind="a format", allowed=FORMATS, option="--format")
@@ -104,7 +104,7 @@ def formats_of(text: str | None) -> tuple[Format, ...]:
 
 
 def axes_of(text: str | None) -> tuple[Literal["x", "y"], ...] | None:
-    """Read `--log`: axes apart by commas, or `none`."""
+    """Read `--log`: axes separated by commas, or `none`."""
     if text is None:
         return None
     names = [] if text.strip() == "none" else _apart(text)

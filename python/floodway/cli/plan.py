@@ -1,4 +1,4 @@
-"""`floodway plan`."""
+"""The command `floodway plan`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Request", "plan"]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the options ask for."""
+    """The arguments of `floodway plan`."""
 
     keys: Mapping[str, Any]
     flow_controls: tuple[str, ...]
@@ -47,7 +47,7 @@ class Request:
 
 
 def plan(file: Path | None, request: Request) -> int:
-    """Plan links, print or write the plans; returns the exit code."""
+    """Plan links, print or write the plans, and return the exit code."""
     check_oversubscribed(request.oversubscribed)
     check_flow_controls(request.flow_controls)
     questions = _questions(file, request)
@@ -91,21 +91,21 @@ def _answered(file: Path | None, questions: Mapping[str, Question], request: Req
         written.append(planned.show_and_write(answer, name, request, **folders))
     lost = {name: reason for name, answer in plans.items() if (reason := ", ".join(_losses(answer, request)))}
     if request.quiet or request.json:
-        # Else the tables say it.
+        # Otherwise the tables contain these errors.
         for name, reason in lost.items():
             echo(f"error: {name}: {reason}" if name else f"error: {reason}", err=True)
     return DONE if all(written) and not lost else FAILED
 
 
 def _folders(name: str, names: Sequence[str], request: Request) -> Iterator[tuple[str, Path]]:
-    """Yield the folders of a kind of link, one below that which is given where there are several kinds."""
+    """Yield the folders of a kind of link: subfolders of the given ones if there are several kinds."""
     for key, folder in (("out", request.out), ("sonic", request.sonic)):
         if folder is not None:
             yield key, folder / name if name and len(names) > 1 else folder
 
 
 def _check_folders(names: Sequence[str], request: Request) -> None:
-    """Refuse before anything is run what cannot be written afterwards.
+    """Check before the runs that the plans can be written afterwards.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def _check_folders(names: Sequence[str], request: Request) -> None:
         raise PlanError(text, key="sonic")
     for name in names:
         for key, folder in _folders(name, names, request):
-            # The path of an empty text.
+            # An empty text is this path.
             if str(folder) == ".":
                 raise PlanError(f"{key}: the name of a folder of its own is needed", key=key)
             files = PLAN_FILES if key == "out" else SWITCH_FILES
@@ -132,7 +132,7 @@ def _check_folders(names: Sequence[str], request: Request) -> None:
 
 
 def _make_folders(request: Request, folders: contextlib.ExitStack) -> None:
-    """Make the folders that are asked for; those that stay empty go again when `folders` ends."""
+    """Create the requested folders; the end of `folders` removes those that are empty."""
     for folder in (request.out, request.sonic):
         if folder is None:
             continue
@@ -140,13 +140,13 @@ def _make_folders(request: Request, folders: contextlib.ExitStack) -> None:
             folders.enter_context(new_folder(folder))
         except OSError as error:
             fault = unwritable(folder, error)
-            # The answer needs no room.
+            # Without room on the disk the answer can still be printed.
             if not isinstance(fault, LostResultsError):
                 raise fault from error
 
 
 def _questions(file: Path | None, request: Request) -> dict[str, Question]:
-    """Return the questions by the kind of link of a scenario; the only one elsewhere has no name."""
+    """Return the questions of a scenario by kind of link; that of other inputs has an empty name."""
     if file is None or is_question(resolved(file)):
         if request.kinds:
             raise PlanError("kinds: only links of a scenario have kinds", key="kinds")
@@ -157,7 +157,7 @@ def _questions(file: Path | None, request: Request) -> dict[str, Question]:
 
 
 def _losses(plan: Plan, request: Request) -> Iterator[str]:
-    """Say which planned sizes lost packets where they should not; writing a configuration says its own."""
+    """Yield which planned sizes lost packets, without what the writer of a configuration reports."""
     from floodway.planning.answer import lost, lost_in_its_run  # noqa: PLC0415 (errors need none of it)
 
     pooled = lost_in_its_run(plan)

@@ -1,4 +1,4 @@
-"""Plans as `floodway plan` computes, prints and writes them."""
+"""Plans of `floodway plan`: computed, printed and written."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ __all__ = ["check_configuration", "echo_json", "planned", "show_and_write"]
 
 
 def check_configuration(questions: Mapping[str, Question], request: Request) -> None:
-    """Refuse a configuration of SONiC that cannot be met, by formulas.
+    """Check by formulas that the requested configuration of SONiC is possible.
 
     Raises
     ------
     PlanError
-        If it cannot be met.
+        If it is not.
     """
     for question in questions.values():
         sketch = plan_of(question, simulate=False, oversubscribed=request.oversubscribed)
@@ -48,7 +48,7 @@ def check_configuration(questions: Mapping[str, Question], request: Request) -> 
 
 
 def planned(question: Question, request: Request, *, out: Path | None) -> Plan:
-    """Answer a question, with a bar on the terminal; finished runs are kept in the plan's folder, if any."""
+    """Compute a plan, with a progress bar; finished runs are kept in the plan's folder, if any."""
     with bar() as display:
         task = display.add_task("hardest runs", total=None, state="", visible=not request.quiet)
 
@@ -67,7 +67,7 @@ def planned(question: Question, request: Request, *, out: Path | None) -> Plan:
 
 
 def echo_json(plans: Mapping[str, Plan], *, one: bool) -> None:
-    """Print the document of the only plan, or of each by the name of its kind of link."""
+    """Print the document of one plan, or of several by kind of link, as JSON."""
     documents = {name: as_json(document(plan)) for name, plan in plans.items()}
     whole = next(iter(documents.values())) if one else documents
     echo(json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
@@ -76,7 +76,7 @@ def echo_json(plans: Mapping[str, Plan], *, one: bool) -> None:
 def show_and_write(
     plan: Plan, name: str, request: Request, *, out: Path | None = None, sonic: Path | None = None
 ) -> bool:
-    """Print a plan, and write it into the folders that are given; whether that was possible."""
+    """Print a plan, write it into the given folders, and return whether it could be written."""
     spoken = not request.json and not request.quiet
     if spoken:
         if name:
@@ -90,14 +90,14 @@ def show_and_write(
         if sonic is not None:
             return _write_for_switches(plan, sonic, request)
     except OutputError as error:
-        # The answer itself is printed already.
+        # The answer has been printed.
         echo(f"error: {error}", err=True)
         return False
     return True
 
 
 def _write_for_switches(plan: Plan, folder: Path, request: Request) -> bool:
-    """Write SONiC's configuration, but of a plan that lost packets in its run; whether it was written."""
+    """Write SONiC's configuration, unless the plan's run lost packets, and return whether it was written."""
     lost = lost_in_its_run(plan)
     if lost:
         echo(f"error: {folder}: not written: {lost}", err=True)

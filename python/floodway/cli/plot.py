@@ -1,4 +1,4 @@
-"""`floodway plot`."""
+"""The command `floodway plot`."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "plot"]
 
-#: The endings that make `--out` a file.
+#: Suffixes that make `--out` a file, with their formats.
 ENDINGS: dict[str, Format] = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
-#: Endings of files that floodway does not write; other names with a point in them may be folders.
+#: Suffixes of files that floodway does not write; other names with a dot may be folders.
 OTHER_ENDINGS = {".jpg", ".jpeg", ".gif", ".webp", ".eps", ".ps", ".tif", ".tiff", ".bmp", ".csv", ".html"}
-#: Pictures of flows, and of what was watched in time, with the metric that each shows by default.
+#: Pictures of flows; and pictures of watched objects over time, with their default metrics.
 OF_FLOWS = ("fct", "slowdown")
 METRICS = {"series": "throughput", "heatmap": "utilisation"}
-#: What ports in time are drawn from, and what a scenario has to say for it to be kept.
+#: Tables that pictures of ports show, with the warning if a table was not recorded.
 KEPT = {
     "pauses": "pause times are known to within one bucket; records.pauses = true records them exactly",
     "signals": "marks, CNPs and states were not recorded; records.signals = true records them",
     "allowances": "allowances of senders were not recorded; records.allowances = true records them",
 }
-#: Options, by the kinds of pictures for which they mean something.
+#: Options, with the kinds of pictures to which they apply.
 OPTIONS: dict[str, tuple[Kind, ...]] = {
     "--workload": ("fct", "slowdown", "timeline", "busbw"),
     "--metric": ("series", "heatmap"),
@@ -58,7 +58,7 @@ OPTIONS: dict[str, tuple[Kind, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The arguments of a call."""
+    """The arguments of `floodway plot`."""
 
     kind: Kind
     folders: Sequence[Path]
@@ -84,13 +84,13 @@ class Request:
 
 
 def plot(request: Request) -> int:
-    """Read the results, draw, write, print the files; returns the exit code."""
+    """Read the results, draw and write the pictures, print their files, and return the exit code."""
     _refuse_unused(request)
-    # Drawing is loaded where it is needed: it takes as long as all the rest.
+    # Imported here: drawing takes as long to import as everything else.
     from floodway.plot import refuse_taken, save  # noqa: PLC0415
 
     if request.sizes is not None:
-        # They are said before a picture that is already there.
+        # Errors in sizes come before the error that a picture exists already.
         request.sizes.all()
     files = _files(request)
     refuse_taken(files, force=request.force)
@@ -115,7 +115,7 @@ def plot(request: Request) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class _Inputs:
-    """What is drawn: results, and tables of nccl-tests; and the bandwidths of sweeps."""
+    """The inputs of a picture: results, tables of nccl-tests, and the documents of sweeps."""
 
     sources: Sequence[Source]
     measured: Sequence[Measured] = ()
@@ -123,7 +123,7 @@ class _Inputs:
 
 
 def _labelled(inputs: _Inputs, labels: Sequence[str]) -> _Inputs:
-    """Name the results as `--label` does, if it is given."""
+    """Replace the labels of the results by those of `--label`, if any."""
     if not labels:
         return inputs
     names = [source.label for source in inputs.sources]
@@ -137,10 +137,10 @@ def _labelled(inputs: _Inputs, labels: Sequence[str]) -> _Inputs:
 
 
 def _inputs(request: Request) -> _Inputs:
-    """Read the folders; of bus bandwidth also run scenarios, and read logs of nccl-tests."""
+    """Read the folders; for bus bandwidth also run scenarios, and read logs of nccl-tests."""
     from floodway.plot import sources_of  # noqa: PLC0415 (as above)
 
-    # What is not there and has a file's ending was meant as a file: its reader says so.
+    # A missing path with a suffix counts as a file, whose reader reports the error.
     busbw = request.kind == "busbw"
     files = [
         path for path in request.folders if busbw and not path.is_dir() and (path.suffix or path.exists())
@@ -182,7 +182,7 @@ def _inputs(request: Request) -> _Inputs:
 
 
 def _refuse_unused(request: Request) -> None:
-    """Refuse options that mean nothing for the kind of picture, rather than ignore them."""
+    """Raise an error for options that do not apply to the kind of picture."""
     is_set = {
         "--workload": request.workloads,
         "--metric": request.metric is not None,
@@ -206,13 +206,13 @@ def _refuse_unused(request: Request) -> None:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Write words as a sentence has them: a, b and c."""
+    """Join words as in a sentence: a, b and c."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def _time(option: str, text: str | None) -> float | None:
-    """Read a time, in microseconds."""
+    """Read a time, and return it in microseconds."""
     if text is None:
         return None
     try:
@@ -222,7 +222,7 @@ def _time(option: str, text: str | None) -> float | None:
 
 
 def _files(request: Request) -> list[Path]:
-    """Name the pictures and their data."""
+    """Return the files of the pictures and of their data."""
     out, formats = request.out, request.pictures.formats
     if out is not None and out.suffix.lower() in OTHER_ENDINGS and not out.is_dir():
         message = f"{out} does not end with one of {', '.join(ENDINGS)}, nor is it a folder"
@@ -303,7 +303,7 @@ def _paths(name: str, sources: Sequence[Source], *, quiet: bool) -> list[Critica
 
 
 def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
-    """Print what a picture does not show."""
+    """Yield warnings about what a picture does not show."""
     for source in sources:
         seeds = [result.run.seed for result in source.results]
         if request.kind not in (*OF_FLOWS, "busbw") and len(seeds) > 1:
@@ -320,7 +320,7 @@ def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
 
 
 def _of_measured(inputs: _Inputs) -> Iterator[str]:
-    """Print where a log of nccl-tests is cut, or of something else than what is drawn beside it."""
+    """Yield warnings about logs of nccl-tests that are cut, or measured another collective."""
     from floodway.results.nccl_tests import UNKNOWN  # noqa: PLC0415 (as above)
 
     simulated = [result.collectives for source in inputs.sources for result in source.results]
@@ -339,7 +339,7 @@ def _of_measured(inputs: _Inputs) -> Iterator[str]:
 
 
 def _not_in_picture(request: Request, source: Source) -> Iterator[str]:
-    """Print what was not recorded of ports and senders, or is left out."""
+    """Yield what of ports and senders was not recorded, or is left out."""
     from floodway.plot.ports import USUAL_FLOWS  # noqa: PLC0415 (as above)
 
     result = source.results[0]
@@ -353,7 +353,7 @@ def _not_in_picture(request: Request, source: Source) -> Iterator[str]:
 
 
 def _not_in_shares(source: Source) -> Iterator[str]:
-    """Print which shares of flows were not recorded."""
+    """Yield which shares of flows were not recorded."""
     from floodway.results.shares import KEEPS_SHARES  # noqa: PLC0415 (as above)
 
     result = source.results[0]

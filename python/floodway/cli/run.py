@@ -1,4 +1,4 @@
-"""`floodway run`."""
+"""The command `floodway run`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = ["Request", "failures", "run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The arguments of a call."""
+    """The arguments of `floodway run`."""
 
     scenario: Path
     sets: Sequence[str]
@@ -59,23 +59,23 @@ class Request:
 
 
 def run(request: Request) -> int:
-    """Simulate, write, print; returns the exit code."""
+    """Simulate a scenario, write and print its results, and return the exit code."""
     try:
         if processes() > 1:
             return _run_in_ranks(request)
         return _run(request)
     except KeyboardInterrupt as interrupt:
-        # Before the run or after it, or in a user's code that does not return, which it names; during the run
-        # itself, Ctrl-C ends it and raises nothing.
+        # Ctrl-C before or after the run, or in a user's code that does not return, which the text names.
+        # During the run itself, Ctrl-C ends it without an exception.
         location = f" {interrupt}" if str(interrupt) else ""
         echo(f"interrupted{location}; nothing was written", err=True)
         return INTERRUPTED
 
 
 def _run_in_ranks(request: Request) -> int:
-    """Do as `_run` in one of several processes: the first prints and writes.
+    """Run the scenario in one of several processes, of which the first prints and writes.
 
-    What fails before the run fails in all of them, and one says why. What fails later ends all at once.
+    An error before the run occurs in all of them, and one prints it. A later error ends all processes.
     """
     ranks = _floodway.Ranks()
     try:
@@ -85,7 +85,7 @@ def _run_in_ranks(request: Request) -> int:
     except (AnotherRankError, OutOfMemoryError, RanksError, ScenarioError, OutputError) as error:
         ranks.finish()
         if isinstance(error, AnotherRankError):
-            # The other one says why: if this one failed, mpirun might end it before.
+            # The other process prints the error: if this one failed, mpirun might end that one before.
             return DONE
         raise
     except BaseException as error:
@@ -99,7 +99,7 @@ def _run_in_ranks(request: Request) -> int:
 
 
 def _run_part(request: Request, scenario: floodway.Scenario, ranks: Ranks) -> int:
-    """Simulate a part; in the first process write and print what all have recorded."""
+    """Simulate a part of the network; the first process writes and prints the records of all."""
     part = partial(
         run_part,
         scenario,
@@ -219,10 +219,10 @@ def _write_page(request: Request, scenario: floodway.Scenario, result: Result, f
 
 
 def _exporting(request: Request, scenario: floodway.Scenario) -> Exporting | None:
-    """Return what writes the requested export into a folder, and returns notes on what it lacks."""
+    """Return a function that writes the requested export into a folder, and returns notes on it."""
     if request.export is None:
         return None
-    # Few runs are exported.
+    # Imported here: few runs are exported.
     if request.export == "hpcc":
         from floodway.results import hpcc  # noqa: PLC0415
 
@@ -233,7 +233,7 @@ def _exporting(request: Request, scenario: floodway.Scenario) -> Exporting | Non
 
 
 def _print_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> None:
-    """Print at once that a run has fewer threads than requested, and that threads or memory are forced."""
+    """Print before the run whether it has fewer threads than requested, or forced threads or memory."""
     requested = request.threads or threads_asked(scenario)
     for warning in plan_warnings(plan, requested=requested, force_memory=request.force_memory):
         echo(f"warning: {warning}", err=True)
@@ -241,7 +241,7 @@ def _print_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> No
 
 @dataclass(frozen=True, kw_only=True)
 class _Published:
-    """The folder of results, what they lack, and why they are not in the requested folder, if so."""
+    """The folder of results, notes on their export, and why they are not in the requested folder, if so."""
 
     folder: Path
     notes: tuple[str, ...]
@@ -271,7 +271,7 @@ def _published(
 
 
 def _full_tables(outcome: Outcome) -> Iterator[str]:
-    """Say which tables were full."""
+    """Yield a warning for each full table."""
     full = (
         ("pauses", outcome.pauses_beyond, "pauses and resumes"),
         ("signals", outcome.signals_beyond, "marks, CNPs and changes of state"),
@@ -303,7 +303,7 @@ def _scenario(request: Request) -> floodway.Scenario:
 def _print(request: Request, result: Result, out: Path) -> None:
     if request.quiet and not request.json:
         return
-    # Tables for people: without them, their library is not imported.
+    # Imported here: the library of tables is not needed without output.
     from floodway.cli.show import document  # noqa: PLC0415
     from floodway.cli.show_document import print_answer  # noqa: PLC0415
 
@@ -313,7 +313,7 @@ def _print(request: Request, result: Result, out: Path) -> None:
 
 
 def _verdict(request: Request, outcome: Outcome) -> int:
-    """Say on stderr what makes the run a failure, and return the exit code."""
+    """Print to stderr why the run failed, and return the exit code."""
     faults = failures(outcome, strict=request.strict)
     for failure in faults:
         echo(f"error: {failure}", err=True)

@@ -1,4 +1,4 @@
-"""What a run answers, as a document: how long its flows or jobs took, and behind that every table."""
+"""The document of a run: how long its flows or jobs took, followed by all tables."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ MOST_LINKS = 24
 #: Blocked ports that are listed.
 NAMED_BLOCKED = 3
 NOT_REACHED = "not reached"
-#: perftest's own headings of bandwidth, and the form of its lines below them.
+#: perftest's headings of bandwidth, and the format of the lines below them.
 BANDWIDTH = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
 BANDWIDTH_FORM = " {:<7}    {:<10}     {:<7.2f}            {:<7.2f}              {:<7.6f}"
-#: The same of latency.
+#: perftest's headings of latency, and the format of the lines below them.
 LATENCY = (
     " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]"
     "   99% percentile[usec]   99.9% percentile[usec]"
@@ -50,7 +50,7 @@ TEXT_COLUMNS = ("workload", "link", "port")
 
 
 def document(result: Result, out: Path | str) -> Document:
-    """Return what a run answers: a sentence, a row for each workload or collective, and every table."""
+    """Return the document: a sentence, a row for each workload or collective, and all tables."""
     summary = result.summary()
     outcome = result.outcome
     bad = bool(outcome.deadlocks or outcome.broken or outcome.lossless.loss or outcome.lossless.failed)
@@ -67,7 +67,7 @@ def document(result: Result, out: Path | str) -> Document:
 
 
 def _answer(summary: Summary) -> str:
-    """Say how long the jobs or flows took, or what flows without end carried."""
+    """Return a sentence on how long jobs or flows took, or on the throughput of flows without end."""
     total = summary.total
     if summary.iterations:
         mean = sum(row.time_us for row in summary.iterations) / len(summary.iterations)
@@ -93,7 +93,7 @@ def _answer(summary: Summary) -> str:
 
 
 def _more(summary: Summary) -> Iterator[str]:
-    """Say what an answer must not be read without: losses, deadlocks, how far jobs came."""
+    """Yield sentences that qualify the answer: losses, deadlocks, progress of jobs."""
     outcome = summary.outcome
     for deadlock in outcome.deadlocks:
         yield _deadlock(deadlock)
@@ -153,7 +153,7 @@ def _shown(summary: Summary) -> Table:
 
 
 def _of_flows(summary: Summary) -> Table:
-    """Return a row for each workload: of flows without end, where nothing else is measured."""
+    """Return a row for each workload, or if no flow is measured, for flows without end."""
     if summary.endless and not summary.total.measured:
         return _endless(summary)
     rows = _rows(summary)
@@ -177,7 +177,7 @@ def _finished_only(rows: Sequence[WorkloadSummary]) -> tuple[str, ...]:
 
 
 def _times(row: WorkloadSummary) -> Iterator[str]:
-    """Write the mean, the 99th percentiles and the goodput with their units."""
+    """Yield the mean, the 99th percentiles and the goodput, with their units."""
     few = _mark(row.measured, 1.0, 990)
     missing = NOT_REACHED if row.measured else "-"
     mean = row.fct.mean_us
@@ -188,7 +188,7 @@ def _times(row: WorkloadSummary) -> Iterator[str]:
 
 
 def _sections(result: Result, summary: Summary) -> Iterator[Section]:
-    # Of jobs, what their user asks for is first; the flows are their messages.
+    # The tables of jobs come first: flows of jobs are only their messages.
     tables = [_iterations(summary), _exposed(summary), _bandwidths(summary), _traffic(summary), _fct(summary)]
     tables += [_slowdown(workload) for workload in _several(summary) or (summary.total,)]
     tables += [_endless(summary), _links(summary), _buffers(summary), _paused(summary), _feedback(summary)]
@@ -219,7 +219,7 @@ class _Rows:
 
 
 def _data(result: Result, out: Path | str) -> dict[str, Any]:
-    """Return everything that is known of a run's numbers, for programs."""
+    """Return all numbers of a run, for JSON."""
     outcome = result.outcome
     summary = _plain(asdict(result.summary()))
     summary["outcome"] |= {"drops": dict(outcome.drops), "broken": dict(outcome.broken)}
@@ -236,7 +236,7 @@ def _data(result: Result, out: Path | str) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    """Drop the underscore of names that are Python's words."""
+    """Remove the underscore at the end of keys that are keywords of Python."""
     if isinstance(value, dict):
         return {key.rstrip("_"): _plain(inner) for key, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
@@ -261,7 +261,7 @@ def _headline(result: Result) -> str:
 
 
 def _threads(timings: Timings) -> str:
-    """Say on how many threads a run was, and why not on more; nothing where one was all there was to have."""
+    """Return the number of a run's threads and why there were not more; empty if one was the maximum."""
     if timings.ranks > 1:
         threads = "one thread" if timings.threads == 1 else f"{timings.threads} threads"
         return f" in {timings.ranks} processes of {threads}"
@@ -308,7 +308,7 @@ def _fct(summary: Summary) -> Table:
 
 
 def _percentiles(row: WorkloadSummary) -> Iterable[str]:
-    """Write percentiles; those that hardly any flow lies beyond are marked."""
+    """Return percentiles as text, marked if hardly any flow lies beyond them."""
     values = {500: row.fct.p50_us, 990: row.fct.p99_us, 999: row.fct.p999_us}
     for thousandths, value in values.items():
         missing = NOT_REACHED if row.measured else "-"
@@ -390,7 +390,7 @@ def _feedback(summary: Summary) -> Table:
 
 
 def _cnps(cnps: CnpTotals) -> str:
-    """Say who made how many CNPs."""
+    """Return how many CNPs congestion points and receivers generated."""
     sources = f"{cnps.congestion_points:,} made by congestion points, {cnps.receivers:,} by receivers"
     return f"CNPs: {sources}" + (f", {cnps.flags:,} by receivers as flags of ACKs" if cnps.flags else "")
 
@@ -473,7 +473,7 @@ def _exposed(summary: Summary) -> Table:
 
 
 def _jobs(outcome: Outcome) -> Iterable[str]:
-    """Say how far jobs came."""
+    """Yield the progress of jobs, and what was skipped of them."""
     if outcome.skipped is not None:
         yield outcome.skipped.sentence
     elif outcome.not_skipped is not None:
@@ -520,7 +520,7 @@ def _deadlock(deadlock: Deadlock) -> str:
 
 
 def _blocked(outcome: Outcome) -> Iterable[str]:
-    """Name ports that flow control blocked until the end."""
+    """Yield the ports that flow control blocked until the end."""
     for blocked in outcome.blocked[:NAMED_BLOCKED]:
         yield (
             f"{blocked.port}, class {blocked.class_}: flow control {blocked.flow_control!r} had blocked it "

@@ -1,4 +1,4 @@
-"""What was found in a switch configuration, as a document: the verdict, and rows, worst first."""
+"""The document of a checked switch configuration: the verdict, and rows, worst first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = frozenset(("port", "DSCP", "formula", "verdict", "in the hardest run", "
 
 
 def document(findings: Lint) -> Document:
-    """Return what was found: the verdict, the worst rows, and behind them every row with its reason."""
+    """Return the document: the verdict, the worst rows, and all rows with their reasons."""
     alike = _alike(findings.rows)
     counts = ", ".join(
         f"{level.label.replace('-', ' ')} {count:,}" for level, count in findings.counts.items()
@@ -61,7 +61,7 @@ def _assumptions(findings: Lint) -> str:
 
 
 def _largest(findings: Lint) -> str:
-    """Return the largest frame; of ports that differ the least and the most."""
+    """Return the largest frame in bytes; if ports differ, the smallest and the largest value."""
     sizes = sorted(
         {judged.assumed.largest_frame for judged in findings.rows} or {findings.assumed.largest_frame}
     )
@@ -69,7 +69,7 @@ def _largest(findings: Lint) -> str:
 
 
 def _worst(alike: Sequence[Sequence[Judged]]) -> Table:
-    """Return a row for each kind of rows: what it has, what physics asks for, and its level."""
+    """Return a row for each group of equal rows: its headroom, the physical minimum, and its level."""
     tried = _is_tried(alike)
     columns = ["row", "port", "xoff", "physics", "level", *(["in the hardest run"] if tried else [])]
     rows = []
@@ -121,21 +121,21 @@ def _cells(alike: Sequence[Judged], *, tried: bool, with_dscp: bool) -> Iterator
 
 
 def _place(alike: Sequence[Judged]) -> tuple[str, str]:
-    """Return where rows of the same numbers are, and their link."""
+    """Return the location of rows with equal numbers, and their link."""
     row = alike[0].row
     more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
     return f"{_where(row)}{more}", f"{_rate(row.rate_bps)} {distance(row.length_m)}" if row.has_link else "-"
 
 
 def _bytes(judged: Judged) -> tuple[str, str, str]:
-    """Return the headroom, and what propagation alone and physics ask for."""
+    """Return the headroom, and the minimum by propagation alone and by all physical delays."""
     bound = judged.bounds
     needs = ("-", "-") if bound is None else (f"{bound.propagation:,}", f"{bound.asked:,}")
     return "-" if judged.row.unknown else f"{judged.row.xoff:,}", *needs
 
 
 def _where(row: Row) -> str:
-    """Return where a row is in its file: a key, a line, or the line with its platform."""
+    """Return the location of a row in its file: a key, a line, or a line with its platform."""
     _, key, name = row.place.rpartition(": ")
     if key:
         listed = ",".join(str(number) for number in row.classes)
@@ -145,13 +145,13 @@ def _where(row: Row) -> str:
 
 
 def _names(key: str, classes: Sequence[int]) -> bool:
-    """Whether a row's key names these classes already."""
+    """Return whether a row's key contains these classes."""
     first, _, last = key.rpartition("|")[2].partition("-")
     return first.isdigit() and tuple(range(int(first), int(last or first) + 1)) == tuple(classes)
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Write numbers with neighbours as a range."""
+    """Return numbers as text, consecutive ones as a range."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and number == parts[-1][-1] + 1:
@@ -166,7 +166,7 @@ def _rate(rate_bps: int) -> str:
 
 
 def _alike(rows: Sequence[Judged]) -> list[list[Judged]]:
-    """Put rows of the same numbers together, in the order of the first of them."""
+    """Group rows with equal numbers, in the order of their first rows."""
     groups: dict[tuple[object, ...], list[Judged]] = {}
     for judged in rows:
         row = judged.row

@@ -1,4 +1,4 @@
-"""`floodway plot busbw SCENARIO`: a collective of one size after another, as nccl-tests run it."""
+"""The sweep of `floodway plot busbw SCENARIO`: a collective in several sizes, as nccl-tests run it."""
 
 from __future__ import annotations
 
@@ -28,23 +28,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Sizes", "sweep"]
 
-#: Sizes without a unit as nccl-tests read them: powers of 1024.
+#: Exponents of 1024 for the suffixes of nccl-tests' sizes.
 POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-#: More sizes than this are a mistake.
+#: Maximum number of sizes.
 MOST_SIZES = 1000
-#: The bytes of a float, nccl-tests' default type.
+#: Bytes of a float, the default type of nccl-tests.
 ELEMENT = 4
-#: What nccl-tests reduce by, and from which rank a rooted operation goes; nothing reduces a copy.
+#: Operations for which nccl-tests print a reduction, and those for which they print a root.
 REDUCING = {"all-reduce", "reduce-scatter", "reduce"}
 ROOTED = {"broadcast", "reduce", "gather", "scatter"}
-#: The columns of their table.
+#: Columns of nccl-tests' table.
 HEADER = (
     ("size", "count", "type", "redop", "root", "time", "algbw", "busbw"),
     ("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)"),
 )
 WIDTHS = (12, 13, 7, 6, 5, 12, 8, 8)
-#: The columns behind them for each table that was measured: its time and bus bandwidth, and the simulated
-#: bus bandwidth over that.
+#: Further columns for each measured table: time, bus bandwidth, and the ratio of the simulated one to it.
 MEASURED = (("time", "busbw", "ratio"), ("(us)", "(GB/s)", "(busbw)"))
 MEASURED_WIDTHS = (12, 8, 8)
 #: Operations that count the elements of one rank's part.
@@ -53,16 +52,16 @@ OF_PARTS = {"all-gather", "reduce-scatter", "all-to-all", "gather", "scatter"}
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """The sizes of a sweep as nccl-tests' options say them.
+    """The sizes of a sweep, by the options of nccl-tests.
 
     Attributes
     ----------
     first, last
-        Texts such as `8`, `128M` (nccl-tests' powers of 1024) or `64MB`.
+        First and last size, such as `8`, `128M` (nccl-tests' powers of 1024) or `64MB`.
     factor, step
-        Between sizes: by what the next is larger, as a factor or as a size; one of them or none.
+        Factor or increment from one size to the next; at most one of them.
     iterations
-        How often each size is executed.
+        Number of executions of each size.
     """
 
     first: str
@@ -72,12 +71,12 @@ class Sizes:
     iterations: int = 1
 
     def all(self) -> list[int]:
-        """Return the sizes in bytes: whole elements, each size once.
+        """Return the sizes in bytes, each a multiple of an element, without duplicates.
 
         Raises
         ------
         click.BadParameter
-            If an option is no size, the sizes go backwards, or are more than a thousand.
+            If an option is not a size, the last size is less than the first, or there are over a thousand.
         """
         first, last = _bytes("-b", self.first), _bytes("-e", self.last)
         if last < first:
@@ -92,7 +91,7 @@ class Sizes:
         while len(sizes) <= MOST_SIZES:
             following = sizes[-1] + step if step is not None else max(sizes[-1], 1) * factor
             if following > last:
-                # As nccl-tests run them: sizes that are no whole elements are cut.
+                # nccl-tests round sizes down to whole elements.
                 return list(dict.fromkeys(size // ELEMENT * ELEMENT for size in sizes))
             sizes.append(following)
         message = f"from {self.first} to {self.last} there are more than {MOST_SIZES:,} sizes"
@@ -100,7 +99,7 @@ class Sizes:
 
 
 def _bytes(option: str, text: str) -> int:
-    """Read a size as nccl-tests do, or with a unit."""
+    """Read a size, as nccl-tests do or with a unit, and return it in bytes."""
     plain = re.fullmatch(r"(\d{1,18})([KMGT]?)", text.strip(), flags=re.IGNORECASE)
     if plain is not None:
         return int(plain[1]) << 10 * POWERS[plain[2].upper()]
@@ -127,20 +126,21 @@ def sweep(  # noqa: PLR0913 (what the command has)
     path
         The scenario's file.
     sets
-        `KEY.PATH=VALUE` of keys that differ.
+        Values in place of the scenario's, as `KEY.PATH=VALUE`.
     sizes
-        The sizes.
+        Sizes of the collective.
     workloads
-        The collective's workload; empty if the scenario has one.
+        Name of the collective's workload; empty if the scenario has only one.
     measured
-        Tables of nccl-tests; those of the same operation have columns beside.
+        Tables of nccl-tests; those of the same operation get columns.
     quiet
         Whether progress and warnings are left out.
 
     Returns
     -------
     tuple
-        The result under the scenario's name, and its bandwidths; none where no collective has completed.
+        Results labelled by the scenario's name, and the document of bandwidths; None if no collective has
+        completed.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def _document(title: str, rows: pl.DataFrame, measured: Sequence[Measured]) -> D
         for row in rows.iter_rows(named=True)
     )
     table = Table(columns=tuple(columns), rows=lines)
-    # Bandwidth is that of large messages.
+    # The largest sizes remain: they determine the bandwidth.
     largest_first = replace(table, rows=lines[::-1]).shortened("smaller sizes")
     rate, size = f"{_busbw(best)[1]:.2f} GB/s", f"{best['bytes']:,} bytes"
     return Document(
@@ -213,7 +213,7 @@ def _document(title: str, rows: pl.DataFrame, measured: Sequence[Measured]) -> D
 
 
 def _busbw(row: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the algorithm's and the bus bandwidth in GB/s; 0 where no time has passed."""
+    """Return the algorithm bandwidth and the bus bandwidth in GB/s; 0 if no time has passed."""
     algbw, busbw = (row[key] / 8 if row["mean_us"] else 0.0 for key in ("algbw_gbps", "busbw_gbps"))
     return algbw, busbw
 
@@ -224,7 +224,7 @@ def _average(rows: pl.DataFrame) -> float:
 
 
 def _as_nccl_tests(kind: str, rows: pl.DataFrame, beside: Sequence[Measured]) -> Iterator[str]:
-    """Write a line for each size, with nccl-tests' columns, and what was measured in that size."""
+    """Yield a line for each size, with nccl-tests' columns and the measured values."""
     if beside:
         labels = " and ".join(log.label for log in beside)
         yield f"# last columns: as measured in {labels}; ratio: simulated busbw over measured"
@@ -241,7 +241,7 @@ def _as_nccl_tests(kind: str, rows: pl.DataFrame, beside: Sequence[Measured]) ->
 
 
 def _of_size(measured: Measured, row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return what was measured in the size of a row, and by what its bus bandwidth is larger."""
+    """Return time and bus bandwidth measured in a row's size, and the ratio of the simulated bandwidth."""
     rows = measured.data.filter(measured.data["bytes"] == row["bytes"])
     if rows.is_empty():
         return ("-", "-", "-")

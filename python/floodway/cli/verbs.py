@@ -19,7 +19,7 @@ class Verbs(click.Group):
     Attributes
     ----------
     DEFINITIONS
-        Modules of `floodway.cli.commands` by the commands that they define; none for a command of the
+        Modules of `floodway.cli.commands` by the commands that they define; None for a command of the
         laboratory. A module is imported when its command is called: importing all of them takes longer than
         the rest of a small call.
     """

@@ -1,4 +1,4 @@
-"""`floodway verify`."""
+"""The command `floodway verify`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["verify"]
 
-#: Why results of an earlier version cannot be compared.
+#: Reason for which results of an earlier version cannot be verified.
 NO_DIGESTS = "cannot be verified: an earlier version wrote it without digests"
 
 
 def verify(folders: Sequence[Path], *, quiet: bool, json_: bool, full: bool) -> int:
-    """Compare results with their digests, print how many are unchanged; returns the exit code."""
+    """Compare results with their digests, print how many are unchanged, and return the exit code."""
     by_folder = {folder: _runs_of(folder) for folder in folders}
     runs = [run for runs in by_folder.values() for run in runs]
     print_answer(_document(by_folder), json_=json_, quiet=quiet, full=full)
@@ -48,7 +48,7 @@ def _is_unchanged(run: Verified) -> bool:
 
 
 def _document(by_folder: Mapping[Path, Sequence[Verified]]) -> Document:
-    """Return how many runs are unchanged, and a row for each, those that have changed first."""
+    """Return the document: the number of unchanged runs, and a row for each run, changed ones first."""
     runs = [run for runs in by_folder.values() for run in runs]
     changed = [run for run in runs if not _is_unchanged(run)]
     rows = Table(
@@ -80,7 +80,7 @@ def _answer(runs: Sequence[Verified], changed: Sequence[Verified]) -> str:
 
 
 def _left_out(by_folder: Mapping[Path, object]) -> Iterator[str]:
-    """Name files that have no digests, and how they are written again."""
+    """Yield files without digests, with the command that writes them again."""
     for folder in by_folder:
         if names := not_covered(folder):
             again = (

@@ -1,4 +1,4 @@
-"""`floodway why`."""
+"""The command `floodway why`."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "why"]
 
-#: Of the table of all parts; the first three hold words.
+#: Columns of the table of all parts; the first three are text.
 PART_COLUMNS = ("cause", "where", "began at", "us", "% of the FCT")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The arguments of a call."""
+    """The arguments of `floodway why`."""
 
     folder: Path
     flow: str
@@ -45,12 +45,12 @@ class Request:
 
 
 def why(request: Request) -> int:
-    """Run again, print the breakdown or the path, and return the exit code."""
+    """Repeat the run, print the breakdown or the critical path, and return the exit code."""
     result = read(run_folder(request.folder))
     if (skips := skips_of(result, request.flow)) is not None:
         document = skips
     elif _is_flow(result, request.flow):
-        # A name that nothing has is known before the run.
+        # An unknown name is an error before the run.
         flow = chosen(result.flows, request.flow)
         scenario = scenario_of(result)
         with Watch(scenario, quiet=request.quiet) as watch:
@@ -63,7 +63,7 @@ def why(request: Request) -> int:
 
 
 def _beside(request: Request, result: Result, breakdown: Why) -> Iterator[str]:
-    """Say what must be known beside the causes."""
+    """Yield facts beside the causes: the ideal time, the feedback, and flows that never finished."""
     alone = (
         f"alone it would take {time_text(breakdown.ideal_fct_ps / 1e6)}: slowdown {breakdown.slowdown:,.2f}"
     )
@@ -76,14 +76,14 @@ def _beside(request: Request, result: Result, breakdown: Why) -> Iterator[str]:
 
 
 def _is_flow(result: Result, name: str) -> bool:
-    """Whether a name is of a flow, not of a collective: only runs with jobs have these."""
+    """Return whether a name is of a flow, not of a collective, which only runs with jobs have."""
     if result.operations is None or name in result.flows["flow_id"].cast(pl.String):
         return True
     return is_rank(name) or name.count(":") > 1
 
 
 def _feedback_text(result: Result, flow: str) -> str:
-    """Return the congestion feedback and losses of its sender, as the results count them."""
+    """Return the counts of congestion feedback and losses of a flow's sender, as text."""
     row = result.flows.filter(result.flows["flow_id"].cast(pl.String) == flow).row(0, named=True)
     counts = [
         (row["cnps"], "CNPs"),
@@ -95,7 +95,7 @@ def _feedback_text(result: Result, flow: str) -> str:
 
 
 def _document(breakdown: Why, beside: Sequence[str]) -> Document:
-    """Return the sentence with the cause, a row for each cause, and behind it every part, unrounded."""
+    """Return the document: a sentence, a row for each cause, and all parts, unrounded."""
     rows = [_row(cause, parts, breakdown) for cause, parts in breakdown.by_cause().items()]
     rows.sort(key=lambda row: -row[0])
     shown = rows[: MOST_ROWS - 1] if len(rows) > MOST_ROWS else rows
@@ -122,7 +122,7 @@ def _document(breakdown: Why, beside: Sequence[str]) -> Document:
 
 
 def _row(cause: str, parts: Sequence[Part], breakdown: Why) -> tuple[int, tuple[str, ...]]:
-    """Return a cause's time, and its row."""
+    """Return the time of a cause in picoseconds, and its row."""
     whole = sum(part.time_ps for part in parts)
     port, origin = (_largest(parts, field, breakdown) for field in ("port", "origin"))
     share = share_text(whole / max(breakdown.fct_ps, 1))
@@ -130,7 +130,7 @@ def _row(cause: str, parts: Sequence[Part], breakdown: Why) -> tuple[int, tuple[
 
 
 def _largest(parts: Sequence[Part], field: str, breakdown: Why) -> str:
-    """Name the port, or the origin of pauses, that took most of a cause; empty where it has none."""
+    """Return the port, or the origin of pauses, with most of a cause's time; empty if it has none."""
     sums: dict[str, int] = {}
     for part in parts:
         name = getattr(part, field)
@@ -140,7 +140,7 @@ def _largest(parts: Sequence[Part], field: str, breakdown: Why) -> str:
 
 
 def _data(breakdown: Why) -> dict[str, Any]:
-    """Return what was found, for programs; what the results have of flows anyway is not in it."""
+    """Return the breakdown for JSON, without what the results already contain of the flow."""
     return {
         "flow_id": breakdown.flow_id,
         "start_us": breakdown.start_us,

@@ -1,4 +1,4 @@
-"""`floodway why` of a collective or an iteration: its critical path, rank by rank."""
+"""The document of a collective's or an iteration's critical path, rank by rank."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CAUSE_COLUMNS = ("cause", "where", "began at", "us", "% of the path")
 
 
 def document(path: CriticalPath) -> Document:
-    """Return what the time of a path went to, its phases, and behind them its steps and causes."""
+    """Return the document: a summary of the path's time, its phases, steps and causes."""
     target = path.target
     whole = ("whole path", "", "", us_text(path.time_ps), "100.0")
     causes = Table(
@@ -50,7 +50,7 @@ def document(path: CriticalPath) -> Document:
 
 
 def _shown_phases(path: CriticalPath) -> Table:
-    """Return the phases that took most, in their order."""
+    """Return the longest phases, in their order in time."""
     longest = sorted(path.phases, key=lambda phase: -phase.time_ps)[:MOST_ROWS]
     left = len(path.phases) - len(longest)
     return Table(
@@ -87,7 +87,7 @@ def _phases(path: CriticalPath) -> Table:
 
 
 def _most_of(phase: Phase) -> str:
-    """Say which cause took most of a phase."""
+    """Return the cause with most of a phase's time, and its share."""
     sums: dict[str, int] = {}
     for part in phase.parts:
         sums[part.cause] = sums.get(part.cause, 0) + part.time_ps
@@ -120,7 +120,7 @@ def _several(steps: Sequence[Step], path: CriticalPath) -> tuple[str, ...]:
 
 
 def _most(step: Step, path: CriticalPath) -> str:
-    """Say what most of the time of a message went to, and where."""
+    """Return the cause with most of a message's time, its share and its port."""
     if step.kind in {"computation", "reduction"} or not step.parts:
         return ""
     part = max(step.parts, key=lambda part: part.time_ps)
@@ -138,7 +138,7 @@ def _share(time_ps: int, path: CriticalPath) -> str:
 
 
 def _data(path: CriticalPath) -> dict[str, Any]:
-    """Return a path for programs."""
+    """Return the path for JSON."""
     target = path.target
     return {
         "collective": target.name,

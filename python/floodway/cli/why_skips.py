@@ -1,4 +1,4 @@
-"""`floodway why RUN JOB:skips`: which iterations of a job were simulated, and why."""
+"""The document of `floodway why RUN JOB:skips`: which iterations of a job were simulated, and why."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 
 __all__ = ["skips_of"]
 
-#: Behind the name of a job.
-ASKED = ":skips"
+#: Suffix of a job's name.
+SKIPS_SUFFIX = ":skips"
 COLUMNS = ("parts", "that differ", "the first", "its field", "before", "now")
 
 
 def skips_of(result: Result, name: str) -> Document | None:
-    """Return what was skipped of a job, or what prevented it; none where a name asks for something else.
+    """Return what was skipped of a job, or what prevented it; None for a name without `:skips`.
 
     Raises
     ------
     UnknownNameError
         If the run has no such job.
     InputError
-        If the run does not say it: its job has one iteration, or it was run with `--no-skip`.
+        If the run has no record of it: its job has one iteration, or it was run with `--no-skip`.
     """
-    job, suffix, rest = name.rpartition(ASKED)
+    job, suffix, rest = name.rpartition(SKIPS_SUFFIX)
     if not suffix or rest:
         return None
     outcome = result.outcome

@@ -1,4 +1,4 @@
-"""Rows of causes and ports, of a flow's completion time and of a critical path."""
+"""Rows of causes and ports, for a flow's completion time and for a critical path."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def cause_rows(
     Parameters
     ----------
     causes
-        The parts of each cause.
+        Parts of each cause.
     all_parts
-        All parts, by whose ports names may be shortened.
+        All parts; a port's name is shortened unless another of these ports has the same short name.
     whole_ps
-        What shares are of, in picoseconds.
+        Time of which shares are given, in picoseconds.
     divisor
         Parts of a cause that are smaller than 1/divisor of the whole share a row.
 
@@ -65,5 +65,5 @@ def _amount(time_ps: int, whole_ps: int) -> tuple[str, str]:
 
 
 def us_text(time_ps: int) -> str:
-    """Write picoseconds as microseconds, with nothing rounded."""
+    """Return picoseconds as microseconds, unrounded."""
     return f"{time_ps // 10**6:,}.{time_ps % 10**6:06d}"

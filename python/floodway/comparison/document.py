@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-#: With more variants each has a row of its own, else a column.
+#: Maximum number of variants that have a column each; more have a row each.
 MOST_COLUMNS = 3
-#: The numbers of the table, as far as they are there and not the same in all variants.
+#: Numbers of the table, as far as they exist and differ between variants.
 CHOSEN = (
     "flows_unfinished",
     "fct_mean_us",
@@ -38,18 +38,18 @@ CHOSEN = (
     "paused_us",
     "dropped_packets",
 )
-#: Facts of a simulation that one line names.
+#: Facts of a simulation that share a line.
 NAMED_FACTS = ("nodes", "traffic", "flows", "seeds")
-#: So many numbers have a column where variants have rows.
+#: Number of columns if variants have rows.
 MOST_NUMBERS = 4
-#: So many times of jobs, and bus bandwidths, are among the numbers.
+#: Maximum number of times of jobs, and of bus bandwidths, in the table.
 MOST_JOBS = 2
-#: Of what neither more nor less is better.
+#: Numbers of which neither more nor less is better.
 NEUTRAL = ("link_receiver_peak_megabytes", "link_queue_peak_kilobytes")
 
 
 def document(comparison: Comparison) -> Document:
-    """Return what a comparison says: on a terminal, on its page, and as JSON."""
+    """Return the document of a comparison, for a terminal, its page and JSON."""
     simulated = list(_simulated(comparison))
     bad = any("violated" in verdict or "deadlock" in verdict for verdict in comparison.verdicts)
     return Document(
@@ -136,7 +136,7 @@ def _is_same(row: Row) -> bool:
 
 
 def _same(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
-    """Say in a line what is the same in all variants."""
+    """Yield a line with the numbers that are equal in all variants."""
     by_key = {row.key: row for row in comparison.rows}
     keys = ("flows_unfinished", "fct_mean_us", "endless_goodput_gbps", "dropped_packets")
     same = [by_key[key] for key in keys if key in by_key and by_key[key] not in rows]
@@ -189,7 +189,7 @@ def _simulated(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, t
 def _summary(
     comparison: Comparison, simulated: Sequence[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]
 ) -> Iterator[str]:
-    """Say what was simulated in a few lines."""
+    """Yield a few lines on what was simulated."""
     parts = []
     for name, groups in simulated:
         if name in NAMED_FACTS and len(groups) == 1:
@@ -240,7 +240,7 @@ def _all_numbers(comparison: Comparison) -> Table:
 
 
 def _data(comparison: Comparison) -> dict[str, Any]:
-    """Return all numbers of the table, with what they are of and what was found."""
+    """Return all numbers with their variants, and the findings and warnings, for JSON."""
     link = comparison.link
     return {
         "scenario": comparison.name,

@@ -22,16 +22,16 @@ LEAST_FOR_ERROR = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated:
-    """Runs of some of an iteration.
+    """Runs of a part of an iteration.
 
     Attributes
     ----------
     variant
-        Their variant.
+        Variant of the runs.
     layers, micro_batches
-        How many are simulated; 0 for all.
+        Number of simulated layers and micro-batches; 0 for all.
     time_us
-        The mean time of an iteration, in microseconds.
+        Mean time of an iteration, in microseconds.
     """
 
     variant: str
@@ -42,18 +42,18 @@ class Simulated:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """The line through the last two of some times, and how far it may be off.
+    """The line through the last two of several times of iterations, with its error.
 
     Attributes
     ----------
     unit
-        What the numbers count, `layers` or `micro_batches`.
+        Unit of the numbers, `layers` or `micro_batches`.
     points
-        Numbers, the least first, and the time of an iteration of so many, in microseconds.
+        Numbers in rising order, each with the time of such an iteration in microseconds.
     whole
-        The number of a whole iteration.
+        Number in a whole iteration.
     errors
-        How far each time may be off, 0 if it is that of a run; none where that is not known.
+        Error of each time in microseconds: 0 for that of a run, None if it is not known.
     """
 
     unit: str
@@ -63,18 +63,18 @@ class Line:
 
     @property
     def step_us(self) -> float:
-        """By what a layer or micro-batch lengthens an iteration, by the last two points."""
+        """Time that a layer or micro-batch adds by the last two points, in microseconds."""
         return _slope(*self.points[-2:])
 
     @property
     def time_us(self) -> float:
-        """The time of a whole iteration."""
+        """Time of a whole iteration, in microseconds."""
         number, time_us = self.points[-1]
         return time_us + self.step_us * (self.whole - number)
 
     @property
     def error_us(self) -> float | None:
-        """How far it is off if the step changes as much again as between the points; none with two."""
+        """Error of the time if the step changes as much again as between the points; None with two points."""
         last = self.errors[-2:]
         if len(self.points) < LEAST_FOR_ERROR or None in last:
             return None
@@ -99,14 +99,15 @@ class Extrapolated:
     workload
         The job.
     line
-        The line at whose end it is: of the kind that the runs vary, or of micro-batches where they vary both.
+        Line that ends in the whole iteration: over the unit that runs vary, or over micro-batches if they
+        vary both.
     simulated
         The runs.
     by_layers
-        Where they vary both: for each number of micro-batches the line over layers, at whose ends the times
-        of `line` are.
+        If runs vary both units: a line over layers for each number of micro-batches, whose end is a point of
+        `line`.
     part
-        What of the iteration is not extrapolated, in words; empty if nothing.
+        Part of the iteration that is not extrapolated, in words; may be empty.
     """
 
     workload: str
@@ -117,17 +118,17 @@ class Extrapolated:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The variants that it is from."""
+        """Variants with the simulated parts."""
         return tuple(run.variant for run in self.simulated)
 
     @property
     def wholes(self) -> dict[str, int]:
-        """All layers and micro-batches of the iteration, of what is extrapolated."""
+        """Numbers of layers and micro-batches of the whole iteration, if extrapolated."""
         return {line.unit: line.whole for line in (*self.by_layers[:1], self.line)}
 
     @property
     def time_us(self) -> float:
-        """The time of the iteration."""
+        """Time of the whole iteration, in microseconds."""
         return self.line.time_us
 
     @property
@@ -136,7 +137,7 @@ class Extrapolated:
         return self.line.error_us
 
     def sentence(self) -> str:
-        """Say what it is, that it was not simulated, and how good it is."""
+        """Return a sentence with the time and its error, and that it was not simulated."""
         whole = " and ".join(f"{count:,} {_plural(unit)}" for unit, count in self.wholes.items())
         part = f", of {self.part}," if self.part else ""
         text = (
@@ -164,7 +165,7 @@ class Extrapolated:
         )
 
 
-#: One of what iterations are simulated in part by.
+#: Singular forms of the units.
 _SINGULAR = {"layers": "layer", "micro_batches": "micro-batch"}
 
 
@@ -173,7 +174,7 @@ def _plural(unit: str) -> str:
 
 
 def extrapolated(labels: Sequence[str], results: Sequence[Sequence[Result]]) -> tuple[Extrapolated, ...]:
-    """Extrapolate each job of which variants simulate different parts, all else being equal."""
+    """Extrapolate each job of which variants simulate different parts and that are equal otherwise."""
     groups: dict[tuple[str, str], dict[tuple[int, int], Simulated]] = {}
     wholes: dict[tuple[str, str], dict[str, int]] = {}
     for label, of_variant in zip(labels, results, strict=True):
@@ -199,20 +200,20 @@ def extrapolated(labels: Sequence[str], results: Sequence[Sequence[Result]]) -> 
 
 
 def _rest(result: Result, workload: str) -> str:
-    """Return the scenario without what a job simulates of an iteration."""
+    """Return the scenario, as text, without the keys that set the simulated part of a job."""
     scenario: Mapping[str, Any] = json.loads(json.dumps(result.run.scenario["scenario"]))
     for workload_table in scenario["workload"]:
         if workload_table.get("name") == workload:
             for key in KEYS.values():
                 workload_table["training"].pop(key, None)
-    # The seeds are those of the variant, and the same job in all of them.
+    # Runs of a variant differ in the seed only, and have the same job.
     return json.dumps({key: value for key, value in scenario.items() if key != "seed"}, sort_keys=True)
 
 
 def _extrapolations(
     workload: str, runs: Sequence[Simulated], wholes: Mapping[str, int]
 ) -> Iterator[Extrapolated]:
-    """Extrapolate layers for each number of micro-batches, and these where there are several lines."""
+    """Extrapolate over layers for each number of micro-batches, then over several of these."""
     if len({run.layers for run in runs}) == 1:
         yield from _alone(workload, runs, "micro_batches", wholes)
         return
@@ -246,7 +247,7 @@ def _extrapolations(
 def _alone(
     workload: str, runs: Sequence[Simulated], unit: str, wholes: Mapping[str, int]
 ) -> Iterator[Extrapolated]:
-    """Extrapolate runs that differ in one number."""
+    """Extrapolate runs that differ in the number of one unit."""
     points = sorted((getattr(run, unit), run.time_us, run) for run in runs if getattr(run, unit))
     if len(points) < 2:  # noqa: PLR2004 (as above)
         return

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["findings", "is_of_the_same_work"]
 
-#: So many groups of flows, or collectives, are named: those that differ most.
+#: Number of groups of flows, or collectives, that a finding names: those that differ most.
 MOST_GROUPS = 3
 
 
@@ -37,16 +37,16 @@ def findings(  # noqa: PLR0913, PLR0917 (what a comparison has)
     verdicts: Sequence[str],
     link: ShownLink | None,
 ) -> tuple[str, ...]:
-    """Say how every variant differs from the first, a line each.
+    """Return how each variant differs from the first, one line per variant.
 
     Parameters
     ----------
     labels
-        What the variants are called.
+        Labels of the variants.
     results
-        For each variant one result a seed.
+        Results of each variant, one per seed.
     rows, groups, verdicts, link
-        The rows of `metrics`, the groups of `groups` and the link for these results.
+        Rows, groups, verdicts and the shown link of these results.
     """
     by_key = {row.key: row for row in rows}
     lines = []
@@ -76,14 +76,14 @@ def findings(  # noqa: PLR0913, PLR0917 (what a comparison has)
 
 
 def _workloads(results: Sequence[Result]) -> list[str]:
-    """Name the workloads of a variant: completion times of other ones say nothing about each other."""
+    """Return the workloads of a variant: completion times of different ones are not comparable."""
     return (
         [workload["name"] for workload in results[0].run.scenario["scenario"]["workload"]] if results else []
     )
 
 
 def is_of_the_same_work(results: Sequence[Sequence[Result]], number: int) -> bool:
-    """Whether a variant simulates what the first one does, so that completion times can be compared."""
+    """Return whether a variant simulates the same work as the first, so that times can be compared."""
     if parts_of(results[0]) != parts_of(results[number]):
         return False
     return _workloads(results[0]) == _workloads(results[number])
@@ -98,18 +98,18 @@ class _Pair:
         self._rows = rows
 
     def cell(self, row: Row) -> Cell | None:
-        """Return the variant's number, where the seeds decide that it differs from the first one's."""
+        """Return the variant's cell if the seeds decide that it differs from the first one's, else None."""
         cell = row.cells[self.number]
         return cell if cell.change is not None and cell.apart and not rounds_to_zero(cell) else None
 
     def values(self, key: str) -> tuple[float, float] | None:
-        """Return both means, where both are there."""
+        """Return both means; None if one is missing."""
         row = self._rows.get(key)
         first, other = (None, None) if row is None else (row.cells[0].mean, row.cells[self.number].mean)
         return None if first is None or other is None else (first, other)
 
     def differing(self, key: str) -> tuple[float, float] | None:
-        """Return both means, where the seeds decide that they differ."""
+        """Return both means if the seeds decide that they differ, else None."""
         row = self._rows.get(key)
         return self.values(key) if row is not None and self.cell(row) else None
 
@@ -140,7 +140,7 @@ class _Pair:
             yield self._no_difference("times of collectives and iterations", rows)
 
     def goodput(self) -> Iterator[str]:
-        """Compare what flows that never end got."""
+        """Compare the goodput of flows that never end."""
         values = self.differing("endless_goodput_gbps")
         if values:
             yield f"under {self.label}, flows that never end get {_instead(values, 'Gbit/s')}"
@@ -152,7 +152,7 @@ class _Pair:
             yield self._counted("unfinished measured flows", values, seeds=self._seeds("flows_unfinished"))
 
     def of_link(self, link: ShownLink) -> Iterator[str]:
-        """Compare what a long link carried while loaded, or why a switch's port was chosen."""
+        """Compare the throughput of a long link while loaded, or the number by which a port was chosen."""
         key, form = {
             "long link": ("link_loaded_gbps", "{title} carries {values} Gbit/s while loaded"),
             "busiest link": ("link_loaded_gbps", "{title} carries {values} Gbit/s while loaded"),
@@ -188,7 +188,7 @@ class _Pair:
         return [cell for row in _compared(group) if (cell := self.cell(row))]
 
     def _differ(self, group: Group) -> str:
-        """Say how a group differs on average and at p99, where the seeds decide it."""
+        """Return how a group differs on average and at p99, as far as the seeds decide it."""
         texts = []
         if cell := self.cell(group.mean):
             texts.append(f"end {_sooner(cell)} on average")
@@ -210,14 +210,14 @@ class _Pair:
         return f"the seeds decide no difference between the {quantity} with {both}"
 
     def _seeds_of(self, rows: Sequence[Row]) -> str:
-        """Say of how many seeds differences are that have no interval."""
+        """Return the number of seeds of differences without an interval, as text."""
         seeds = min(len(row.cells[self.number].values) for row in rows)
         if seeds >= LEAST_SEEDS:
             return ""
         return " (one seed)" if seeds == 1 else f" (in each of {seeds} seeds)"
 
     def _seeds(self, key: str) -> int:
-        """Return how many numbers each mean is of."""
+        """Return the number of values in each mean."""
         row = self._rows.get(key)
         return 0 if row is None else max(len(row.cells[number].values) for number in (0, self.number))
 
@@ -230,7 +230,7 @@ class _Pair:
 
 
 def _buffer(pair: _Pair, link: ShownLink, results: Sequence[Sequence[Result]]) -> Iterator[str]:
-    """Compare the peaks at a long link's receiver, of the buffers that they have."""
+    """Compare the peaks of the buffer at a long link's receiver, with the buffer's sizes."""
     values = pair.differing("link_receiver_peak_megabytes")
     if values is None or link.kind != "long link":
         return
@@ -251,18 +251,18 @@ def _buffer_megabytes(results: Sequence[Result], link: ShownLink) -> float | Non
 
 
 def _size(cells: Sequence[Cell]) -> float:
-    """Return how large the largest change is: half and double are of one size."""
+    """Return the size of the largest change as a logarithm: half and double have the same size."""
     ratios = [1 + cell.change / 100 for cell in cells if cell.change is not None]
     return max((abs(math.log(ratio)) if ratio > 0 else math.inf for ratio in ratios), default=0.0)
 
 
 def _compared(group: Group) -> tuple[Row, Row]:
-    """Return what a group is compared by."""
+    """Return the rows by which a group is compared."""
     return group.mean, group.slowdown if group.is_class else group.p99
 
 
 def _p99(row: Row, number: int) -> str:
-    """Name the percentile, and of how few flows it is."""
+    """Return the name of the percentile, with the number of flows if they are few."""
     counts = [cell.few for cell in (row.cells[0], row.cells[number]) if cell.few is not None]
     return f"p99 of {counted(min(counts), 'flow')}" if counts else "p99"
 
@@ -281,7 +281,7 @@ def _instead(values: tuple[float, float], unit: str) -> str:
 
 
 def _number(value: float) -> str:
-    """Write three digits or all before the point; whole numbers as such."""
+    """Return a number with three digits, or all before the point; whole numbers without decimals."""
     if value == round(value) or abs(value) >= 100:  # noqa: PLR2004 (three digits)
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"  # noqa: PLR2004 (three digits)

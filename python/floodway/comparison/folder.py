@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["PAGE_FILE", "ComparisonFolder", "PlannedRun", "SharedFolder"]
 
 PAGE_FILE = "index.html"
-#: All numbers, a row for each number and variant.
+#: File of all numbers: a row for each number and variant.
 NUMBERS_FILE = "table.csv"
 _OF_A_COMPARISON = (
     PAGE_FILE,
@@ -60,7 +60,7 @@ _OF_A_COMPARISON = (
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRun:
-    """Where one run goes: its variant's label and its seed, and the hash of what decides its result."""
+    """A planned run: its variant's label, its seed, and the hash of all that decides its result."""
 
     variant: str
     seed: int
@@ -68,24 +68,24 @@ class PlannedRun:
 
 
 class ComparisonFolder:
-    """A place for a comparison, locked and known to be writable before the first run.
+    """The folder of a comparison, locked and checked for writing before the first run.
 
     Parameters
     ----------
     folder
-        Its location; None writes nothing.
+        Path of the folder; None writes nothing.
     planned
-        What runs there will be, in order.
+        Planned runs, in order.
     force
-        Whether a comparison, or the results of a run, that are there may be replaced; other files are
-        kept. Without it an interrupted comparison of the same runs continues.
+        Whether an earlier comparison, or results of a run, may be replaced; other files are kept. Without
+        it, an interrupted comparison of the same runs continues.
 
     Attributes
     ----------
     folder
-        Where results are: the place, or the folder to which they went when it could not be written.
+        Folder of the results: the given one, or another one after the given one could not be written.
     error_elsewhere
-        Why they are not in their place; none where they are.
+        Why the results are not in the given folder; None if they are.
 
     Raises
     ------
@@ -126,11 +126,11 @@ class ComparisonFolder:
 
     @property
     def ended(self) -> dict[int, Result]:
-        """The runs that have ended, by their numbers; at first those of a comparison that continues."""
+        """Results of completed runs by their numbers; at first those of a comparison that continues."""
         return dict(self._ended)
 
     def read_ended(self) -> dict[int, Result]:
-        """Read all planned runs that are there, in whichever process they were made."""
+        """Read all completed runs, of this and of other processes."""
         if self.folder is not None:
             self._ended |= self._read_ended(self.folder)
         return self.ended
@@ -153,7 +153,7 @@ class ComparisonFolder:
             self._move_elsewhere(self.folder, error)
 
     def finish(self, comparison: Comparison, *, report: bool = False, pictures: bool = True) -> None:
-        """Write numbers, page and pictures, if they are asked for; with `report` also runs over time.
+        """Write numbers, page, pictures if requested, and with `report` the page of runs over time.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class ComparisonFolder:
             _write_report(self.folder, contents, whole)
 
     def _over_time(self, folder: Path, comparison: Comparison) -> str:
-        """Make the page of the first seed of the first variants over time."""
+        """Return the page over time, of the first seed of the first variants."""
         from floodway.simulation.report import MOST_RUNS, report  # noqa: PLC0415 (where it is asked for)
 
         pairs = zip(comparison.labels[:MOST_RUNS], comparison.results, strict=False)
@@ -216,14 +216,14 @@ class ComparisonFolder:
             self._ended = self._read_ended(folder)
 
     def _refuse_foreign(self, folder: Path) -> None:
-        """Refuse a folder, or folders of runs in it, with something other than results."""
+        """Raise an error if the folder, or a run's folder in it, contains something other than results."""
         shown = os.fspath(folder)
         foreign = "holds something other than results; choose another folder"
         if not _is_taken(folder, shown=shown):
             return
         if _earlier(folder / COMPARISON_FILE) is None and not (folder / RUN_FILE).is_file():
             raise OutputError(shown, foreign)
-        # Where there were several seeds before, or will be, runs of one lie in the folder of another.
+        # A run of one seed has its variant's folder, which contains the folders of runs of several seeds.
         runs = {folder / name for name in (*_earlier_runs(folder), *self._folders)}
         for name in self._folders:
             run = folder / name
@@ -231,7 +231,7 @@ class ComparisonFolder:
                 raise OutputError(os.fspath(run), foreign)
 
     def _refuse_kept(self, folder: Path) -> None:
-        """Refuse results that are whole, and a comparison of other runs."""
+        """Raise an error if the folder has complete results, or a comparison of other runs."""
         earlier = _earlier(folder / COMPARISON_FILE)
         if earlier is None or earlier["complete"]:
             raise OutputError(os.fspath(folder), "holds results already; --force replaces them")
@@ -281,7 +281,7 @@ class ComparisonFolder:
         self.error_elsewhere = error
 
     def _leave(self, folder: Path) -> None:
-        """Leave no trace where nothing was written."""
+        """Remove the folder if nothing was written."""
         if self._ended and self.error_elsewhere is None:
             return
         if self._marked and not any((folder / name / RUN_FILE).is_file() for name in self._folders):
@@ -305,22 +305,22 @@ class ComparisonFolder:
 
 
 class SharedFolder(ComparisonFolder):
-    """A place for a comparison whose runs several processes divide.
+    """The folder of a comparison whose runs several processes share.
 
-    Nothing there is replaced. Each run that is made here is locked until the end, so that no other process
-    makes it as well.
+    Nothing in it is replaced. The runs of this process are locked until its end, so that no other process
+    executes them.
 
     Parameters
     ----------
     folder, planned
-        As `ComparisonFolder`'s.
+        As for `ComparisonFolder`.
     shard
-        Which of the processes this one is.
+        Share of this process.
 
     Attributes
     ----------
-    own
-        The numbers of the runs that are made here: those of the shard that are missing.
+    shard_runs
+        Numbers of the runs that this process executes: the missing ones of its shard.
 
     Raises
     ------
@@ -364,12 +364,12 @@ class SharedFolder(ComparisonFolder):
                 self._places[number] = self._held.enter_context(
                     Reservation(folder / self._folders[number], force=True)
                 )
-        # What is there now, finished by the reservation or in another process, is not made again.
+        # Runs that another process has completed by now are not repeated.
         self._ended = self._read_ended(folder)
         self.shard_runs = [number for number in self._places if number not in self._ended]
 
     def _refuse_others(self, folder: Path) -> None:
-        """Refuse a comparison of other runs."""
+        """Raise an error if the folder has a comparison of other runs."""
         earlier = _earlier(folder / COMPARISON_FILE)
         if earlier is None or earlier.get("planned", earlier["runs"]) != self._planned():
             raise OutputError(os.fspath(folder), "holds a comparison of other runs; choose another folder")
@@ -383,7 +383,7 @@ class SharedFolder(ComparisonFolder):
 
 
 def _folders(planned: Sequence[PlannedRun]) -> list[str]:
-    """Name a folder for each run: that of its variant, or one a seed inside that."""
+    """Return a folder's name for each run: that of its variant, or one per seed in it."""
     labels = list(dict.fromkeys(run.variant for run in planned))
     names = dict(zip(labels, folder_names(labels), strict=True))
     if len(labels) == len(planned):
@@ -392,12 +392,12 @@ def _folders(planned: Sequence[PlannedRun]) -> list[str]:
 
 
 def _is_taken(folder: Path, *, shown: str, but: Collection[Path] = ()) -> bool:
-    """Whether a folder holds anything that is not of processes which have ended, but for some entries.
+    """Return whether a folder has entries other than `but` and files that floodway leaves behind.
 
     Raises
     ------
     OutputError
-        If it is there and no folder.
+        If it exists and is not a folder.
     """
     if not folder.exists() and not folder.is_symlink():
         return False
@@ -407,7 +407,7 @@ def _is_taken(folder: Path, *, shown: str, but: Collection[Path] = ()) -> bool:
 
 
 def _is_there(folder: Path) -> bool:
-    """Whether a folder is known as one of results."""
+    """Return whether a folder has the record of a comparison or of a run."""
     return any((folder / name).is_file() for name in (COMPARISON_FILE, RUN_FILE))
 
 
@@ -437,7 +437,7 @@ def _remove_stale(folder: Path, *, keep: Sequence[str]) -> None:
 
 
 def _drawn(comparison: Comparison) -> Sequence[Picture]:
-    # Drawing is loaded where it is needed: it takes as long as all the rest.
+    # Imported here: drawing takes as long to import as everything else.
     from floodway.common.documents.html import PAGE_WIDTH_IN  # noqa: PLC0415
     from floodway.plot import look  # noqa: PLC0415
     from floodway.plot.compared import pictures  # noqa: PLC0415
@@ -449,12 +449,12 @@ def _drawn(comparison: Comparison) -> Sequence[Picture]:
 
 
 def _earlier_runs(folder: Path) -> list[str]:
-    """Return the folders of the runs that the comparison in a folder lists, or was to have."""
+    """Return the folders of the runs that the comparison in a folder has completed or planned."""
     earlier = _earlier(folder / COMPARISON_FILE) or {"runs": []}
     planned = earlier.get("planned", [])
     listed = (*earlier["runs"], *(planned if isinstance(planned, list) else ()))
     names = [str(run.get("folder", "")) for run in listed if isinstance(run, dict)]
-    # What the file names may be anywhere; only what lies inside is ours.
+    # Paths in the file may lead anywhere; only those inside the folder are used.
     return [name for name in names if name and (folder / name).resolve().is_relative_to(folder.resolve())]
 
 
@@ -470,14 +470,14 @@ def _earlier(file: Path) -> dict[str, Any] | None:
 
 
 def _remove_report(folder: Path) -> None:
-    """Remove what an earlier comparison or a single run has left here: it does not fit any more."""
+    """Remove the numbers, pictures and pages of an earlier comparison or run."""
     names = _OF_A_COMPARISON if (folder / COMPARISON_FILE).is_file() else ()
     for name in (*names, *(FILES if (folder / RUN_FILE).is_file() else ())):
         (folder / name).unlink(missing_ok=True)
 
 
 def _remove_empty(folder: Path, names: Sequence[str], *, also: bool = True) -> None:
-    """Remove folders that hold nothing, and the one around them."""
+    """Remove empty folders, and the folder that contains them."""
     for name in {*names, *(str(Path(name).parent) for name in names)} - {"."}:
         with contextlib.suppress(OSError):
             (folder / name).rmdir()

@@ -36,15 +36,15 @@ class Group:
     Attributes
     ----------
     label
-        What sentences call them.
+        Name of the group in sentences.
     workload
-        Their workload.
+        Workload of the flows.
     from_bytes, to_bytes
-        Their sizes are above the first and up to the second.
+        Limits of the flows' sizes: above the first and up to the second.
     mean, p99, slowdown
         Rows: the mean and the 99th percentile of completion times, and that of slowdown.
     is_class
-        Whether it is a class of sizes: flows of different sizes are compared by slowdown.
+        Whether the group is a class of sizes: flows of different sizes are compared by slowdown.
     """
 
     label: str
@@ -59,7 +59,7 @@ class Group:
 
 @dataclass(frozen=True)
 class _Times:
-    """What one run has of a group."""
+    """Completion times of a group in one run."""
 
     flows: int
     unfinished: int
@@ -74,7 +74,7 @@ def groups(results: Sequence[Sequence[Result]], *, paired: bool) -> tuple[Group,
     Parameters
     ----------
     results, paired
-        As `rows` has them. Workloads whose flows are all of one class have one group.
+        As for `rows`. Workloads whose flows are all of one class have one group.
     """
     by_run = {id(result): _times_of(result) for of_variant in results for result in of_variant}
     common = set.intersection(*(set(times) for times in by_run.values())) if by_run else set()

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["Cell", "Metric", "Row", "row_of", "rows", "verdict"]
 
 NOT_REACHED = "not reached"
-#: Why a port's meter drops control messages, as it is meant to.
+#: Reason of the control messages that a port's meter drops by design.
 METERED = "metered"
-#: So many workloads have rows of their own.
+#: Maximum number of workloads with rows of their own.
 MOST_WORKLOADS = 4
-#: So many collectives, by operation and size, have rows.
+#: Maximum number of collectives, by operation and size, with rows.
 MOST_COLLECTIVES = 8
 
 
@@ -38,22 +38,21 @@ class Cell:
     Attributes
     ----------
     values
-        One per seed; None where there is no number, such as a percentile at an unfinished flow.
+        One per seed; None if there is no number, as for a percentile at an unfinished flow.
     finished_only
-        Whether unfinished flows are missing from it, in any seed.
+        Whether unfinished flows of any seed are missing from it.
     change
-        Difference of its mean to that of the first variant: in percent, or in points where the number
-        is a share; none for the first variant, where there is nothing to divide, and where the number says
-        nothing of the difference.
+        Difference of its mean to that of the first variant: in percent, or in points if the number is a
+        share; None for the first variant, if the first mean is 0, and if the number is equal by definition.
     reach
-        How far the 95 % confidence interval of the difference goes to either side, in the unit of the change;
-        none for less than three seeds.
+        Half of the width of the difference's 95 % confidence interval, in the unit of the change; None for
+        fewer than three seeds.
     few
-        Of a percentile of flows: of how many it is, where hardly any lie beyond it; the least of the seeds.
+        Number of flows of a percentile that hardly any flow lies beyond, the smallest of the seeds, or None.
     apart
         Whether the seeds decide that it differs from the first variant's: the interval is without zero. With
-        two seeds, which have no interval: it lies on the same side in both; where the variants have different
-        seeds, the two spreads do not overlap.
+        one or two seeds, which have no interval: it differs in the same direction in all, or if the variants
+        have different seeds, the two spreads do not overlap.
     """
 
     values: tuple[float | None, ...]
@@ -65,13 +64,13 @@ class Cell:
 
     @property
     def mean(self) -> float | None:
-        """Mean over the seeds; none if any has no value."""
+        """Mean over the seeds; None if one has no value."""
         present = self.present_values
         return sum(present) / len(present) if present and len(present) == len(self.values) else None
 
     @property
     def present_values(self) -> tuple[float, ...]:
-        """The values that are there."""
+        """Values of the seeds that have one."""
         return tuple(value for value in self.values if value is not None)
 
 
@@ -82,19 +81,19 @@ class Row:
     Attributes
     ----------
     key
-        What `compare.json` calls it; its suffix is the unit.
+        Key in `compare.json`, whose suffix is the unit.
     label
-        What tables call it, unit included.
+        Label in tables, with the unit.
     digits
-        Decimals that are shown.
+        Number of decimals.
     missing
-        What is shown where there is no value.
+        Text for a missing value.
     change_unit
-        `percent` or `points`.
+        Unit of changes, `percent` or `points`.
     cells
-        One a variant.
+        Cells, one per variant.
     job
-        The collective or iteration whose time it is; empty if it is another number.
+        Collective or iteration whose time it is; empty for other numbers.
     """
 
     key: str
@@ -108,7 +107,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A number that variants are compared by: where it comes from, and how it is shown."""
+    """A number by which variants are compared: its source and its format."""
 
     key: str
     label: str
@@ -119,13 +118,13 @@ class Metric:
     finished_only: Callable[[Summary], bool] = lambda _: False
     always: bool = True
     thousandths: int | None = None
-    #: Of how many flows a percentile is.
+    #: Number of flows of a percentile.
     flows: Callable[[Summary], int] = lambda summary: summary.total.measured
-    #: The collective or iteration whose time it is.
+    #: Collective or iteration whose time it is; empty for other numbers.
     job: str = ""
-    #: Whether a run's number is what every other variant would have as well: no change is shown then.
+    #: Whether a run's number would be equal in all other variants; then no change is shown.
     says_nothing: Callable[[Summary], bool] = lambda _: False
-    #: Takes the number from all of a result, where its summary does not have it.
+    #: Reads the number from the result, if its summary does not have it.
     of_result: Callable[[Result], float | None] | None = None
 
 
@@ -135,13 +134,13 @@ def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired:
     Parameters
     ----------
     results
-        For each variant one result a seed; none of a variant that was interrupted.
+        Results of each variant, one per seed; empty for an interrupted variant.
     link
-        What `shown_link` returned.
+        Link whose numbers are compared, from `shown_link`.
     paired
         Whether all variants have the same seeds, and so the same traffic.
     """
-    # Who runs a job asks for its time first.
+    # The times of jobs come first.
     metrics = (
         *_iteration_metrics(results),
         *_collective_metrics(results),
@@ -155,7 +154,7 @@ def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired:
 
 
 def verdict(results: Sequence[Result]) -> str:
-    """Say what the simulator found, with how many seeds where they do not agree."""
+    """Return the verdict on a variant, with the numbers of seeds if they differ."""
     kinds: dict[tuple[str, ...], list[Outcome]] = {}
     for outcome in (result.outcome for result in results):
         lossless = outcome.lossless
@@ -174,7 +173,7 @@ def verdict(results: Sequence[Result]) -> str:
 
 
 def _lossy(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Say what was dropped although the verdict is that lossless classes lost nothing."""
+    """Return the drops outside of lossless classes, as text."""
     low, high = (most(map(_lossy_drops, outcomes)) for most in (min, max))
     if high:
         packets = "" if low == high else f"{low:,} to "
@@ -182,7 +181,7 @@ def _lossy(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _lossy_drops(outcome: Outcome) -> int:
-    """Count packets that no verdict speaks of: those dropped where no flow control promises to lose none."""
+    """Count the dropped packets that the verdict does not cover: those of classes that may lose packets."""
     lossless = outcome.lossless
     if lossless.verdict == "not-asked" or lossless.loss is not None:
         return 0
@@ -235,7 +234,7 @@ def row_of(metric: Metric, results: Sequence[Sequence[Result]], *, paired: bool)
 
 
 def _few(metric: Metric, summaries: Sequence[Summary]) -> int | None:
-    """Return of how few flows a percentile is, where it is."""
+    """Return the number of flows of a percentile if they are few, else None."""
     fewest = min((metric.flows(summary) for summary in summaries), default=0)
     thousandths = metric.thousandths
     return fewest if thousandths is not None and is_few(fewest, thousandths=thousandths) else None
@@ -345,7 +344,7 @@ _METRICS = (
         label="goodput while measured flows start, Gbit/s",
         of_summary=lambda summary: summary.total.goodput_gbps,
         digits=2,
-        # All that was offered has arrived: what is left are completion times.
+        # All flows have finished: variants differ in completion times only.
         says_nothing=lambda summary: summary.total.measured == summary.total.measured_finished,
     ),
 )
@@ -446,7 +445,7 @@ def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
             for result in of_variant
             for row in result.summary().iterations_of(name)
         }
-        # Iterations of different parts are no finding.
+        # Times of different parts of an iteration are not compared.
         alike = len(parts) == 1
         part = next(iter(parts)) if alike else "different parts"
         whole = f"{label}iteration{f', {part}' if part else ''}"

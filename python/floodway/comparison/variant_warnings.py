@@ -21,9 +21,9 @@ class VariantWarning:
     Attributes
     ----------
     text
-        What `check` says.
+        Text of the warning.
     labels
-        The variants that it is of; empty where it is of all of them.
+        Labels of the variants that have it; empty if all have it.
     more
         Number of other warnings that differ only in numbers.
     """
@@ -34,7 +34,7 @@ class VariantWarning:
 
     @property
     def whole(self) -> str:
-        """Itself in one line."""
+        """The warning in one line, with its variants."""
         prefix = f"{'; '.join(self.labels)}: " if self.labels else ""
         more = f" (and {self.more:,} more like it, with other numbers)" if self.more else ""
         return f"{prefix}{self.text}{more}"
@@ -43,21 +43,21 @@ class VariantWarning:
 def merged_warnings(
     variants: Iterable[tuple[str, Iterable[str]]], *, by_number: bool = True
 ) -> tuple[VariantWarning, ...]:
-    """Name each warning once, in the order in which they come.
+    """Merge equal warnings of variants, in the order of their first occurrence.
 
     Parameters
     ----------
     variants
-        Variants with their warnings; one variant may come several times.
+        Labels of variants with their warnings; a label may occur several times.
     by_number
         Whether warnings that differ only in numbers are separate; otherwise only the first is kept.
 
     Examples
     --------
-    >>> [each.whole for each in merged_warnings([("pfc", ["a", "b"]), ("swing", ["b"])])]
+    >>> [warning.whole for warning in merged_warnings([("pfc", ["a", "b"]), ("swing", ["b"])])]
     ['pfc: a', 'b']
     >>> sizes = [("pfc", ["1 KB short", "2 KB short"]), ("swing", [])]
-    >>> [each.whole for each in merged_warnings(sizes, by_number=False)]
+    >>> [warning.whole for warning in merged_warnings(sizes, by_number=False)]
     ['pfc: 1 KB short (and 1 more like it, with other numbers)']
     """
     labels: dict[str, None] = {}

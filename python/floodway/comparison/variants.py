@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Variant", "differing", "files", "folder_names", "split_values", "vary"]
 
-#: Longer than this, a name of a folder is cut.
+#: Maximum number of characters of a folder's name.
 LONGEST_FOLDER = 60
 _OPEN, _CLOSE, _QUOTES = "[{(", "]})", "\"'"
 
@@ -35,11 +35,11 @@ class Variant:
     Attributes
     ----------
     label
-        What tables and pictures call it.
+        Name in tables and pictures.
     scenario
-        What is simulated.
+        Scenario of the variant.
     differs
-        The keys that differ from the others, with their values as written.
+        Keys that differ from other variants, with their values as written.
     """
 
     label: str
@@ -88,31 +88,31 @@ def vary(
     named: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (),
     sets: Sequence[tuple[str, str]] = (),
 ) -> tuple[Variant, ...]:
-    """Make a variant of a scenario for every combination of values.
+    """Return a variant of a scenario for each combination of values.
 
     Parameters
     ----------
     path
-        The scenario's file.
+        File of the scenario.
     axes
-        Key paths, as `load` takes them in `sets`, each with its values.
+        Key paths as in the argument `sets` of `load`, each with its values.
     named
-        Names, each with the key paths that it sets together, and their values; without any, the scenario as
-        it is. Each is combined with every combination of the axes.
+        Names, each with key paths and the values that it sets together; a name without any is the scenario
+        as it is. Each name is combined with all combinations of the axes.
     sets
         Key paths with values that hold for all variants.
 
     Returns
     -------
     tuple of Variant
-        The names vary slowest, and the last key varies fastest.
+        One variant per combination; names vary slowest, and the last key varies fastest.
 
     Raises
     ------
     ComparisonError
         If a key or name is given twice, or a key has less than two values, or one of them twice.
     ScenarioError
-        If a value does not fit; it has the faults of all variants, and each names its variant.
+        If a value is not valid; the error has the faults of all variants, each with the variant's name.
 
     Examples
     --------
@@ -149,14 +149,14 @@ def vary(
 def files(
     paths: Sequence[str | os.PathLike[str]], *, sets: Sequence[tuple[str, str]] = ()
 ) -> tuple[Variant, ...]:
-    """Make a variant of each scenario's file, called after the file.
+    """Return a variant for each scenario's file, with the file's name as its label.
 
     Raises
     ------
     ComparisonError
         If a file is given twice.
     ScenarioError
-        If one cannot be simulated; it has the faults of all of them.
+        If a scenario cannot be simulated; the error has the faults of all of them.
     """
     scenario_files = [Path(path) for path in paths]
     twice = _twice([path.resolve() for path in scenario_files])
@@ -171,10 +171,10 @@ def files(
 
 
 def differing(variants: Sequence[Variant]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the keys of the scenarios that are not the same in all variants, with each one's value.
+    """Return the keys that differ between variants, with the value of each variant.
 
-    Values that the variants were made by come as they were written, `-` where a variant leaves a key to the
-    scenario; of scenarios side by side, the settings of objects that all of them have are compared.
+    Values of varied keys are as written, and `-` if a variant does not set the key. Of separate scenarios,
+    the settings of objects that all of them have are compared.
     """
     written = [dict(variant.differs) for variant in variants]
     if any(written):
@@ -187,7 +187,7 @@ def differing(variants: Sequence[Variant]) -> tuple[tuple[str, tuple[str, ...]],
 
 
 def folder_names(labels: Sequence[str]) -> tuple[str, ...]:
-    """Make names of folders of labels, each its own even where letters' case does not count.
+    """Return a folder's name for each label; names are unique even if upper and lower case are equal.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def _twice(values: Iterable[Any]) -> str | None:
 def _labels(
     axes: Sequence[tuple[str, Sequence[str]]], combinations: Sequence[tuple[tuple[str, str], ...]]
 ) -> list[str]:
-    """Label variants by their values; values that are not clear alone get their key as a prefix."""
+    """Return labels of variants by their values, with the key as a prefix if a value is ambiguous."""
     names = {(key, value): _plain_name(value) for key, values in axes for value in values}
     uses = Counter(names.values())
     plain = {key for key, values in axes if all(uses[names[key, value]] == 1 for value in values)}
@@ -274,7 +274,7 @@ def _labels(
 
 
 def _plain_name(value: str) -> str | None:
-    """Return the word that a value is, or the choice that it gives parameters to."""
+    """Return the word of a value, or the key of a table with one key; None if it has none."""
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", value):
         return None if value in ("true", "false", "inf", "nan") else value
     try:
@@ -287,7 +287,7 @@ def _plain_name(value: str) -> str | None:
 
 
 def _short(key: str, axes: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Shorten a key path to its last parts, as few as are unique."""
+    """Return the shortest end of a key path that is unique among the axes."""
     parts = key.split(".")
     others = [other for other, _ in axes if other != key]
     ends = (".".join(parts[begin:]) for begin in range(len(parts) - 1, 0, -1))
@@ -296,7 +296,7 @@ def _short(key: str, axes: Sequence[tuple[str, Sequence[str]]]) -> str:
 
 
 def _file_labels(paths: Sequence[Path]) -> list[str]:
-    """Call files by their names without the ending, with folders where names are the same."""
+    """Return the names of files without suffix, with their folders if names are equal."""
     for depth in range(1, max(len(path.resolve().parts) for path in paths) + 1):
         labels = ["/".join(path.resolve().with_suffix("").parts[-depth:]) for path in paths]
         if _twice(labels) is None:
@@ -331,7 +331,7 @@ def _built(
 
 
 def _by_option(fault: Fault, options: Mapping[str, str]) -> Fault:
-    """Name the option that gave a value: a scenario knows of values that are set only."""
+    """Put the option of the command line in place of `--set` in the location of a fault."""
     option = next((name for key, name in options.items() if fault.file.startswith(f"--set {key}=")), None)
     if option is None:
         return fault
@@ -340,7 +340,7 @@ def _by_option(fault: Fault, options: Mapping[str, str]) -> Fault:
 
 
 def _name_variants(variant_faults: Sequence[tuple[str, Fault]], *, total: int) -> Fault:
-    """Name the variants that have a fault, unless all have it."""
+    """Add the names of the variants that have a fault, unless all have it."""
     _, fault = variant_faults[0]
     if len(variant_faults) == total:
         return fault
@@ -349,7 +349,7 @@ def _name_variants(variant_faults: Sequence[tuple[str, Fault]], *, total: int) -
 
 
 def _settings(scenario: Scenario) -> dict[str, str]:
-    """Flatten a scenario to a text for each key."""
+    """Return the values of a scenario as texts, by key path."""
     document = json.loads(scenario.native.resolved_json)
     return dict(_flat(document["scenario"], ""))
 

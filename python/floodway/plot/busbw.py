@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["busbw"]
 
 WHAT = "Bus bandwidth of collectives"
-#: With a larger ratio of bandwidths than this, their axis is logarithmic.
+#: Ratio of the largest to the smallest bandwidth above which their axis is logarithmic.
 FAR_APART = 20
-#: The least share of the axis between two sizes that are written there.
+#: Minimum distance of two labelled sizes, as a share of the axis.
 SIZES_APART = 0.1
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
@@ -45,18 +45,18 @@ def busbw(
     Parameters
     ----------
     sources
-        The results; of several seeds all collectives count.
+        Results; of several seeds all collectives count.
     measured
         Tables of nccl-tests to draw beside them, with broken lines.
     workloads
         Names of the jobs to show. Default: all.
     title
-        What stands above. Default: that it is the bus bandwidth of collectives.
+        Title. Default: one that names the bus bandwidth of collectives.
 
     Returns
     -------
     Drawing
-        Its table has `result` and the columns of `floodway.results.collectives.bandwidths`.
+        Picture, with a table of `result` and the columns of `floodway.results.collectives.bandwidths`.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def busbw(
 
 
 def _bandwidths_of(source: Source, workloads: Sequence[str]) -> pl.DataFrame:
-    """Report on the collectives of one source, of these jobs."""
+    """Return the bandwidths of one source's collectives, of these jobs."""
     frames = [result.collectives for result in source.results if result.collectives is not None]
     collectives = [frame.with_columns(pl.col("workload", "kind", "name").cast(pl.String)) for frame in frames]
     if not collectives:
@@ -123,8 +123,8 @@ def _bandwidths_of(source: Source, workloads: Sequence[str]) -> pl.DataFrame:
 
 
 def _name_sizes(axes: Axes, sizes: Iterable[int]) -> None:
-    """Write the sizes below the axis, each with its unit, as far as there is room."""
-    # Nothing at all has no place on a logarithmic axis.
+    """Label the axis of sizes, each with its unit, as far as there is room."""
+    # A logarithmic axis has no 0.
     marks = [max(size, 1) for size in sizes]
     apart = SIZES_APART * math.log(marks[-1] / marks[0])
     labelled = marks[:1]

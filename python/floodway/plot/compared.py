@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 __all__ = ["pictures"]
 
-#: Labels longer than this make bars unreadable when they stand side by side.
+#: Maximum number of characters of labels that are below bars horizontally.
 LONG_LABEL = 12
-#: More operations of a variant are drawn by `floodway plot timeline` alone: it takes seconds.
+#: Maximum number of a variant's operations: more take seconds, and only `floodway plot timeline` draws them.
 MOST_OPERATIONS = 50_000
-#: So many of them have room all the same.
+#: Maximum number of labels that are horizontal whatever their length.
 FEW_LABELS = 2
 
 
@@ -47,11 +47,16 @@ def pictures(
     Parameters
     ----------
     labels
-        What the variants are called.
+        Labels of the variants.
     results
-        For each variant one result a seed, at least one.
+        Results of each variant, one per seed, at least one.
     link
-        Whose throughput, buffer and pauses are drawn; none to leave these out.
+        Link whose throughput, buffer and pauses are drawn; None for no such pictures.
+
+    Returns
+    -------
+    tuple of Picture
+        Files of pictures with their captions.
     """
     sources = [
         Source(label=label, results=tuple(seeds)) for label, seeds in zip(labels, results, strict=True)
@@ -165,7 +170,7 @@ def _paused_percent(source: Source, link: ShownLink) -> list[float]:
 
 
 def _reverse(name: str) -> str:
-    """Name the other direction of a link."""
+    """Return the name of the other direction of a link."""
     link, _, direction = name.partition(": ")
     sender, _, receiver = direction.partition(">")
     return f"{link}: {receiver}>{sender}"

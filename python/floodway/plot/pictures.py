@@ -1,4 +1,4 @@
-"""Every picture of a single run: completion times, slowdown, throughput of the busiest links in time."""
+"""Pictures of a single run: completion times, slowdown, throughput of the busiest links over time."""
 
 from __future__ import annotations
 

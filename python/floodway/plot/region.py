@@ -1,7 +1,7 @@
-"""The congestion region in time: its ports with their roles, and its spread upstream.
+"""The picture of the congestion region over time: its ports with their roles, and its spread upstream.
 
-A congestion point whose queues have states reports them, where the run recorded them
-(`records.signals`): a port is in the region while it is in another state than the quiet one.
+A congestion point whose queues have states reports them, if the run recorded them (`records.signals`): a port
+is in the region while it is in another state than the quiet one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ __all__ = ["BY_SEVERITY", "QUIET", "ROOTS", "region"]
 MOST_STRIPS = 40
 #: States of ports in the region, the most severe first: a port of several classes has the most severe one.
 BY_SEVERITY = ("root", "inner", "edge", "congestion", "congested", "isolating", "undetermined", "checking")
-#: States of ports outside it. Of a congestion point that is none of these: the one that a queue begins in.
+#: States of ports outside the region. For other congestion points it is the initial state of a queue.
 QUIET = ("outside", "determined", "non-congestion", "uncongested", "lossless")
-#: States in which a port congests by itself; those that say so of ports that are held up, too, are none.
+#: States of ports that are congested by their own load, without states that paused ports may have, too.
 ROOTS = ("root", "congestion")
 #: Columns of the table.
 TABLE: Mapping[str, type[pl.DataType]] = {
@@ -51,7 +51,7 @@ ROLES = ("port", "role", "from_us", "to_us")
 
 @dataclass(frozen=True, kw_only=True)
 class _Order:
-    """States of all results: those in the region, the gravest first, then the quiet ones."""
+    """States of all results: those in the region, the most severe first, then the quiet ones."""
 
     roles: tuple[str, ...]
     quiet: tuple[str, ...]
@@ -66,31 +66,31 @@ def region(
 ) -> Drawing:
     """Draw a strip for each port of the congestion region over time, results side by side.
 
-    From the top down: each root of the region, and below it the ports upstream, by hops, and by when they
-    joined. At most 40 ports have a strip, those that were in the region longest. Below, how many of all ports
-    of the region have each role.
+    From the top down are the roots of the region, each followed by the ports upstream of it, by hops and by
+    the time at which they joined. At most 40 ports have a strip, those that were in the region longest. The
+    panel below has the number of ports in each role, of all ports of the region.
 
     Parameters
     ----------
     sources
-        The results, four at most; of several seeds the first is shown.
+        Results, four at most; of several seeds the first is shown.
     class_
-        The class of the queues. By default all; a port then has the most severe state of any.
+        Class of the queues. Default: all; a port then has the most severe state of any class.
     window
-        From when to when, in microseconds. Default: the whole run.
+        Begin and end of the shown time, in microseconds; None for the run's. Default: the whole run.
     title
-        What stands above. Default: that the congestion region is shown in time.
+        Title. Default: one that names the congestion region over time.
 
     Returns
     -------
     Drawing
-        Its table has `result`, `seed`, `port`, `from_us`, `to_us`, `role`, `hops` (upstream of its root), in
-        the picture's order, with all ports of the region, also those that have no strip.
+        Picture, with a table of `result`, `seed`, `port`, `from_us`, `to_us`, `role`, `hops` (upstream of its
+        root), in the picture's order, for all ports of the region, also those without a strip.
 
     Raises
     ------
     PlotError
-        If no signals were kept, there is no such class, or no port was in a region.
+        If no signals were recorded, there is no such class, or no port was in a region.
     """
     refuse_many(sources)
     first = [source.results[0] for source in sources]
@@ -123,7 +123,7 @@ def region(
 
 
 def _states(source: Source, *, name_source: bool) -> pl.DataFrame:
-    """Return the states of a result's queues, or raise an error that names what was not recorded."""
+    """Return the states of a result's queues; the error names the record that is missing."""
     try:
         return state_spans(source.results[0])
     except PlotError as error:
@@ -159,7 +159,7 @@ def _cut(states: pl.DataFrame, class_: int | None, limits: tuple[float, float]) 
 
 
 def _nothing(order: _Order) -> str:
-    """Say why there is no region."""
+    """Return why there is no region."""
     if order.quiet or order.roles:
         quiet = " or ".join(order.quiet)
         return f"no port left the state {quiet} in this time: there is no region to show"
@@ -167,7 +167,7 @@ def _nothing(order: _Order) -> str:
 
 
 def _gravest(spans: pl.DataFrame, order: _Order) -> pl.DataFrame:
-    """Return the role of each port, which of several classes is the gravest."""
+    """Return the role of each port, the most severe of its classes."""
     ranks = {state: n for n, state in enumerate((*order.roles, *order.quiet))}
     parts = spans.partition_by("port", maintain_order=True)
     merged = [_merged(part, ranks) if part["class"].n_unique() > 1 else part.select(ROLES) for part in parts]
@@ -175,7 +175,7 @@ def _gravest(spans: pl.DataFrame, order: _Order) -> pl.DataFrame:
 
 
 def _merged(spans: pl.DataFrame, ranks: Mapping[str, int]) -> pl.DataFrame:
-    """Go through the times at which any class changes, and take the gravest state until the next."""
+    """Merge the classes of a port: between two changes of any class, the most severe state applies."""
     begins, ends = spans["from_us"].to_numpy(), spans["to_us"].to_numpy()
     times = np.unique(np.concatenate([begins, ends]))
     gravest = np.full(len(times) - 1, len(ranks))
@@ -194,7 +194,7 @@ def _merged(spans: pl.DataFrame, ranks: Mapping[str, int]) -> pl.DataFrame:
 
 
 def _stays(roles: Sequence[pl.DataFrame], order: _Order) -> dict[str, Stay]:
-    """Sum over results when and how long each port was in the region."""
+    """Return the stay of each port in the region, over all results."""
     span = pl.col("to_us") - pl.col("from_us")
     summed = (
         pl.concat(roles)
@@ -210,14 +210,14 @@ def _stays(roles: Sequence[pl.DataFrame], order: _Order) -> dict[str, Stay]:
 
 
 def _longest(positions: Sequence[Position], stays: Mapping[str, Stay]) -> list[Position]:
-    """Choose the ports that have a strip, in the same order."""
+    """Return the ports that have a strip, in the same order."""
     by_stay = sorted(positions, key=lambda position: -stays[position.port].inside_us)
     longest = {position.port for position in by_stay[:MOST_STRIPS]}
     return [position for position in positions if position.port in longest]
 
 
 def _root_state(position: Position, roles: Sequence[pl.DataFrame]) -> str:
-    """Return the state that makes a tree's first port its root; nothing where it was in none."""
+    """Return the state that makes a tree's first port a root; empty if it never was in one."""
     states = {state for frame in roles for state in frame.filter(pl.col("port") == position.port)["role"]}
     return next((state for state in ROOTS if state in states), "")
 

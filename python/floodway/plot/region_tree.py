@@ -26,9 +26,9 @@ class Stay:
     Attributes
     ----------
     joined_us
-        When it first was in it.
+        Time at which it first joined.
     inside_us, root_us
-        How long it was in it, and of that a root.
+        Duration of its stay, and of its states as a root.
     """
 
     joined_us: float
@@ -90,7 +90,7 @@ class Links:
         self._notified = set().union(*map(_notified, results))
 
     def upstream(self, port: str) -> Iterator[str]:
-        """Name the ports upstream of a port: those that it has notified.
+        """Yield the ports upstream of a port: those that it has notified.
 
         If no congestion point notifies neighbours, these are the ports that send to its node, except the
         one at the other end of its link.
@@ -103,7 +103,7 @@ class Links:
 
 
 def positions_of(stays: Mapping[str, Stay], links: Links) -> list[Position]:
-    """Order the ports of a region: each root, then the ports that are nearest to it.
+    """Return the ports of a region in order: each root, followed by the ports that are nearest to it.
 
     Roots are in the order in which they joined the region; the ports of one by their hops upstream of it,
     over ports of the region only; those of as many hops in the order in which they joined. A root upstream of
@@ -127,7 +127,7 @@ def positions_of(stays: Mapping[str, Stay], links: Links) -> list[Position]:
 
 
 def _heads(choice: Sequence[str], members: set[str], links: Links) -> list[str]:
-    """Return those that are upstream of none of the others; of some that are in a ring, the first."""
+    """Return the ports that are upstream of no other choice; of a ring, the first port."""
     above: set[str] = set()
     for head in choice:
         waiting = [] if head in above else [head]
@@ -139,7 +139,7 @@ def _heads(choice: Sequence[str], members: set[str], links: Links) -> list[str]:
 
 
 def _reached(heads: Sequence[str], trees: int, members: set[str], links: Links) -> dict[str, Position]:
-    """Go upstream from all heads at once; a port belongs to the nearest, of equal ones to the first."""
+    """Return the positions upstream of all heads; a port belongs to the nearest head."""
     positions = {port: Position(port=port, tree=trees + n, hops=0) for n, port in enumerate(heads)}
     waiting = deque(positions.values())
     while waiting:
@@ -152,7 +152,7 @@ def _reached(heads: Sequence[str], trees: int, members: set[str], links: Links) 
 
 
 def _end_nodes(result: Result) -> set[str]:
-    """Name the nodes that are not relays: flows end there, or queues have states."""
+    """Return the nodes that are not relays: flows end there, or queues have states."""
     ends = [name for name in ("source", "destination") if name in result.flows.columns]
     hosts = [result.flows[name].cast(pl.String) for name in ends]
     states = [] if result.signals is None else [result.signals["node"].cast(pl.String)]

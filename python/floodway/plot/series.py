@@ -1,7 +1,6 @@
-"""A metric of watched objects in time, a panel for each object and each source.
+"""The picture of a metric of watched objects over time, with a panel for each object and each source.
 
-Curves that pauses cut up hide one another, so every one has a panel of its own; all panels have the same
-ranges.
+Curves with pauses would hide one another, so each has its own panel; all panels have the same ranges.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["series", "series_table"]
 
-#: Of a curve in time.
+#: Number of parts of the run in a curve.
 POINTS = 250
-#: Objects that are shown where none are named: of one source, and of each of several.
+#: Number of objects that are shown by default: of one source, and of each of several.
 OF_ONE, OF_EACH = 4, 2
-#: More panels than this are hard to read; side by side, fewer still.
+#: Maximum numbers of panels, and of panels side by side: more are hard to read.
 MOST_PANELS, MOST_COLUMNS = 32, 4
 
 
@@ -42,24 +41,25 @@ def series(
     metric: str = "throughput",
     title: str | None = None,
 ) -> Drawing:
-    """Draw a metric of watched objects in time.
+    """Draw a metric of watched objects over time.
 
     Parameters
     ----------
     sources
-        The results; of several seeds the first is shown.
+        Results; of several seeds the first is shown.
     objects
-        Patterns of names, as in `chosen_objects`. By default the busiest links that all sources watch:
-        four of one source, two of each of several.
+        Patterns of names, as in `chosen_objects`. Default: the busiest links that all sources watch, four
+        of one source, two of each of several.
     metric
         Name of a metric, as in `metric_of`.
     title
-        What stands above. Default: the metric.
+        Title. Default: the name of the metric.
 
     Returns
     -------
     Drawing
-        Its table has `result`, `seed`, `object`, `time_us`, `span_us`, and the metric with its unit.
+        Picture, with a table of `result`, `seed`, `object`, `time_us`, `span_us`, and the metric with its
+        unit.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def series(
 
 
 def series_table(sources: Sequence[Source], frames: Sequence[pl.DataFrame], metric: Metric) -> pl.DataFrame:
-    """Put what is shown of each source into one table."""
+    """Return one table of the values of all sources."""
     return pl.concat(
         frame.select(
             pl.lit(source.label).alias("result"),
@@ -116,7 +116,7 @@ def _draw(
             axes.set_title(shown(", ".join(parts)), loc="left", fontsize="small", color=colour)
             of_object = frame.filter(pl.col("object") == name)
             _step(axes, of_object, (per_time, per_value), colour)
-    # The panels share their range: what sets it has to see all curves.
+    # The panels share their range, which is set after all curves are drawn.
     log = scale_axes(grid[0][0], ())
     if "y" not in log:
         grid[0][0].set_ylim(bottom=0)
@@ -126,7 +126,7 @@ def _draw(
 
 
 def _step(axes: Axes, parts: pl.DataFrame, per: tuple[float, float], colour: str) -> None:
-    """Draw a value over the whole of its part."""
+    """Draw each value over its whole part of time."""
     if not len(parts):
         axes.text(0.5, 0.5, "not watched", transform=axes.transAxes, ha="center", va="center", color="0.5")
         return
@@ -142,7 +142,7 @@ def _step(axes: Axes, parts: pl.DataFrame, per: tuple[float, float], colour: str
 
 
 def _busiest(sources: Sequence[Source]) -> list[str]:
-    """Name the links that carried most, among those that all sources watch."""
+    """Return the links with the most throughput, of those that all sources watch."""
     carried = [
         {link.object: link.mean_gbps for link in source.results[0].summary().links} for source in sources
     ]

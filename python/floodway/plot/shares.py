@@ -1,4 +1,4 @@
-"""Shares of links in time: the throughput of each flow, a panel for each direction and source."""
+"""The picture of shares of links over time: each flow's throughput, a panel per direction and source."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 __all__ = ["SharedLink", "shares"]
 
-#: Parts of the window: wider ones hold more packets, so that one more or less does not show.
+#: Number of parts of the window by default: wide enough that single packets are not visible.
 POINTS = 250
-#: Of a width that is asked for; more would be neither seen nor drawn in reasonable time.
+#: Maximum number of parts of a requested width: more are neither visible nor drawn in reasonable time.
 MOST_POINTS = 5000
-#: Flows that have lines of their own; more cannot be distinguished.
+#: Number of flows with lines of their own; more cannot be distinguished.
 MOST_FLOWS = 8
-#: More panels than this are hard to read; side by side, fewer still.
+#: Maximum numbers of panels, and of panels side by side: more are hard to read.
 MOST_PANELS, MOST_COLUMNS = 12, 4
-#: Times in microseconds go down to the picosecond; how far off a number of buckets may be by its arithmetic.
+#: Decimals of times in microseconds, down to picoseconds; and the rounding error of a number of buckets.
 DIGITS, NEARLY = 6, 1e-6
-#: Half a picosecond: times that are less apart are the same.
+#: Half a picosecond, in microseconds: times that differ by less are equal.
 HALF = 5e-7
-#: What stands instead of lines.
+#: Text in place of lines.
 NOT_KEPT = "shares not recorded"
-#: Of a run that did not keep shares.
+#: Columns of the rows of shares, which are empty for a run without them.
 NOTHING: Mapping[str, type[pl.DataType]] = {
     "object": pl.String,
     "direction": pl.String,
@@ -51,9 +51,9 @@ NOTHING: Mapping[str, type[pl.DataType]] = {
     "bucket_us": pl.Float64,
     "tx_bytes": pl.UInt64,
 }
-#: What the objects of these rows are.
+#: Kind of the objects, in errors.
 DIRECTION = "a direction of a link whose shares were recorded"
-#: Columns of a line.
+#: Columns of a line's table.
 LINE: Mapping[str, type[pl.DataType]] = {
     "time_us": pl.Float64,
     "span_us": pl.Float64,
@@ -64,17 +64,17 @@ LINE: Mapping[str, type[pl.DataType]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class SharedLink:
-    """What flows had of a direction of a link, inside the window.
+    """The throughput of flows over a direction of a link, inside the window.
 
     Attributes
     ----------
     source, object
         Label of the result, and `link: from>to`.
     lines
-        By `flow_id`, and by what all others are called: `time_us`, `span_us`, `tx_bytes`, `throughput_gbps`
-        of equal parts of the window. Flows that never had anything of this direction have none.
+        `time_us`, `span_us`, `tx_bytes`, `throughput_gbps` of equal parts of the window, by `flow_id` and by
+        the label of all others. Flows that sent nothing over this direction have no line.
     lacking
-        Why there are no lines, where there are none.
+        Why there are no lines; empty if there are.
     """
 
     source: str
@@ -85,16 +85,16 @@ class SharedLink:
 
 @dataclass(frozen=True, kw_only=True)
 class _Parts:
-    """The parts of the window that the buckets of a run are put together in.
+    """The parts of the window, each of several buckets of a run.
 
     Attributes
     ----------
     width_us
-        Of the run's buckets.
+        Width of the run's buckets, in microseconds.
     first, count, per_part
-        The first bucket, how many there are, and how many make a part.
+        Number of the first bucket, and numbers of buckets in all and in each part.
     edges_us
-        Where parts begin, and the last one ends.
+        Begins of the parts, and end of the last one, in microseconds.
     """
 
     width_us: float
@@ -104,10 +104,10 @@ class _Parts:
     edges_us: np.ndarray[tuple[int], np.dtype[np.float64]]
 
     def line(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Sum bytes up; a part in which nothing was sent has 0."""
+        """Return the throughput of rows in each part; a part without data has 0."""
         spans = np.diff(self.edges_us)
         number = (rows["time_us"] / self.width_us).round().cast(pl.Int64).to_numpy() - self.first
-        # The width is less than that of whole buckets where the only one that is known was cut short.
+        # The width is less than that of a whole bucket if the only bucket was cut short.
         part = np.clip(number, 0, self.count - 1) // self.per_part
         sent = np.bincount(part, weights=rows["tx_bytes"].to_numpy(), minlength=len(spans))
         columns = (self.edges_us[:-1], spans.round(DIGITS), sent.astype(np.int64), sent * 8e-3 / spans)
@@ -123,37 +123,39 @@ def shares(  # noqa: PLR0913 (what a caller may choose)
     bucket_us: float | None = None,
     title: str | None = None,
 ) -> Drawing:
-    """Draw the throughput of flows over links in time, all panels over the same ranges.
+    """Draw the throughput of flows over links against time, all panels with the same ranges.
 
-    The eight flows with most bytes have lines of their own, in the same colours in all panels; all others are
-    summed up. A flow that sends nothing has a throughput of 0.
+    The eight flows with most bytes have lines of their own, in the same colours in all panels; the others
+    share a line with their sum. A flow that sends nothing has a throughput of 0.
 
     Parameters
     ----------
     sources
-        The results; of several seeds the first is shown.
+        Results; of several seeds the first is shown.
     objects
-        Patterns of directions, as in `chosen_objects`. By default the direction that carried most.
+        Patterns of directions, as in `chosen_objects`. Default: the direction with most bytes.
     flows
-        Patterns of `flow_id` or of workloads: only these are shown. By default all flows.
+        Patterns of `flow_id` or of workloads: only these are shown. Default: all flows.
     window
-        From when to when, in microseconds; buckets that reach into it are shown. Default: the whole run.
+        Begin and end of the shown time, in microseconds, None for the run's; buckets that reach into it are
+        shown. Default: the whole run.
     bucket_us
-        So many whole buckets are put together that they are at least this wide. By default so many that there
+        Minimum width of a part, which has whole buckets, in microseconds. Default: a width by which there
         are at most 250 parts.
     title
-        What stands above. Default: that it is the throughput of flows.
+        Title. Default: one that names the throughput of flows.
 
     Returns
     -------
     Drawing
-        Its table has `result`, `seed`, `object`, `flow_id`, `time_us`, `span_us`, `tx_bytes` and
+        Picture, with a table of `result`, `seed`, `object`, `flow_id`, `time_us`, `span_us`, `tx_bytes` and
         `throughput_gbps`.
 
     Raises
     ------
     PlotError
-        If no shares were kept, there is no such direction or flow, or there is nothing or too much to show.
+        If no shares were recorded, there is no such direction or flow, or there is nothing or too much to
+        show.
     """
     if bucket_us is not None and not 0 < bucket_us < math.inf:
         raise PlotError(f"{bucket_us:g} us is not a width above 0", key="bucket")
@@ -176,7 +178,7 @@ def shares(  # noqa: PLR0913 (what a caller may choose)
 
 
 def _tables(results: Sequence[Result]) -> list[pl.DataFrame]:
-    """Return the rows of each result; none of one that kept none, where others did."""
+    """Return the rows of each result; empty for a result without shares, if others have them."""
     if all(result.shares is None for result in results):
         share_rows(results[0])
     nothing = pl.DataFrame(schema=NOTHING)
@@ -191,7 +193,7 @@ def _inside(rows: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
 
 
 def _busiest(tables: Sequence[pl.DataFrame], limits: tuple[float, float]) -> str:
-    """Name the direction of which flows had most."""
+    """Return the direction over which flows sent most."""
     sent = _inside(pl.concat(tables), limits).group_by("object").agg(pl.col("tx_bytes").sum())
     if sent.is_empty():
         raise PlotError(
@@ -212,7 +214,7 @@ def _refuse_many(names: Sequence[str], sources: int) -> None:
 def _chosen(
     tables: Sequence[pl.DataFrame], names: Sequence[str], patterns: Sequence[str]
 ) -> list[pl.DataFrame]:
-    """Return the rows of these directions, and of the flows that patterns name if there are any."""
+    """Return the rows of these directions, only of the flows that patterns name if there are patterns."""
     rows = [frame.filter(pl.col("object").is_in(list(names))) for frame in tables]
     if not patterns:
         return rows
@@ -231,19 +233,19 @@ def _chosen(
 
 
 def _names(pattern: str, *names: str) -> bool:
-    """Whether a pattern names a flow by its id or its workload; brackets have no meaning of their own."""
+    """Return whether a pattern matches a flow's id or workload; brackets have no special meaning."""
     return any(fnmatch.fnmatchcase(name, pattern.replace("[", "[[]")) for name in names)
 
 
 def _ranked(
     sources: Sequence[Source], rows: Sequence[pl.DataFrame], limits: tuple[float, float]
 ) -> tuple[dict[str, str], str]:
-    """Choose the flows with most bytes, and name all others together.
+    """Return the flows with most bytes, and a label for all others.
 
     Returns
     -------
     tuple
-        Workloads by `flow_id`, in the order of the scenarios' workloads; what the others are called, nothing
+        Workloads by `flow_id`, in the order of the scenarios' workloads; and the label of the others, empty
         if there are none.
     """
     per_flow = _inside(pl.concat(rows), limits).group_by("flow_id", "workload").agg(pl.col("tx_bytes").sum())
@@ -263,11 +265,11 @@ def _ranked(
 def _parts(
     result: Result, table: pl.DataFrame, limits: tuple[float, float], bucket_us: float | None
 ) -> _Parts | None:
-    """Cut the window into parts of whole buckets; none where there are no buckets, or the run had ended."""
+    """Return parts of whole buckets of the window; None without buckets, or if the run had ended."""
     end = min(limits[1], result.outcome.simulated_us)
     if table.is_empty() or end <= limits[0]:
         return None
-    # The run's end may cut the last one short.
+    # The run's end may cut the last bucket short.
     width = float(table["bucket_us"].max())  # type: ignore[arg-type]
     first, last = math.floor(limits[0] / width + NEARLY), math.ceil(end / width - NEARLY)
     per_part = -(-(last - first) // POINTS)

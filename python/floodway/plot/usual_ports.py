@@ -1,4 +1,4 @@
-"""The ports that are shown by default: those with most events, or with the longest queues."""
+"""The default choice of ports: those with most events, or with the longest queues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KEEPS", "QUEUE", "node_of", "usual_ports"]
 
-#: Ports that are shown where none are named.
+#: Number of ports that are shown by default.
 USUAL_PORTS = 4
 #: The keys of a scenario that record something to show.
 KEEPS = (

@@ -42,20 +42,20 @@ def entries() -> tuple[Entry, ...]:
 
 
 def left_out() -> tuple[tuple[str, str], ...]:
-    """Return the published networks that are no presets, with the reason of each."""
+    """Return the published networks that are not presets, each with the reason."""
     return tuple((network["name"], network["description"]) for network in _catalog()["left_out"])
 
 
 def find(name: str) -> tuple[Entry, ...]:
-    """Return the entries of a name; several where slots share it, all of a slot for the slot's name.
+    """Return the entries with a name: several if slots share it, and all of a slot for the slot's name.
 
-    A chip or a paper is returned where nothing that a scenario can name has that name, and a term of
-    the glossary where none of these has.
+    Names in scenarios come first. A chip or a paper is returned if nothing in a scenario has its name, and a
+    term of the glossary if no chip or paper has it.
 
     Raises
     ------
     UnknownNameError
-        If there is none; the error has the nearest name.
+        If there is no such entry; the error has the nearest name.
     """
     folded = name.casefold()
     matches = tuple(entry for entry in entries() if folded in (entry.name, entry.full_name, entry.slot))
@@ -116,7 +116,7 @@ def _topologies(grammar: Grammar, heads: Mapping[str, str]) -> Iterator[Entry]:
         tag = tagged(form)
         target = reference(form["properties"][tag]) if tag else None
         if tag and target and is_table(grammar.definitions[target]):
-            # The first paragraph of what the file says is the summary at more length.
+            # The first paragraph of the module's comment is a longer form of the summary.
             summary, _, more = _flowing(heads[tag]).partition("\n\n")
             yield Entry(
                 kind="topology",
@@ -129,7 +129,7 @@ def _topologies(grammar: Grammar, heads: Mapping[str, str]) -> Iterator[Entry]:
 
 
 def _flowing(text: str) -> str:
-    """Return paragraphs whose lines are joined."""
+    """Join the lines of each paragraph."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
@@ -224,7 +224,7 @@ def _term(term: Term) -> Entry:
 
 
 def _head(text: str) -> tuple[str, tuple[Section, ...]]:
-    """Split what a file says of itself into its summary and its sections, the first of which has no title."""
+    """Split a module's comment into its summary and its sections, of which the first has no title."""
     before, *parts = re.split(r"^# (.+)$", text, flags=re.MULTILINE)
     summary, _, rest = before.strip().partition("\n\n")
     titles, texts = ["", *parts[::2]], [rest, *parts[1::2]]

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["parameters_of", "table_of"]
 
-#: How a quantity is written, by the definition that has it.
+#: Forms of quantities, by their definitions in the grammar.
 QUANTITIES = {"Size": "size", "Time": "time", "Rate": "rate", "Length": "length"}
-#: How other values are called.
+#: Forms of other values, by their types in the grammar.
 WORDS = {"object": "table", "integer": "whole number", "boolean": "true or false", "string": "text"}
 
 
@@ -35,7 +35,7 @@ def parameters_of(grammar: Grammar, name: str) -> dict[str, Any]:
 
 
 def _collect(grammar: Grammar, schema: Mapping[str, Any], tables: list[str]) -> None:
-    """Collect the tables that a table's keys may be; what is chosen by a tag has a page of its own."""
+    """Collect the tables that values of a table's keys may be, without those with pages of their own."""
     for form in schema.get("properties", {}).values():
         for name in _tables_in(grammar, form):
             if name not in tables and name not in grammar.tags:
@@ -104,7 +104,7 @@ def _literal(value: object) -> str:
 
 
 def _form(grammar: Grammar, form: Mapping[str, Any]) -> str:
-    """Say what a key may be."""
+    """Return the form of a key's value, in words."""
     name, choices = reference(dict(form)), options(dict(form))
     if name is not None:
         return _defined_form(grammar, name)

@@ -49,7 +49,18 @@ NEUTRAL = ("link_receiver_peak_megabytes", "link_queue_peak_kilobytes")
 
 
 def document(comparison: Comparison) -> Document:
-    """Return the document of a comparison, for a terminal, its page and JSON."""
+    """Return the document of a comparison, for a terminal, its page and JSON.
+
+    Parameters
+    ----------
+    comparison
+        Comparison of which at least one run has completed.
+
+    Returns
+    -------
+    Document
+        The answer, its table, what was simulated, warnings, and all numbers.
+    """
     simulated = list(_simulated(comparison))
     bad = any("violated" in verdict or "deadlock" in verdict for verdict in comparison.verdicts)
     return Document(

@@ -52,6 +52,11 @@ def merged_warnings(
     by_number
         Whether warnings that differ only in numbers are separate; otherwise only the first is kept.
 
+    Returns
+    -------
+    tuple of VariantWarning
+        One for each different warning.
+
     Examples
     --------
     >>> [warning.whole for warning in merged_warnings([("pfc", ["a", "b"]), ("swing", ["b"])])]

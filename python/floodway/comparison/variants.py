@@ -50,6 +50,16 @@ class Variant:
 def split_values(text: str) -> tuple[str, ...]:
     """Split values at commas, but not inside brackets, braces and quotes.
 
+    Parameters
+    ----------
+    text
+        Values as on the command line, separated by commas.
+
+    Returns
+    -------
+    tuple of str
+        The values, without spaces around them.
+
     Raises
     ------
     ComparisonError
@@ -151,6 +161,18 @@ def files(
 ) -> tuple[Variant, ...]:
     """Return a variant for each scenario's file, with the file's name as its label.
 
+    Parameters
+    ----------
+    paths
+        Files of scenarios.
+    sets
+        Key paths with values that hold for all variants.
+
+    Returns
+    -------
+    tuple of Variant
+        One variant per file; labels have the files' folders if names are equal.
+
     Raises
     ------
     ComparisonError
@@ -188,6 +210,16 @@ def differing(variants: Sequence[Variant]) -> tuple[tuple[str, tuple[str, ...]],
 
 def folder_names(labels: Sequence[str]) -> tuple[str, ...]:
     """Return a folder's name for each label; names are unique even if upper and lower case are equal.
+
+    Parameters
+    ----------
+    labels
+        Labels of variants.
+
+    Returns
+    -------
+    tuple of str
+        Names without special characters, in the order of the labels.
 
     Examples
     --------

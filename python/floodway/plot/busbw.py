@@ -62,6 +62,20 @@ def busbw(
     ------
     PlotError
         If no collective was complete.
+
+    Examples
+    --------
+    >>> import floodway
+    >>> from floodway.builders import Collective, SingleSwitch, Workload
+    >>> from floodway.plot import Source, busbw
+    >>> collective = Collective(op="all-reduce", size=["64KB", "256KB"])
+    >>> scenario = floodway.Scenario(
+    ...     topology=SingleSwitch(hosts=4, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="job", collective=collective)],
+    ... )
+    >>> drawing = busbw([Source(label="switch", results=(floodway.run(scenario),))])
+    >>> drawing.data["bytes"].to_list()
+    [64000, 256000]
     """
     tables = [_bandwidths_of(source, workloads) for source in sources]
     tables += [log.data.select(pl.lit(log.label).alias("result"), pl.all()) for log in measured]

@@ -64,7 +64,17 @@ MARK_SIZE, LARGER, LARGEST = 3.5, 1.6, 5.5
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Results of one scenario, one a seed, under the label that pictures show, and their folders if known."""
+    """Results of one scenario, which pictures show as one curve or panel.
+
+    Attributes
+    ----------
+    label
+        Label in pictures.
+    results
+        Results of the scenario, one per seed.
+    folders
+        Folders of the results; empty if they are not known.
+    """
 
     label: str
     results: tuple[Result, ...]

@@ -50,6 +50,19 @@ def fct(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> D
     ------
     PlotError
         If no measured flow finished, or there is no such workload.
+
+    Examples
+    --------
+    >>> import floodway
+    >>> from floodway.builders import Burst, SingleSwitch, Workload
+    >>> from floodway.plot import Source, fct
+    >>> scenario = floodway.Scenario(
+    ...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+    ... )
+    >>> drawing = fct([Source(label="pair", results=(floodway.run(scenario),))])
+    >>> drawing.data["share"].to_list()
+    [0.0, 0.5, 1.0]
     """
     curves = flow_curves(sources, workloads=workloads)
     if not any(curve.finished for curve in curves):

@@ -22,6 +22,13 @@ __all__ = ["refuse_taken", "save"]
 def refuse_taken(files: Sequence[Path], *, force: bool) -> None:
     """Raise an error if a file exists and must not be replaced.
 
+    Parameters
+    ----------
+    files
+        Paths of the files to write.
+    force
+        Whether existing files may be replaced.
+
     Raises
     ------
     OutputError

@@ -65,6 +65,20 @@ def series(
     ------
     PlotError
         If nothing was watched, or there is no such metric or object, or there are too many.
+
+    Examples
+    --------
+    >>> import floodway
+    >>> from floodway.builders import Burst, RecordKeys, SingleSwitch, Workload
+    >>> from floodway.plot import Source, series
+    >>> scenario = floodway.Scenario(
+    ...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+    ...     records=RecordKeys(watch=["*h3*"]),
+    ... )
+    >>> drawing = series([Source(label="pair", results=(floodway.run(scenario),))], metric="queue")
+    >>> drawing.data.columns
+    ['result', 'seed', 'object', 'time_us', 'span_us', 'queue_mean_bytes']
     """
     first = [source.results[0] for source in sources]
     tables = [result.series for result in first]

@@ -156,6 +156,20 @@ def shares(  # noqa: PLR0913 (what a caller may choose)
     PlotError
         If no shares were recorded, there is no such direction or flow, or there is nothing or too much to
         show.
+
+    Examples
+    --------
+    >>> import floodway
+    >>> from floodway.builders import Burst, RecordKeys, ShareKeys, SingleSwitch, Workload
+    >>> from floodway.plot import Source, shares
+    >>> scenario = floodway.Scenario(
+    ...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+    ...     records=RecordKeys(shares=ShareKeys(links="*h3*", bucket="1us")),
+    ... )
+    >>> drawing = shares([Source(label="pair", results=(floodway.run(scenario),))])
+    >>> sorted(set(drawing.data["flow_id"]))
+    ['pair:h1:0', 'pair:h2:0']
     """
     if bucket_us is not None and not 0 < bucket_us < math.inf:
         raise PlotError(f"{bucket_us:g} us is not a width above 0", key="bucket")

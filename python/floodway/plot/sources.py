@@ -56,6 +56,16 @@ def sources_of(folders: Sequence[str | os.PathLike[str]]) -> tuple[Source, ...]:
 def folder_labels(folders: Sequence[str | os.PathLike[str]]) -> list[str]:
     """Return labels of folders: their names, with the folders around them if names are equal.
 
+    Parameters
+    ----------
+    folders
+        Paths of different folders.
+
+    Returns
+    -------
+    list of str
+        Unique labels, in the order of the folders.
+
     Raises
     ------
     OutputError

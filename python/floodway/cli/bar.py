@@ -11,7 +11,7 @@ from floodway.cli.terminal import Terminal
 
 __all__ = ["bar"]
 
-#: Columns of the bar, and at most of a run's name: of 80 columns enough remain for the estimate.
+#: Width of the bar, and maximum width of a run's name, in columns: 80 have room for the estimate, too.
 BAR_WIDTH, NAME_WIDTH = 20, 20
 
 

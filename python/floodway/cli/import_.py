@@ -59,7 +59,7 @@ def import_hpcc(config: Path, *, out: Path | None, force: bool) -> int:
         text, _, warnings = _floodway.import_hpcc(config, to=to)
         return text, warnings
 
-    return _written(read, out=out, force=force)
+    return _write(read, out=out, force=force)
 
 
 def import_job(job: Job, *, out: Path | None, force: bool) -> int:
@@ -75,7 +75,7 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
             if value is not None:
                 raise click.BadParameter("--topology has rates and delays of its own", param_hint=option)
     keys = [pair(key, option="--trace", form="KEY=VALUE") for key in job.keys]
-    return _written(
+    return _write(
         lambda to: _floodway.import_job(
             job.format,
             job.files,
@@ -93,7 +93,7 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
     )
 
 
-def _written(read: Callable[[Path], tuple[str, list[str]]], *, out: Path | None, force: bool) -> int:
+def _write(read: Callable[[Path], tuple[str, list[str]]], *, out: Path | None, force: bool) -> int:
     """Write an imported scenario, and print its warnings."""
     if out is None:
         text, warnings = read(Path())

@@ -44,7 +44,7 @@ def run(file: Path, request: Request) -> int:
     """Check a file, print the findings, and return the exit code."""
     runs = Runs(request.out) if request.simulate else None
     try:
-        findings = _judged(file, request, runs)
+        findings = _check(file, request, runs)
     except KeyboardInterrupt:
         if runs is not None:
             text = f"interrupted; what was simulated is kept in {request.out}/: the same call goes on there"
@@ -61,7 +61,7 @@ def run(file: Path, request: Request) -> int:
     return FAILED if fails else DONE
 
 
-def _judged(file: Path, request: Request, runs: Runs | None) -> Lint:
+def _check(file: Path, request: Request, runs: Runs | None) -> Lint:
     with bar() as display:
         task = display.add_task(
             "hardest runs", total=None, state="", visible=runs is not None and not request.quiet

@@ -86,7 +86,7 @@ def _warn(  # noqa: PLR0913, PLR0917 (as Python calls it)
         echo(f"warning: {message}", err=True)
 
 
-def _called(arguments: Sequence[str] | None) -> int:
+def _call(arguments: Sequence[str] | None) -> int:
     """Run a command, unless several processes were started that cannot run it together."""
     refused = refusal(sys.argv[1:] if arguments is None else arguments)
     if refused is not None:
@@ -97,7 +97,7 @@ def _called(arguments: Sequence[str] | None) -> int:
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
-        return _called(arguments)
+        return _call(arguments)
     except click.ClickException as error:
         return _fail(_usage(error), USAGE)
     except FloodwayError as error:

@@ -94,10 +94,10 @@ def plot(request: Request) -> int:
         request.sizes.all()
     files = _files(request)
     refuse_taken(files, force=request.force)
-    inputs = _labelled(_inputs(request), request.labels)
+    inputs = _relabel(_inputs(request), request.labels)
     sources = inputs.sources
     with request.pictures.look():
-        drawing = _drawn(request, inputs)
+        drawing = _draw(request, inputs)
     if not request.quiet:
         for warning in (*_warnings(request, sources), *_of_measured(inputs)):
             echo(f"warning: {warning}", err=True)
@@ -122,7 +122,7 @@ class _Inputs:
     documents: Sequence[Document] = ()
 
 
-def _labelled(inputs: _Inputs, labels: Sequence[str]) -> _Inputs:
+def _relabel(inputs: _Inputs, labels: Sequence[str]) -> _Inputs:
     """Replace the labels of the results by those of `--label`, if any."""
     if not labels:
         return inputs
@@ -252,15 +252,15 @@ def _default_out(request: Request) -> Path:
     return Path("out", "plot", *folder_names([" ".join(map(str, labels))]))
 
 
-def _drawn(request: Request, inputs: _Inputs) -> Drawing:
+def _draw(request: Request, inputs: _Inputs) -> Drawing:
     if request.kind != "busbw":
-        return _drawn_of(request, inputs.sources)
+        return _draw_results(request, inputs.sources)
     from floodway.plot import busbw  # noqa: PLC0415 (as above)
 
     return busbw(inputs.sources, measured=inputs.measured, workloads=request.workloads)
 
 
-def _drawn_of(request: Request, sources: Sequence[Source]) -> Drawing:
+def _draw_results(request: Request, sources: Sequence[Source]) -> Drawing:
     from floodway.plot import (  # noqa: PLC0415 (as above)
         fct,
         heatmap,

@@ -121,7 +121,7 @@ def _run_part(request: Request, scenario: floodway.Scenario, ranks: Ranks) -> in
                 on_plan=None if request.quiet else partial(_print_plan, request, scenario),
                 on_progress=watch.update,
             )
-        return _finished(request, scenario, cast("Result", result), (reservation, out))
+        return _finish(request, scenario, cast("Result", result), (reservation, out))
 
 
 def failures(outcome: Outcome, *, strict: bool) -> list[str]:
@@ -159,7 +159,7 @@ def _run(request: Request) -> int:
                 on_plan=None if request.quiet else partial(_print_plan, request, scenario),
                 on_progress=watch.update,
             )
-        return _finished(request, scenario, result, (reservation, out))
+        return _finish(request, scenario, result, (reservation, out))
 
 
 def _warn(request: Request, scenario: floodway.Scenario) -> None:
@@ -167,12 +167,12 @@ def _warn(request: Request, scenario: floodway.Scenario) -> None:
         echo(f"warning: {warning}", err=True)
 
 
-def _finished(
+def _finish(
     request: Request, scenario: floodway.Scenario, result: Result, place: tuple[Reservation, Path]
 ) -> int:
     """Write and print the result of a run, and return the exit code."""
     reservation, out = place
-    published = _published(reservation, result, out, exported=_exporting(request, scenario))
+    published = _publish(reservation, result, out, exported=_exporting(request, scenario))
     interrupted, lacking = False, None
     if request.report and result.outcome.stopped != "interrupted":
         try:
@@ -240,7 +240,7 @@ def _print_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> No
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Published:
+class _Publication:
     """The folder of results, notes on their export, and why they are not in the requested folder, if so."""
 
     folder: Path
@@ -248,9 +248,9 @@ class _Published:
     error: OutputError | None = None
 
 
-def _published(
+def _publish(
     reservation: Reservation, result: Result, out: Path, *, exported: Exporting | None
-) -> _Published:
+) -> _Publication:
     """Write a result to its folder, or to another one if that fails, with the requested export."""
     notes: list[str] = []
 
@@ -266,8 +266,8 @@ def _published(
         reservation.publish(result, also=export)
     except OutputError as error:
         folder = rescued(write, name=out.resolve().name, error=error)
-        return _Published(folder=folder, notes=(*_full_tables(result.outcome), *notes), error=error)
-    return _Published(folder=out, notes=(*_full_tables(result.outcome), *notes))
+        return _Publication(folder=folder, notes=(*_full_tables(result.outcome), *notes), error=error)
+    return _Publication(folder=out, notes=(*_full_tables(result.outcome), *notes))
 
 
 def _full_tables(outcome: Outcome) -> Iterator[str]:

@@ -93,11 +93,11 @@ LINE_EVERY_S = 60.0
 MOST_SHOWN_ENDED = 12
 #: Number of active runs whose progress is in a line.
 MOST_IN_LINE = 4
-#: There is no estimate in the first seconds of a run.
+#: Seconds of a run before its first estimate.
 LEAST_OBSERVED_S = 2.0
 #: Estimates of more than this many times the elapsed time are not shown.
 FARTHEST = 100.0
-#: A run is not shown as done before it is.
+#: Maximum share that is shown before a run is done.
 ALMOST = 0.99
 #: The text until there is an estimate.
 UNKNOWN = "no estimate yet"

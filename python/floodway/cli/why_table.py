@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cause_rows", "us_text"]
 
-#: By default parts of a cause that are smaller than 1/DIVISOR of the whole share a row.
+#: Parts of a cause that are smaller than 1/DIVISOR of the whole share a row by default.
 DIVISOR = 1000
 
 

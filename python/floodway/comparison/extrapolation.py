@@ -133,7 +133,7 @@ class Extrapolated:
 
     @property
     def error_us(self) -> float | None:
-        """How far it is off if what a layer or micro-batch adds changes as much again; none if not known."""
+        """Error of the time, as for `Line`, in microseconds; None if it is not known."""
         return self.line.error_us
 
     def sentence(self) -> str:

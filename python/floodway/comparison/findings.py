@@ -177,7 +177,7 @@ class _Pair:
             yield f"{self.label} drops {_number(values[1])} {packets}, {self.first} {_number(values[0])}"
 
     def verdict(self, verdicts: Sequence[str]) -> Iterator[str]:
-        """Name verdicts where they differ."""
+        """Yield the verdicts if they differ."""
         if verdicts[self.number] != verdicts[0]:
             yield f"verdicts: {self.label} {verdicts[self.number]}, {self.first} {verdicts[0]}"
 

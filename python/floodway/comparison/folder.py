@@ -165,7 +165,7 @@ class ComparisonFolder:
         from floodway.common.documents.html import page  # noqa: PLC0415 (of whole comparisons alone)
         from floodway.common.documents.table_files import table_files  # noqa: PLC0415 (as above)
 
-        drawn = _drawn(comparison) if pictures else []
+        drawn = _draw(comparison) if pictures else []
         contents = {picture.file: picture.png for picture in drawn}
         comparison_document = document(comparison)
         links = {"The runs over time: network, queues, pauses, flows and their causes": REPORT_FILE}
@@ -436,7 +436,7 @@ def _remove_stale(folder: Path, *, keep: Sequence[str]) -> None:
         _remove_empty(run.parent, [run.name], also=run.parent != folder)
 
 
-def _drawn(comparison: Comparison) -> Sequence[Picture]:
+def _draw(comparison: Comparison) -> Sequence[Picture]:
     # Imported here: drawing takes as long to import as everything else.
     from floodway.common.documents.html import PAGE_WIDTH_IN  # noqa: PLC0415
     from floodway.plot import look  # noqa: PLC0415

@@ -36,13 +36,13 @@ class ShownLink:
 
     @property
     def name(self) -> str:
-        """Its direction, with the link's name where parallel links share that."""
+        """Direction of the link, with the link's name if parallel links have the same direction."""
         link, _, direction = self.object.partition(": ")
         return f"{link} {direction}" if "#" in link else direction
 
     @property
     def title(self) -> str:
-        """Its kind and name, as `the long link x1>x2`."""
+        """Kind and name of the link, as `the long link x1>x2`."""
         return f"the {self.kind} {self.name}"
 
 

@@ -363,7 +363,7 @@ def _built(
 
 
 def _by_option(fault: Fault, options: Mapping[str, str]) -> Fault:
-    """Put the option of the command line in place of `--set` in the location of a fault."""
+    """Replace `--set` in the location of a fault by the option of the command line that set the value."""
     option = next((name for key, name in options.items() if fault.file.startswith(f"--set {key}=")), None)
     if option is None:
         return fault

@@ -177,7 +177,7 @@ def stacked(
 
 
 def scale_axes(axes: Axes, usual: Sequence[str]) -> tuple[str, ...]:
-    """Make the chosen axes logarithmic, or else the usual ones, and return which.
+    """Set the scale of axes: the chosen ones are logarithmic, or else the usual ones.
 
     Parameters
     ----------
@@ -185,6 +185,11 @@ def scale_axes(axes: Axes, usual: Sequence[str]) -> tuple[str, ...]:
         Axes to scale.
     usual
         Axes that are logarithmic by default: `x`, `y`, both or empty.
+
+    Returns
+    -------
+    tuple of str
+        Axes that are logarithmic.
     """
     log = current().log
     chosen = tuple(usual if log is None else log)

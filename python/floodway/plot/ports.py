@@ -86,7 +86,7 @@ class PortInTime:
     pauses
         `from_us`, `to_us`.
     ticks
-        By event: `from_us`, `to_us`, `count`.
+        `from_us`, `to_us`, `count` of each event.
     states
         `class`, `state`, `from_us`, `to_us`.
     """

@@ -93,9 +93,9 @@ class Entry:
     tables
         Tables that values of these keys may be.
     size
-        Of a published network: its hosts, switches and rates; else empty.
+        Hosts, switches and rates of a published network; else empty.
     source
-        Of a published network or model: who published it; else empty.
+        Publication of a network or model; else empty.
     has_parts
         Whether scenarios can use a part of the network.
     other_names

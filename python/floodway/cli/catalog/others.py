@@ -28,12 +28,12 @@ def chips() -> tuple[Entry, ...]:
 
 def paper_entries() -> tuple[Entry, ...]:
     """Return the papers whose figures can be reproduced; empty if there are no studies."""
-    return tuple(map(_paper, _found_papers()))
+    return tuple(map(_paper, _papers()))
 
 
 def paper_names() -> tuple[str, ...]:
     """Return the names of these papers, without reading their studies."""
-    return tuple(paper.name for paper in _found_papers())
+    return tuple(paper.name for paper in _papers())
 
 
 def _chip(chip: Asic) -> Entry:
@@ -57,7 +57,7 @@ def _chip(chip: Asic) -> Entry:
     )
 
 
-def _found_papers() -> tuple[Paper, ...]:
+def _papers() -> tuple[Paper, ...]:
     # Imported here: studies take longer to import than the rest of the catalog.
     from floodway.study.format.papers import papers  # noqa: PLC0415
 

@@ -57,7 +57,7 @@ def trace_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 class TraceOptions(TypedDict):
-    """What the options of every import of a job say."""
+    """Values of the options of every import of a job."""
 
     topology: str | None
     gpu_nodes: str | None
@@ -94,7 +94,7 @@ def of_one_file(kind: str, *, runs: str, file_help: str, example: str) -> click.
     kind
         The format.
     runs, file_help
-        What the scenario runs, and what the file is, in the help.
+        Description of the job and of the file, in the help.
     example
         The arguments of an example.
     """

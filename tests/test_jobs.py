@@ -555,14 +555,14 @@ def test_only_runs_that_are_alike_but_for_layers_are_extrapolated() -> None:
 
 def test_the_error_of_an_extrapolation_is_that_of_a_slope_that_changes_again() -> None:
     points = ((4, 40.0), (8, 80.0), (16, 168.0))
-    line = Line(of="layers", points=points, whole=32, errors=(0.0, 0.0, 0.0))
+    line = Line(unit="layers", points=points, whole=32, errors=(0.0, 0.0, 0.0))
     found = Extrapolated(workload="job", line=line, simulated=())
     # 10 us a layer, then 11.
     assert (line.step_us, found.time_us, found.error_us) == (11.0, 168.0 + 16 * 11.0, 16.0)
     assert "takes 344.0 us, by a line" in found.sentence()
     assert "11.0 us a layer; give or take 16.0 (4.65 %) if the time that a layer adds" in found.sentence()
     # The error of a point that is extrapolated itself is added, with what it tilts the line by.
-    tilted = Line(of="micro_batches", points=points, whole=32, errors=(None, 1.0, 2.0))
+    tilted = Line(unit="micro_batches", points=points, whole=32, errors=(None, 1.0, 2.0))
     assert tilted.error_us == 16.0 + 2.0 + 3.0 * 16 / 8
     assert found.sentence().startswith("extrapolated, not simulated: ")
 

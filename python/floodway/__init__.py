@@ -94,7 +94,7 @@ __all__ = [
     "vary",
 ]
 
-#: The modules that public names come from. They are imported when a name is first asked for, so that the
+#: The modules that public names come from. They are imported when a name is first used, so that the
 #: command line answers Ctrl-C before the tables' library is loaded.
 _NAMES = {
     "_floodway": ("Progress", "__version__"),

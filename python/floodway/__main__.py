@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 if __name__ == "__main__" and not sys.flags.safe_path:
-    # With `-m` the working folder stands first, whose files would replace modules of Python and of packages.
+    # With `-m` the working folder comes first, and its files would replace modules of Python and of packages.
     del sys.path[0]
 
 import atexit
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-#: Objects that are made between two searches for garbage. Nearly all that a small command makes belong to
-#: modules and stay; by default they are searched a hundred times while modules are imported.
+#: Objects that are created between two garbage collections. Nearly all objects of a small command belong to
+#: modules and remain; by default there are a hundred collections while modules are imported.
 SEARCH_AFTER = 100_000
 
 
 def main() -> NoReturn:
     """Run the command line; a signal ends it quietly while its parts are still being imported, too."""
     gc.set_threshold(SEARCH_AFTER)
-    # What is left at the end goes with the process.
+    # The end of the process frees all objects; they need no collection before.
     atexit.register(gc.freeze)
     with loading():
         refuse_little_memory()

@@ -1,4 +1,4 @@
-"""The command line: every command under its name."""
+"""The group of all commands, and the groups `plan`, `import` and `export`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Commands(Verbs):
 
 
 class Plans(Verbs):
-    """The commands of `floodway plan`; without one of their names it plans a link.
+    """The commands of `floodway plan`, of which `link` is the default.
 
     `lint` is the same command as `floodway lint`.
     """
@@ -44,9 +44,9 @@ class Plans(Verbs):
     DEFINITIONS: ClassVar = {"link": "plan_link", "lint": "lint"}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the command that plans a link before arguments that name none."""
-        named = args[:1] and args[0] in self.DEFINITIONS
-        return super().parse_args(ctx, args if named else ["link", *args])
+        """Insert `link` before arguments that begin with no command's name."""
+        is_named = args[:1] and args[0] in self.DEFINITIONS
+        return super().parse_args(ctx, args if is_named else ["link", *args])
 
 
 class Imports(Verbs):

@@ -11,12 +11,12 @@ from floodway.cli.terminal import Terminal
 
 __all__ = ["bar"]
 
-#: Columns of the bar, and the most that the name of a run takes: 80 have room for both and for what is left.
+#: Width of the bar, and maximum width of a run's name, in columns: 80 have room for the estimate, too.
 BAR_WIDTH, NAME_WIDTH = 20, 20
 
 
 def bar() -> Progress:
-    """Make the display: share and bar first, so that a narrow terminal cuts what is behind them."""
+    """Return the display: percentage and bar come first, so that a narrow terminal cuts only the text."""
     console = Terminal(sys.stderr)
     return Progress(
         TextColumn("{task.percentage:>3.0f} %", markup=False, table_column=Column(width=5, no_wrap=True)),

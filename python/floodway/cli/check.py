@@ -1,4 +1,4 @@
-"""`floodway check`."""
+"""The command `floodway check`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["check"]
 
 
 def check(path: Path, *, sets: Sequence[str], resolved: bool, json: bool) -> int:
-    """Print the network of a scenario; returns the exit code."""
+    """Print the network of a scenario, and return the exit code."""
     scenario = parsed(path, sets=sets)
     report = _floodway.check(scenario.native, resolved=resolved)
     echo(report.json if json else report.text.rstrip("\n"))

@@ -1,4 +1,4 @@
-"""`floodway compare`."""
+"""The command `floodway compare`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "compare"]
 
-#: How a variant of several keys is written.
+#: Syntax of a variant of several keys.
 VARIANT_FORM = "NAME='KEY.PATH=VALUE, ...'"
 #: The end of the message after an interruption.
 GOES_ON = ", and the same command continues from there"
@@ -37,7 +37,7 @@ GOES_ON = ", and the same command continues from there"
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The arguments of a call."""
+    """The arguments of `floodway compare`."""
 
     scenarios: Sequence[Path]
     vary: Sequence[str]
@@ -60,7 +60,7 @@ class Request:
 
 
 def compare(request: Request) -> int:
-    """Simulate the variants, write, print; returns the exit code."""
+    """Simulate the variants, write and print their comparison, and return the exit code."""
     if request.shard is not None and request.force:
         raise click.BadParameter("cannot go with --force", param_hint="--shard")
     if request.shard is not None and request.json:
@@ -68,8 +68,8 @@ def compare(request: Request) -> int:
     variants = _variants(request)
     out = request.out or _default_out(request)
     if not request.quiet:
-        found = merged_warnings((variant.label, variant.scenario.warnings) for variant in variants)
-        for warning in (*(each.whole for each in found), *_plans(variants, request)):
+        warnings = merged_warnings((variant.label, variant.scenario.warnings) for variant in variants)
+        for warning in (*(warning.whole for warning in warnings), *_plans(variants, request)):
             echo(f"warning: {warning}", err=True)
     try:
         with WatchAll(quiet=request.quiet) as watch:
@@ -89,7 +89,7 @@ def compare(request: Request) -> int:
                 on_message=lambda text: _print_message(text, quiet=request.quiet),
             )
     except KeyboardInterrupt:
-        # While tables and pictures were made; during the runs, Ctrl-C ends them and raises nothing.
+        # Ctrl-C while tables and pictures are drawn; during the runs it ends them without an exception.
         echo(f"interrupted; completed runs are kept in {out}/{GOES_ON}", err=True)
         return INTERRUPTED
     if comparison.trouble is not None:
@@ -111,7 +111,7 @@ def _print_message(text: str, *, quiet: bool) -> None:
 
 def _variants(request: Request) -> tuple[Variant, ...]:
     """Read every variant; all faults are raised before the first run."""
-    sets = [pair(given) for given in request.sets]
+    sets = [pair(text) for text in request.sets]
     paths = [resolved(path) for path in request.scenarios]
     option = "--vary" if request.vary else "--variant"
     if not request.vary and not request.variants:
@@ -124,13 +124,13 @@ def _variants(request: Request) -> tuple[Variant, ...]:
         raise ComparisonError(
             f"{option} is of one scenario, and {len(paths)} are given; choose one of the two"
         )
-    given = [pair(text, option="--vary", form="KEY.PATH=A,B") for text in request.vary]
-    axes = [(key, _split(f"--vary {key}", values)) for key, values in given]
-    named = [_named(text) for text in request.variants]
-    keys = [key for key, _ in axes] + [key for _, settings in named for key, _ in settings]
+    axis_texts = [pair(text, option="--vary", form="KEY.PATH=A,B") for text in request.vary]
+    axes = [(key, _split(f"--vary {key}", values)) for key, values in axis_texts]
+    settings_by_name = [_named_settings(text) for text in request.variants]
+    keys = [key for key, _ in axes] + [key for _, settings in settings_by_name for key, _ in settings]
     if request.seeds > 1 and "seed" in keys:
         raise ComparisonError(f"{option} seed and --seeds both choose the seeds; use one of the two")
-    return floodway.vary(paths[0], axes, named=named, sets=sets)
+    return floodway.vary(paths[0], axes, named=settings_by_name, sets=sets)
 
 
 def _split(place: str, values: str) -> tuple[str, ...]:
@@ -140,8 +140,8 @@ def _split(place: str, values: str) -> tuple[str, ...]:
         raise ComparisonError(f"{place}: {error}", place=place, given=values) from None
 
 
-def _named(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Read a variant's name and what it sets."""
+def _named_settings(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Read a variant's name and its settings."""
     name, settings = pair(text, option="--variant", form=VARIANT_FORM)
     place = f"--variant {name}"
     parts = _split(place, settings) if settings else ()
@@ -153,24 +153,27 @@ def _default_out(request: Request) -> Path:
 
 
 def _plans(variants: Sequence[Variant], request: Request) -> Iterator[str]:
-    """Warn of variants whose runs use fewer threads than were asked for, or need more memory than is left."""
+    """Warn of variants whose runs use fewer threads than requested, or need more memory than is left."""
     for variant in variants if request.threads > 1 or request.force_memory else ():
         plan = _floodway.Plan(variant.scenario.native, threads=request.threads, force=request.force_threads)
-        found = plan_warnings(plan, asked=request.threads, force_memory=request.force_memory)
-        yield from (f"{variant.label}: {warning}" for warning in found)
+        warnings = plan_warnings(plan, requested=request.threads, force_memory=request.force_memory)
+        yield from (f"{variant.label}: {warning}" for warning in warnings)
 
 
 def _interrupted(comparison: Comparison, out: Path) -> int:
     ended = sum(len(results) for results in comparison.results)
-    of = sum(len(seeds) for seeds in comparison.seeds)
-    kept = f"{ended} of {of} runs are kept in {out}/{GOES_ON}" if ended else "nothing was written"
-    echo(f"interrupted; {kept}", err=True)
+    total = sum(len(seeds) for seeds in comparison.seeds)
+    message = f"{ended} of {total} runs are kept in {out}/{GOES_ON}" if ended else "nothing was written"
+    echo(f"interrupted; {message}", err=True)
     return INTERRUPTED
 
 
 def _left(request: Request, comparison: Comparison, out: Path) -> int:
-    of = sum(len(seeds) for seeds in comparison.seeds)
-    echo(f"{out}: {comparison.left} of all {of} runs are missing, and the last shard compares them", err=True)
+    total = sum(len(seeds) for seeds in comparison.seeds)
+    echo(
+        f"{out}: {comparison.left} of all {total} runs are missing, and the last shard compares them",
+        err=True,
+    )
     return _verdict(request, comparison)
 
 
@@ -185,13 +188,13 @@ def _print(request: Request, comparison: Comparison, out: Path) -> None:
 
 
 def _verdict(request: Request, comparison: Comparison) -> int:
-    """Say on stderr what makes a run a failure, and return the exit code."""
-    found = [
+    """Print to stderr why runs failed, and return the exit code."""
+    faults = [
         f"{label}, seed {result.run.seed}: {failure}"
         for label, results in zip(comparison.labels, comparison.results, strict=True)
         for result in results
         for failure in failures(result.outcome, strict=request.strict)
     ]
-    for failure in found:
+    for failure in faults:
         echo(f"error: {failure}", err=True)
-    return FAILED if found else DONE
+    return FAILED if faults else DONE

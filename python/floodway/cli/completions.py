@@ -9,40 +9,43 @@ if TYPE_CHECKING:
 
     import click
 
-__all__ = ["beginning", "chips", "mixes", "named", "planned_flow_controls"]
+__all__ = ["beginning", "chips", "explained_names", "mixes", "planned_flow_controls"]
 
-# Each imports what it needs when a shell asks: the commands themselves take no longer to start.
+# Each function imports its modules when a shell calls it, so that commands do not start later.
 
 
 def chips(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the names of switch chips that begin so."""
+    """Return the names of switch chips that begin with the typed text."""
     from floodway.planning.asics import asics  # noqa: PLC0415
 
     return beginning(incomplete, (name for chip in asics().values() for name in (chip.name, *chip.aliases)))
 
 
 def mixes(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the named mixes of frame sizes that begin so."""
+    """Return the named mixes of frame sizes that begin with the typed text."""
     from floodway.planning.question import MIXES  # noqa: PLC0415
 
     return beginning(incomplete, MIXES)
 
 
 def planned_flow_controls(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the flow controls that are planned whose names begin so."""
+    """Return the names of planned flow controls that begin with the typed text."""
     from floodway.planning.question import FLOW_CONTROLS  # noqa: PLC0415
 
     return beginning(incomplete, FLOW_CONTROLS)
 
 
-def named(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return what `floodway explain` knows that begins so."""
+def explained_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the names of `floodway explain` that begin with the typed text."""
     from floodway.cli.catalog import known_names  # noqa: PLC0415
 
     return beginning(incomplete, known_names())
 
 
 def beginning(incomplete: str, names: Iterable[str]) -> list[str]:
-    """Return names that begin so, in small letters where only these do: shells take no others."""
+    """Return the names that begin with the typed text, in lower case if only that form does.
+
+    A shell ignores names that do not begin with the typed text.
+    """
     spelled = (name if name.startswith(incomplete) else name.lower() for name in names)
     return [name for name in dict.fromkeys(spelled) if name.startswith(incomplete)]

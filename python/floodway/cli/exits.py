@@ -10,7 +10,7 @@ FAILED = 1
 USAGE = 2
 #: Ended by Ctrl-C.
 INTERRUPTED = 130
-#: The reader of stdout has gone, as `head` does: the code that a shell shows after SIGPIPE.
+#: The reader of stdout has ended, as `head` does: the code that a shell shows after SIGPIPE.
 READER_GONE = 141
 #: Ended by SIGTERM.
 TERMINATED = 143

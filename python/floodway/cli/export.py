@@ -1,4 +1,4 @@
-"""`floodway export`."""
+"""The commands of `floodway export`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["export_goal", "export_perfetto"]
 def export_goal(
     path: Path, *, sets: Sequence[str], workload: str | None, out: Path | None, force: bool
 ) -> int:
-    """Write a job of a scenario as GOAL; returns the exit code."""
+    """Write a job of a scenario as GOAL, and return the exit code."""
     scenario = parsed(path, sets=sets)
     if out is None:
         notes = _floodway.export_goal(scenario.native, sys.stdout.write, workload=workload)
@@ -36,7 +36,7 @@ def export_goal(
 
 
 def export_perfetto(folder: Path, *, out: Path | None, force: bool) -> int:
-    """Write the trace of a run; returns the exit code."""
+    """Write the trace of a run, and return the exit code."""
     result = read(run_folder(folder))
     file = out if out is not None else folder / perfetto.FILE
     with new_binary_file(file, force=force) as opened:

@@ -1,4 +1,4 @@
-"""`floodway list`, `floodway explain` and `floodway schema`."""
+"""The commands `floodway list`, `floodway explain` and `floodway schema`."""
 
 from __future__ import annotations
 
@@ -22,84 +22,86 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "explain", "list_", "schema"]
 
-#: What can be listed, and the kinds of entries in it.
+#: Lists, with the kinds of entries in them.
 KINDS = {
     "mechanisms": ("mechanism",),
     "topologies": ("topology", "preset"),
     "workloads": ("workload", "sizes"),
     "models": ("model",),
 }
-#: What can be listed beside them.
+#: Lists of entries that scenarios do not name.
 OTHERS: dict[str, Callable[[], tuple[Entry, ...]]] = {
     "chips": chips,
     "papers": paper_entries,
 }
 
 
-def list_(what: str, *, folder: Path | None, json_: bool) -> int:
-    """Print what there is of one sort; returns the exit code."""
-    if what == "scenarios":
+def list_(kind: str, *, folder: Path | None, json_: bool) -> int:
+    """Print a list, and return the exit code."""
+    if kind == "scenarios":
         return _list_scenarios(folder, json_=json_)
-    if what == "studies":
+    if kind == "studies":
         return _list_studies(folder, json_=json_)
-    found = OTHERS[what]() if what in OTHERS else [entry for entry in entries() if entry.kind in KINDS[what]]
+    listed = OTHERS[kind]() if kind in OTHERS else [entry for entry in entries() if entry.kind in KINDS[kind]]
     if json_:
-        return _print_json([_named(entry) for entry in found])
-    rows: list[tuple[str, ...]] = [(entry.slot, entry.name, entry.headline) for entry in found]
-    if what == "topologies":
-        sizes = [(entry.size, entry.source) for entry in found]
+        return _print_json([_summary_of(entry) for entry in listed])
+    rows: list[tuple[str, ...]] = [(entry.slot, entry.name, entry.headline) for entry in listed]
+    if kind == "topologies":
+        sizes = [(entry.size, entry.source) for entry in listed]
         rows = [(*row, *size) for row, size in zip(rows, sizes, strict=True)]
-    elif what == "models":
-        rows = [(*row, entry.source) for row, entry in zip(rows, found, strict=True)]
+    elif kind == "models":
+        rows = [(*row, entry.source) for row, entry in zip(rows, listed, strict=True)]
     _print_rows(rows)
-    if what == "topologies":
+    if kind == "topologies":
         echo(f"\nleft out: {'; '.join(f'{name} ({why})' for name, why in left_out())}")
     # A paper may have the name of the mechanism that it is about.
-    name = "paper.NAME" if what == "papers" else "NAME"
+    name = "paper.NAME" if kind == "papers" else "NAME"
     echo(f"\nfloodway explain {name} shows the details.")
     return 0
 
 
 def explain(name: str, *, json_: bool) -> int:
-    """Print what is known about a name; returns the exit code."""
-    found = find(name)
+    """Print the pages of a name's entries, and return the exit code."""
+    matches = find(name)
     if json_:
-        return _print_json([dataclasses.asdict(entry) for entry in found])
+        return _print_json([dataclasses.asdict(entry) for entry in matches])
     console = Terminal()
     if not console.is_terminal:
-        echo("\n".join(page_of(entry) for entry in found).rstrip())
+        echo("\n".join(page_of(entry) for entry in matches).rstrip())
         return 0
-    # Takes as long to import as all the rest.
+    # Imported here: it takes as long to import as everything else.
     from rich.markdown import Markdown  # noqa: PLC0415
 
-    for entry in found:
+    for entry in matches:
         console.print(Markdown(page_of(entry)))
     return 0
 
 
-def schema(of: str) -> int:
-    """Print the grammar of a `scenario` or a `study` as JSON Schema; returns the exit code."""
-    text = _floodway.study_schema_json() if of == "study" else _floodway.schema_json()
+def schema(kind: str) -> int:
+    """Print the grammar of a `scenario` or a `study` as JSON Schema, and return the exit code."""
+    text = _floodway.study_schema_json() if kind == "study" else _floodway.schema_json()
     return _print_json(json.loads(text))
 
 
 def _list_scenarios(folder: Path | None, *, json_: bool) -> int:
-    found = ready_scenarios(folder)
+    scenarios = ready_scenarios(folder)
     if json_:
-        return _print_json([{"file": str(of.file), "description": of.description} for of in found])
-    _print_rows([(str(shown(scenario.file)), scenario.description) for scenario in found])
+        return _print_json(
+            [{"file": str(scenario.file), "description": scenario.description} for scenario in scenarios]
+        )
+    _print_rows([(str(shown(scenario.file)), scenario.description) for scenario in scenarios])
     return 0
 
 
 def _list_studies(folder: Path | None, *, json_: bool) -> int:
     from floodway.study.format.papers import ready_studies  # noqa: PLC0415 (the other lists need none of it)
 
-    found = ready_studies(folder)
+    studies = ready_studies(folder)
     if json_:
         return _print_json(
-            [{"file": str(file), "title": title, "shows": shows} for file, title, shows in found]
+            [{"file": str(file), "title": title, "shows": shows} for file, title, shows in studies]
         )
-    _print_rows([(str(shown(file)), title, shows) for file, title, shows in found])
+    _print_rows([(str(shown(file)), title, shows) for file, title, shows in studies])
     return 0
 
 
@@ -118,18 +120,18 @@ def _print_rows(rows: list[tuple[str, ...]]) -> None:
         echo("  ".join(cells).rstrip())
 
 
-def _named(entry: Entry) -> dict[str, object]:
-    named: dict[str, object] = {
+def _summary_of(entry: Entry) -> dict[str, object]:
+    summary: dict[str, object] = {
         "kind": entry.kind,
         "slot": entry.slot,
         "name": entry.name,
         "summary": entry.summary,
     }
     if entry.other_names:
-        return {**named, "other_names": list(entry.other_names)}
+        return {**summary, "other_names": list(entry.other_names)}
     if entry.kind == "model":
-        return {**named, "source": entry.source}
-    return {**named, "size": entry.size, "source": entry.source} if entry.kind == "preset" else named
+        return {**summary, "source": entry.source}
+    return {**summary, "size": entry.size, "source": entry.source} if entry.kind == "preset" else summary
 
 
 def _print_json(value: object) -> int:

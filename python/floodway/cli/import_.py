@@ -1,4 +1,4 @@
-"""`floodway import`."""
+"""The commands of `floodway import`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Job", "import_hpcc", "import_job"]
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Files of a job, and what its scenario has besides.
+    """The files of a job, and the settings of its scenario.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Job:
     config
         The configuration of SimAI.
     rate, delay
-        Links of that switch.
+        Rate and delay of the links of that switch.
     """
 
     format: str
@@ -53,17 +53,17 @@ class Job:
 
 
 def import_hpcc(config: Path, *, out: Path | None, force: bool) -> int:
-    """Write the scenario that a configuration of the HPCC simulator means; returns the exit code."""
+    """Write a configuration of the HPCC simulator as a scenario, and return the exit code."""
 
     def read(to: Path) -> tuple[str, list[str]]:
         text, _, warnings = _floodway.import_hpcc(config, to=to)
         return text, warnings
 
-    return _written(read, out=out, force=force)
+    return _write(read, out=out, force=force)
 
 
 def import_job(job: Job, *, out: Path | None, force: bool) -> int:
-    """Write the scenario that runs a job; returns the exit code."""
+    """Write the scenario that runs a job, and return the exit code."""
     topology, network = None, None
     if job.topology is not None:
         if "=" not in job.topology and Path(job.topology).exists():
@@ -71,11 +71,11 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
         else:
             kind, table = pair(job.topology, option="--topology", form="KIND={...}, or a file that is there")
             topology = f"{kind} = {table}"
-        for option, given in (("--rate", job.rate), ("--delay", job.delay)):
-            if given is not None:
+        for option, value in (("--rate", job.rate), ("--delay", job.delay)):
+            if value is not None:
                 raise click.BadParameter("--topology has rates and delays of its own", param_hint=option)
     keys = [pair(key, option="--trace", form="KEY=VALUE") for key in job.keys]
-    return _written(
+    return _write(
         lambda to: _floodway.import_job(
             job.format,
             job.files,
@@ -93,17 +93,17 @@ def import_job(job: Job, *, out: Path | None, force: bool) -> int:
     )
 
 
-def _written(read: Callable[[Path], tuple[str, list[str]]], *, out: Path | None, force: bool) -> int:
-    """Write what is read for a folder, and print its warnings."""
+def _write(read: Callable[[Path], tuple[str, list[str]]], *, out: Path | None, force: bool) -> int:
+    """Write an imported scenario, and print its warnings."""
     if out is None:
         text, warnings = read(Path())
         _warn(warnings)
         echo(text.rstrip("\n"))
     else:
         if out.exists() and not force:
-            # What is wrong with the files and options is said before that the scenario is there already.
+            # Errors in files and options come before the error that the scenario exists already.
             read(out.parent)
-        # Paths in it begin at its folder, which is there now.
+        # Paths in the scenario are relative to its folder, which exists now.
         with new_file(out, force=force) as file:
             text, warnings = read(out.parent)
             file.write(text)

@@ -1,4 +1,4 @@
-"""Inputs that commands share: a scenario's file with the values that replace its own."""
+"""Inputs that commands share: scenarios with values of `--set`, shards, threads, captured links."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 __all__ = ["captured_links", "pair", "parsed", "plan_warnings", "shard_of", "threads_asked"]
 
-#: Text with quotes and backslashes, as TOML writes it.
+#: Escapes of quotes and backslashes in TOML.
 ESCAPES = str.maketrans({'"': r"\"", "\\": r"\\"})
-#: The formats of other simulators' jobs by the ends of their files' names.
+#: Formats of other simulators' jobs, by the suffixes of their files.
 TRACES = {".goal": "goal", ".cm": "htsim", ".et": "chakra"}
-#: Bytes of a file that may be a study.
+#: Largest file, in bytes, that is read to see whether it is a study.
 LONGEST_STUDY = 1 << 20
 
 
 def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
-    """Read a scenario, with `KEY.PATH=VALUE` for each value that differs from the file's."""
+    """Read a scenario, with each `KEY.PATH=VALUE` of `sets` in place of the file's value."""
     if path.is_dir():
-        found = [
+        files = [
             file.name for file in sorted(path.iterdir()) if file.match("*.toml") or file.match("config*.txt")
         ]
-        ones = f"; it has {', '.join(found)}" if found else ""
+        ones = f"; it has {', '.join(files)}" if files else ""
         traces = next(path.glob("*.et"), None)
-        if traces is not None and not found:
+        if traces is not None and not files:
             ones = f"; it has traces of Chakra: floodway import chakra {path} --out job.toml"
         raise click.BadParameter(f"{path} is a folder: name the file{ones}", param_hint="SCENARIO")
     suffix = path.with_suffix("").suffix if path.suffix == ".gz" else path.suffix
@@ -45,7 +45,7 @@ def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
         verb = f"floodway import {TRACES[suffix]} {path} --out job.toml"
         raise click.BadParameter(f"{path} is no scenario; what runs it: {verb}", param_hint="SCENARIO")
     try:
-        return floodway.load(resolved(path), sets=[pair(given) for given in sets])
+        return floodway.load(resolved(path), sets=[pair(text) for text in sets])
     except ScenarioError:
         if _is_study(path):
             raise click.BadParameter(
@@ -55,7 +55,7 @@ def parsed(path: Path, *, sets: Sequence[str]) -> floodway.Scenario:
 
 
 def _is_study(path: Path) -> bool:
-    """Whether a file has what studies have and scenarios have not."""
+    """Return whether a file has keys of studies that scenarios lack."""
     # A device may have no end, and a pipe no writer.
     if not path.is_file() or path.stat().st_size > LONGEST_STUDY:
         return False
@@ -74,52 +74,52 @@ def shard_of(text: str | None) -> Shard | None:
         raise click.BadParameter(str(error), param_hint="--shard") from None
 
 
-def pair(given: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> tuple[str, str]:
-    """Split what an option was given into key path and value."""
-    key, equals, value = given.partition("=")
+def pair(text: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> tuple[str, str]:
+    """Split the text of an option into key path and value."""
+    key, equals, value = text.partition("=")
     # Python keeps bytes that are no text as surrogates.
-    if any("\ud800" <= c <= "\udfff" for c in given):
-        raise click.BadParameter(f"{given!a} is not text in UTF-8", param_hint=option)
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise click.BadParameter(f"{text!a} is not text in UTF-8", param_hint=option)
     if not (key.strip() and equals):
-        raise click.BadParameter(f"{given!r} is not {form}", param_hint=option)
+        raise click.BadParameter(f"{text!r} is not {form}", param_hint=option)
     return key.strip(), value.strip()
 
 
 def threads_asked(scenario: floodway.Scenario) -> int | None:
-    """Return the threads that a scenario asks for itself."""
+    """Return the number of threads that a scenario requests."""
     engine = scenario.to_dict().get("engine")
     threads = engine.get("threads") if isinstance(engine, dict) else None
     return threads if isinstance(threads, int) else None
 
 
-def _fewer_threads(asked: int, plan: Plan) -> str:
+def _fewer_threads(requested: int, plan: Plan) -> str:
     """Return why a run has fewer threads than requested."""
     have = counted(plan.threads, "thread")
     why = plan.threads_why or "more threads would not help"
-    return f"{have} instead of {asked}: {why}"
+    return f"{have} instead of {requested}: {why}"
 
 
-def plan_warnings(plan: Plan, *, asked: int | None, force_memory: bool) -> Iterator[str]:
+def plan_warnings(plan: Plan, *, requested: int | None, force_memory: bool) -> Iterator[str]:
     """Yield warnings: fewer threads than requested, forced threads that mostly wait, or forced memory."""
-    if asked is not None and plan.threads < asked:
-        yield _fewer_threads(asked, plan)
-    elif asked is not None and plan.threads > 1 and plan.threads_why:
+    if requested is not None and plan.threads < requested:
+        yield _fewer_threads(requested, plan)
+    elif requested is not None and plan.threads > 1 and plan.threads_why:
         yield f"{plan.threads} threads are forced: {plan.threads_why}"
     if force_memory and plan.too_large:
         yield plan.too_large
 
 
-def captured_links(given: Sequence[str]) -> str:
+def captured_links(options: Sequence[str]) -> str:
     """Return the links that `--pcap link=NAME[,NAME...]` and `--pcap tag=NAME[,...]` name, as a selector."""
-    terms = [term for names in given for term in _terms(names)]
+    terms = [term for names in options for term in _terms(names)]
     return f"[{', '.join(terms)}]"
 
 
-def _terms(given: str) -> list[str]:
+def _terms(text: str) -> list[str]:
     form = "link=NAME[,NAME...] or tag=NAME[,NAME...]"
-    kind, names = pair(given, option="--pcap", form=form)
+    kind, names = pair(text, option="--pcap", form=form)
     parts = [name.strip() for name in names.split(",")]
-    if kind not in {"link", "tag"} or not all(parts) or not given.isprintable():
-        raise click.BadParameter(f"{given!r} is not {form}", param_hint="--pcap")
+    if kind not in {"link", "tag"} or not all(parts) or not text.isprintable():
+        raise click.BadParameter(f"{text!r} is not {form}", param_hint="--pcap")
     quoted = [f'"{name.translate(ESCAPES)}"' for name in parts]
     return quoted if kind == "link" else [f"{{ tag = {name} }}" for name in quoted]

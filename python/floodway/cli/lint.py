@@ -1,4 +1,4 @@
-"""`floodway lint`."""
+"""The command `floodway lint`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from floodway.planning.sonic import Lint
 
-__all__ = ["Wanted", "run"]
+__all__ = ["Request", "run"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What the options ask for."""
+class Request:
+    """The arguments of `floodway lint`."""
 
     mtu: str | None
     mix: str
@@ -40,44 +40,45 @@ class Wanted:
     json: bool
 
 
-def run(file: Path, wanted: Wanted) -> int:
-    """Judge a file, print what was found; returns the exit code."""
-    runs = Runs(wanted.out) if wanted.simulate else None
+def run(file: Path, request: Request) -> int:
+    """Check a file, print the findings, and return the exit code."""
+    runs = Runs(request.out) if request.simulate else None
     try:
-        found = _judged(file, wanted, runs)
+        findings = _check(file, request, runs)
     except KeyboardInterrupt:
         if runs is not None:
-            text = f"interrupted; what was simulated is kept in {wanted.out}/: the same call goes on there"
+            text = f"interrupted; what was simulated is kept in {request.out}/: the same call goes on there"
             echo(text, err=True)
         raise
-    print_answer(document(found), json_=wanted.json, quiet=wanted.quiet, full=wanted.full)
+    print_answer(document(findings), json_=request.json, quiet=request.quiet, full=request.full)
     if runs is not None and runs.error is not None:
         echo(f"error: {runs.error}", err=True)
         return FAILED
-    if runs is not None and not (wanted.json or wanted.quiet):
-        echo(f"what was simulated: {wanted.out}/")
-    fails = not found.holds or (wanted.strict and (found.warned or found.warnings or found.not_judged))
+    if runs is not None and not (request.json or request.quiet):
+        echo(f"what was simulated: {request.out}/")
+    warned = findings.warned or findings.warnings or findings.not_judged
+    fails = not findings.holds or (request.strict and warned)
     return FAILED if fails else DONE
 
 
-def _judged(file: Path, wanted: Wanted, runs: Runs | None) -> Lint:
+def _check(file: Path, request: Request, runs: Runs | None) -> Lint:
     with bar() as display:
         task = display.add_task(
-            "hardest runs", total=None, state="", visible=runs is not None and not wanted.quiet
+            "hardest runs", total=None, state="", visible=runs is not None and not request.quiet
         )
 
-        def done(count: int, of: int) -> None:
-            display.update(task, completed=count, total=of, state=f"{count} of {of} rates and lengths")
+        def done(count: int, total: int) -> None:
+            display.update(task, completed=count, total=total, state=f"{count} of {total} rates and lengths")
 
         return lint(
             file,
-            mtu=wanted.mtu,
-            mix=wanted.mix,
-            cell=wanted.cell,
-            asic=wanted.asic,
-            latency=wanted.latency,
+            mtu=request.mtu,
+            mix=request.mix,
+            cell=request.cell,
+            asic=request.asic,
+            latency=request.latency,
             least=None if runs is None else least_headroom,
-            jobs=wanted.jobs,
+            jobs=request.jobs,
             done=done,
             runs=runs,
         )

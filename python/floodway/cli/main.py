@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-#: How a library words faults of usage, and how we do.
+#: Messages of click on errors of usage, and ours.
 PLAIN = {
     r"^Invalid value for '([^']*)'": r"Invalid value for \1",
     r"^Missing (?:argument|parameter|option) '(.*?)'\.": r"Missing \1.",
@@ -45,12 +45,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     Parameters
     ----------
     arguments
-        Those after the program's name; by default the process's own.
+        Arguments after the program's name. Default: those of the process.
     """
     terminated: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        """Do as Ctrl-C does at this point."""
+        """Call the current handler of Ctrl-C."""
         terminated.append(number)
         as_ctrl_c = signal.getsignal(signal.SIGINT)
         if not callable(as_ctrl_c):
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     signal.signal(signal.SIGTERM, interrupt)
     if processes() > 1:
-        # A signal that mpirun hands on, and which does not make it kill the processes a second later.
+        # mpirun forwards this signal, and unlike after others, it does not kill the processes a second later.
         signal.signal(signal.SIGUSR1, interrupt)
     warnings.showwarning = _warn
     with standard_streams() as stdout:
@@ -81,12 +81,12 @@ def _warn(  # noqa: PLR0913, PLR0917 (as Python calls it)
     file: TextIO | None = None,  # noqa: ARG001
     line: str | None = None,  # noqa: ARG001
 ) -> None:
-    """Show a warning as every other one: in a line, without the place in the program."""
+    """Print a warning in one line, without its place in the code."""
     if issubclass(category, UserWarning):
         echo(f"warning: {message}", err=True)
 
 
-def _called(arguments: Sequence[str] | None) -> int:
+def _call(arguments: Sequence[str] | None) -> int:
     """Run a command, unless several processes were started that cannot run it together."""
     refused = refusal(sys.argv[1:] if arguments is None else arguments)
     if refused is not None:
@@ -97,7 +97,7 @@ def _called(arguments: Sequence[str] | None) -> int:
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
-        return _called(arguments)
+        return _call(arguments)
     except click.ClickException as error:
         return _fail(_usage(error), USAGE)
     except FloodwayError as error:
@@ -111,13 +111,13 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 
 def _error_text(error: FloodwayError) -> str:
-    """Say what went wrong; of a user's own code its traceback first."""
+    """Return the text of an error, after the traceback if a user's own code raised it."""
     cause = error.__cause__ if isinstance(error, MechanismError) else None
     return "".join([*([] if cause is None else traceback.format_exception(cause)), str(error)])
 
 
 def _unexpected(error: Exception) -> int:
-    """Say in a line what no part of the program expects."""
+    """Report an unexpected exception in one line, as a bug, and return the exit code."""
     if _is_interrupt(error):
         return INTERRUPTED
     frame_summary = traceback.extract_tb(error.__traceback__)[-1]
@@ -126,7 +126,7 @@ def _unexpected(error: Exception) -> int:
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind an error: libraries make one of it while they are being loaded."""
+    """Return whether Ctrl-C caused an error: libraries convert it while they are imported."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True
@@ -154,13 +154,13 @@ def _usage(error: click.ClickException) -> str:
     return f"{message[:1].lower()}{message[1:]}{hint}"
 
 
-def _unknown(what: str, given: str, possible: Sequence[str] | None) -> str:
+def _unknown(kind: str, name: str, possible: Sequence[str] | None) -> str:
     hint = f"; did you mean {possible[0]}?" if possible else ""
-    return f"no such {what} {given}{hint}"
+    return f"no such {kind} {name}{hint}"
 
 
 def _hint(message: str) -> str:
-    """Return the nearest of the choices that a fault names, where there is one."""
-    found = re.search(r"'([^']*)' is not one of ('[^']*'(?:, '[^']*')*)", message)
-    near = found and nearest(found[1], re.findall(r"'([^']*)'", found[2]))
+    """Return a hint at the nearest of the choices in a message; empty if none is near."""
+    match = re.search(r"'([^']*)' is not one of ('[^']*'(?:, '[^']*')*)", message)
+    near = match and nearest(match[1], re.findall(r"'([^']*)'", match[2]))
     return f"; did you mean {near!r}?" if near else ""

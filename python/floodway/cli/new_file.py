@@ -1,4 +1,4 @@
-"""The file that a command writes: there only when it is complete."""
+"""Files that commands write, which appear only when they are complete."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["new_binary_file", "new_file"]
 
 @contextlib.contextmanager
 def new_file(out: Path, *, force: bool) -> Iterator[IO[str]]:
-    """Write a file in a `with` block; its folders are made. If it fails, all is as it was.
+    """Write a file in a `with` block, and create its folders; after an error nothing has changed.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def new_file(out: Path, *, force: bool) -> Iterator[IO[str]]:
 
 @contextlib.contextmanager
 def new_binary_file(out: Path, *, force: bool) -> Iterator[IO[bytes]]:
-    """Write a file of bytes as `new_file` writes one of text.
+    """Write a binary file as `new_file` writes a text.
 
     Raises
     ------

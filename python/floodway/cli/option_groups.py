@@ -40,14 +40,14 @@ class GroupedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options of each group below its title, in the order in which the command has them."""
-        own = {title: list[tuple[str, str]]() for title in ("Options", *GROUPS)}
+        records_by_title = {title: list[tuple[str, str]]() for title in ("Options", *GROUPS)}
         group_of = {option: title for title, options in GROUPS.items() for option in options}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
-                title = next((group_of[each] for each in parameter.opts if each in group_of), "Options")
-                own[title].append(record)
-        for title, records in own.items():
+                title = next((group_of[name] for name in parameter.opts if name in group_of), "Options")
+                records_by_title[title].append(record)
+        for title, records in records_by_title.items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)

@@ -39,7 +39,7 @@ __all__ = [
 
 
 def _load_files(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Run the files of `--python`, so that scenarios know the classes in them."""
+    """Run the files of `--python`, which defines their classes for scenarios."""
     if files:
         from floodway.scenarios.mechanisms import load_file
 

@@ -1,4 +1,4 @@
-"""Output of the command line: every printed text passes through here, so that none controls the terminal."""
+"""Output of the command line, without characters that control the terminal."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def echo(text: str, *, err: bool = False) -> None:
     Parameters
     ----------
     text
-        A line or several, or a JSON document.
+        One or more lines, or a JSON document.
     err
-        To stderr.
+        Whether to print to stderr.
     """
     click.echo(printable(text), err=err)

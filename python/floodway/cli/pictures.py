@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "Format", "Kind", "PictureOptions", "axes_of", "formats_of", "picture_options"]
 
 Format = Literal["png", "pdf", "svg"]
-#: What `plot` draws.
+#: Kinds of pictures of `plot`.
 Kind = Literal["fct", "slowdown", "series", "heatmap", "ports", "region", "shares", "timeline", "busbw"]
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
 #: The options of a picture's look, by the arguments of `floodway.plot.look`.
@@ -26,14 +26,14 @@ OPTIONS = {"width_in": "--width", "font_pt": "--font-size", "title": "--title"}
 
 @dataclass(frozen=True, kw_only=True)
 class PictureOptions:
-    """What the command line asks for of pictures.
+    """The options of pictures.
 
     Attributes
     ----------
     formats
-        Formats of their files; empty if not chosen.
+        Formats of their files; empty for the default.
     width_in, font_pt, title, log, note
-        As `floodway.plot.look` has them.
+        Arguments of `floodway.plot.look`.
     """
 
     formats: tuple[Format, ...] = ()
@@ -45,14 +45,14 @@ class PictureOptions:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether anything is chosen of the look."""
+        """Whether any argument of the look is set."""
         values = (self.width_in, self.font_pt, self.title, self.log)
         return not self.note or any(value is not None for value in values)
 
     @contextlib.contextmanager
     def look(self) -> Iterator[None]:
         """Draw with these options, inside a `with` block."""
-        # Drawing is loaded where it is needed: it takes as long as all the rest.
+        # Imported here: drawing takes as long to import as everything else.
         from floodway.plot import look  # noqa: PLC0415
 
         chosen = look(
@@ -94,32 +94,32 @@ def picture_options(  # noqa: PLR0913 (one argument an option)
 
 
 def formats_of(text: str | None) -> tuple[Format, ...]:
-    """Read `--format`: one or several, apart by commas."""
+    """Read `--format`: one or more formats, separated by commas."""
     names = _apart(text) if text is not None else []
     for name in names:
-        _refuse_unknown(name, what="a format", allowed=FORMATS, option="--format")
+        _refuse_unknown(name, kind="a format", allowed=FORMATS, option="--format")
     if text is not None and not names:
         raise click.BadParameter(f"no format is given; allowed: {', '.join(FORMATS)}", param_hint="--format")
     return cast("tuple[Format, ...]", tuple(dict.fromkeys(names)))
 
 
 def axes_of(text: str | None) -> tuple[Literal["x", "y"], ...] | None:
-    """Read `--log`: axes apart by commas, or `none`."""
+    """Read `--log`: axes separated by commas, or `none`."""
     if text is None:
         return None
     names = [] if text.strip() == "none" else _apart(text)
     for name in names:
-        _refuse_unknown(name, what="an axis", allowed=("x", "y", "none"), option="--log")
+        _refuse_unknown(name, kind="an axis", allowed=("x", "y", "none"), option="--log")
     if "none" in names or (not names and text.strip() != "none"):
         raise click.BadParameter(f"{text!r} is not a list of axes such as x,y, nor none", param_hint="--log")
     return cast("tuple[Literal['x', 'y'], ...]", tuple(dict.fromkeys(names)))
 
 
 def _apart(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _refuse_unknown(name: str, *, what: str, allowed: tuple[str, ...], option: str) -> None:
+def _refuse_unknown(name: str, *, kind: str, allowed: tuple[str, ...], option: str) -> None:
     if name not in allowed:
-        message, _ = not_a_choice(name, what=what, allowed=allowed)
+        message, _ = not_a_choice(name, what=kind, allowed=allowed)
         raise click.BadParameter(message, param_hint=option)

@@ -1,4 +1,4 @@
-"""`floodway plan`."""
+"""The command `floodway plan`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from floodway.planning.planner import Plan
     from floodway.planning.question import Question
 
-__all__ = ["Wanted", "plan"]
+__all__ = ["Request", "plan"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What the options ask for."""
+class Request:
+    """The arguments of `floodway plan`."""
 
     keys: Mapping[str, Any]
     flow_controls: tuple[str, ...]
@@ -46,38 +46,38 @@ class Wanted:
     full: bool
 
 
-def plan(file: Path | None, wanted: Wanted) -> int:
-    """Plan links, print or write the plans; returns the exit code."""
-    check_oversubscribed(wanted.oversubscribed)
-    check_flow_controls(wanted.flow_controls)
-    questions = _questions(file, wanted)
-    _check_folders(tuple(questions), wanted)
+def plan(file: Path | None, request: Request) -> int:
+    """Plan links, print or write the plans, and return the exit code."""
+    check_oversubscribed(request.oversubscribed)
+    check_flow_controls(request.flow_controls)
+    questions = _questions(file, request)
+    _check_folders(tuple(questions), request)
     # Takes longer to import than the checks before it.
     with loading():
         from floodway.cli import planned  # noqa: PLC0415 (errors above need none of it)
-    if wanted.sonic is not None:
-        planned.check_configuration(questions, wanted)
+    if request.sonic is not None:
+        planned.check_configuration(questions, request)
     with contextlib.ExitStack() as folders:
-        _make_folders(wanted, folders)
-        return _answered(file, questions, wanted)
+        _make_folders(request, folders)
+        return _answered(file, questions, request)
 
 
-def _answered(file: Path | None, questions: Mapping[str, Question], wanted: Wanted) -> int:
+def _answered(file: Path | None, questions: Mapping[str, Question], request: Request) -> int:
     from floodway.cli import planned  # noqa: PLC0415 (as above)
 
     names = tuple(questions)
     try:
         plans = {
-            name: planned.planned(question, wanted, out=dict(_folders(name, names, wanted)).get("out"))
+            name: planned.planned(question, request, out=dict(_folders(name, names, request)).get("out"))
             for name, question in questions.items()
         }
     except KeyboardInterrupt:
-        if wanted.simulate:
-            kept = f"what was simulated is kept in {wanted.out}/: the same call goes on there"
+        if request.simulate:
+            continuing = f"what was simulated is kept in {request.out}/: the same call goes on there"
             missing = "--out DIR would have kept what was simulated"
-            echo(f"interrupted; {missing if wanted.out is None else kept}", err=True)
+            echo(f"interrupted; {missing if request.out is None else continuing}", err=True)
         raise
-    if wanted.json:
+    if request.json:
         planned.echo_json(plans, one=file is None or "" in plans)
     if len(plans) > 1:
         echo(
@@ -86,26 +86,26 @@ def _answered(file: Path | None, questions: Mapping[str, Question], wanted: Want
             err=True,
         )
     written: list[bool] = []
-    for name, each in plans.items():
-        folders = dict(_folders(name, tuple(plans), wanted))
-        written.append(planned.show_and_write(each, name, wanted, **folders))
-    lost = {name: reason for name, each in plans.items() if (reason := ", ".join(_losses(each, wanted)))}
-    if wanted.quiet or wanted.json:
-        # Else the tables say it.
+    for name, answer in plans.items():
+        folders = dict(_folders(name, tuple(plans), request))
+        written.append(planned.show_and_write(answer, name, request, **folders))
+    lost = {name: reason for name, answer in plans.items() if (reason := ", ".join(_losses(answer, request)))}
+    if request.quiet or request.json:
+        # Otherwise the tables contain these errors.
         for name, reason in lost.items():
             echo(f"error: {name}: {reason}" if name else f"error: {reason}", err=True)
     return DONE if all(written) and not lost else FAILED
 
 
-def _folders(name: str, names: Sequence[str], wanted: Wanted) -> Iterator[tuple[str, Path]]:
-    """Yield the folders of a kind of link, one below that which is given where there are several kinds."""
-    for key, folder in (("out", wanted.out), ("sonic", wanted.sonic)):
+def _folders(name: str, names: Sequence[str], request: Request) -> Iterator[tuple[str, Path]]:
+    """Yield the folders of a kind of link: subfolders of the given ones if there are several kinds."""
+    for key, folder in (("out", request.out), ("sonic", request.sonic)):
         if folder is not None:
             yield key, folder / name if name and len(names) > 1 else folder
 
 
-def _check_folders(names: Sequence[str], wanted: Wanted) -> None:
-    """Refuse before anything is run what cannot be written afterwards.
+def _check_folders(names: Sequence[str], request: Request) -> None:
+    """Check before the runs that the plans can be written afterwards.
 
     Raises
     ------
@@ -114,51 +114,51 @@ def _check_folders(names: Sequence[str], wanted: Wanted) -> None:
     OutputError
         If there is a plan already, and `--force` is not given.
     """
-    for key, what, given in (("ports", "ports", wanted.ports), ("dscp", "DSCPs", wanted.dscps)):
-        if given and wanted.sonic is None:
-            raise PlanError(f"{key}: only a configuration of SONiC has {what} (--sonic DIR)", key=key)
-    if wanted.sonic is not None and len(names) > 1:
+    for key, label, value in (("ports", "ports", request.ports), ("dscp", "DSCPs", request.dscps)):
+        if value and request.sonic is None:
+            raise PlanError(f"{key}: only a configuration of SONiC has {label} (--sonic DIR)", key=key)
+    if request.sonic is not None and len(names) > 1:
         kinds = ", ".join(names)
         text = f"sonic: a configuration is for one kind of link; choose one by --kinds: {kinds}"
         raise PlanError(text, key="sonic")
     for name in names:
-        for key, folder in _folders(name, names, wanted):
-            # The path of an empty text.
+        for key, folder in _folders(name, names, request):
+            # An empty text is this path.
             if str(folder) == ".":
                 raise PlanError(f"{key}: the name of a folder of its own is needed", key=key)
             files = PLAN_FILES if key == "out" else SWITCH_FILES
-            if not wanted.force and any((folder / file).exists() for file in files):
+            if not request.force and any((folder / file).exists() for file in files):
                 raise OutputError(str(folder), "holds a plan already; --force replaces it")
 
 
-def _make_folders(wanted: Wanted, folders: contextlib.ExitStack) -> None:
-    """Make the folders that are asked for; those that stay empty go again when `folders` ends."""
-    for folder in (wanted.out, wanted.sonic):
+def _make_folders(request: Request, folders: contextlib.ExitStack) -> None:
+    """Create the requested folders; the end of `folders` removes those that are empty."""
+    for folder in (request.out, request.sonic):
         if folder is None:
             continue
         try:
             folders.enter_context(new_folder(folder))
         except OSError as error:
             fault = unwritable(folder, error)
-            # The answer needs no room.
+            # Without room on the disk the answer can still be printed.
             if not isinstance(fault, LostResultsError):
                 raise fault from error
 
 
-def _questions(file: Path | None, wanted: Wanted) -> dict[str, Question]:
-    """Return the questions by the kind of link of a scenario; the only one elsewhere has no name."""
+def _questions(file: Path | None, request: Request) -> dict[str, Question]:
+    """Return the questions of a scenario by kind of link; that of other inputs has an empty name."""
     if file is None or is_question(resolved(file)):
-        if wanted.kinds:
+        if request.kinds:
             raise PlanError("kinds: only links of a scenario have kinds", key="kinds")
-        return {"": question_of(wanted.keys, file=None if file is None else read_keys(resolved(file)))}
+        return {"": question_of(request.keys, file=None if file is None else read_keys(resolved(file)))}
     with loading():
         from floodway.cli.inputs import parsed  # noqa: PLC0415 (only scenarios need it)
-    return questions_of_scenario(parsed(file, sets=()), wanted.keys, wanted.kinds)
+    return questions_of_scenario(parsed(file, sets=()), request.keys, request.kinds)
 
 
-def _losses(plan: Plan, wanted: Wanted) -> Iterator[str]:
-    """Say which planned sizes lost packets where they should not; writing a configuration says its own."""
+def _losses(plan: Plan, request: Request) -> Iterator[str]:
+    """Yield which planned sizes lost packets, without what the writer of a configuration reports."""
     from floodway.planning.answer import lost, lost_in_its_run  # noqa: PLC0415 (errors need none of it)
 
     pooled = lost_in_its_run(plan)
-    yield from (text for text in lost(plan) if wanted.sonic is None or text != pooled)
+    yield from (text for text in lost(plan) if request.sonic is None or text != pooled)

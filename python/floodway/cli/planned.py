@@ -1,4 +1,4 @@
-"""Plans as `floodway plan` computes, prints and writes them."""
+"""Plans of `floodway plan`: computed, printed and written."""
 
 from __future__ import annotations
 
@@ -27,86 +27,86 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from floodway.cli.plan import Wanted
+    from floodway.cli.plan import Request
     from floodway.planning.planner import Plan
     from floodway.planning.question import Question
 
 __all__ = ["check_configuration", "echo_json", "planned", "show_and_write"]
 
 
-def check_configuration(questions: Mapping[str, Question], wanted: Wanted) -> None:
-    """Refuse a configuration of SONiC that cannot be met, by formulas.
+def check_configuration(questions: Mapping[str, Question], request: Request) -> None:
+    """Check by formulas that the requested configuration of SONiC is possible.
 
     Raises
     ------
     PlanError
-        If it cannot be met.
+        If it is not.
     """
     for question in questions.values():
-        sketch = plan_of(question, simulate=False, oversubscribed=wanted.oversubscribed)
-        configuration_of(sketch, ports=wanted.ports, dscps=wanted.dscps)
+        sketch = plan_of(question, simulate=False, oversubscribed=request.oversubscribed)
+        configuration_of(sketch, ports=request.ports, dscps=request.dscps)
 
 
-def planned(question: Question, wanted: Wanted, *, out: Path | None) -> Plan:
-    """Answer a question, with a bar on the terminal; finished runs are kept in the plan's folder, if any."""
+def planned(question: Question, request: Request, *, out: Path | None) -> Plan:
+    """Compute a plan, with a progress bar; finished runs are kept in the plan's folder, if any."""
     with bar() as display:
-        task = display.add_task("hardest runs", total=None, state="", visible=not wanted.quiet)
+        task = display.add_task("hardest runs", total=None, state="", visible=not request.quiet)
 
-        def done(count: int, of: int) -> None:
-            display.update(task, completed=count, total=of, state=f"{count} of {of} parts")
+        def done(count: int, total: int) -> None:
+            display.update(task, completed=count, total=total, state=f"{count} of {total} parts")
 
         return plan_of(
             question,
-            flow_controls=wanted.flow_controls,
-            simulate=wanted.simulate,
-            oversubscribed=wanted.oversubscribed,
-            jobs=wanted.jobs,
+            flow_controls=request.flow_controls,
+            simulate=request.simulate,
+            oversubscribed=request.oversubscribed,
+            jobs=request.jobs,
             done=done,
             runs=None if out is None else Runs(out / RUNS_FOLDER),
         )
 
 
 def echo_json(plans: Mapping[str, Plan], *, one: bool) -> None:
-    """Print the document of the only plan, or of each by the name of its kind of link."""
-    documents = {name: as_json(document(each)) for name, each in plans.items()}
+    """Print the document of one plan, or of several by kind of link, as JSON."""
+    documents = {name: as_json(document(plan)) for name, plan in plans.items()}
     whole = next(iter(documents.values())) if one else documents
     echo(json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def show_and_write(
-    plan: Plan, name: str, wanted: Wanted, *, out: Path | None = None, sonic: Path | None = None
+    plan: Plan, name: str, request: Request, *, out: Path | None = None, sonic: Path | None = None
 ) -> bool:
-    """Print a plan, and write it into the folders that are given; whether that was possible."""
-    spoken = not wanted.json and not wanted.quiet
+    """Print a plan, write it into the given folders, and return whether it could be written."""
+    spoken = not request.json and not request.quiet
     if spoken:
         if name:
             echo(f"{name}:")
-        show(document(plan), sys.stdout, full=wanted.full)
+        show(document(plan), sys.stdout, full=request.full)
     try:
         if out is not None:
             write_plan(plan, out)
             if spoken:
                 echo(f"page, pictures, plan.json and scenarios: {out}")
         if sonic is not None:
-            return _write_for_switches(plan, sonic, wanted)
+            return _write_for_switches(plan, sonic, request)
     except OutputError as error:
-        # The answer itself is printed already.
+        # The answer has been printed.
         echo(f"error: {error}", err=True)
         return False
     return True
 
 
-def _write_for_switches(plan: Plan, folder: Path, wanted: Wanted) -> bool:
-    """Write SONiC's configuration, but of a plan that lost packets in its run; whether it was written."""
+def _write_for_switches(plan: Plan, folder: Path, request: Request) -> bool:
+    """Write SONiC's configuration, unless the plan's run lost packets, and return whether it was written."""
     lost = lost_in_its_run(plan)
     if lost:
         echo(f"error: {folder}: not written: {lost}", err=True)
         return False
-    write_plan_for_switches(plan, folder, ports=wanted.ports, dscps=wanted.dscps)
-    if wanted.quiet:
+    write_plan_for_switches(plan, folder, ports=request.ports, dscps=request.dscps)
+    if request.quiet:
         return True
-    for line in warnings_of(plan, configuration_of(plan, ports=wanted.ports, dscps=wanted.dscps)):
+    for line in warnings_of(plan, configuration_of(plan, ports=request.ports, dscps=request.dscps)):
         echo(f"warning: {line}", err=True)
-    if not wanted.json:
+    if not request.json:
         echo(f"SONiC's configuration, not tried on a device: {folder}")
     return True

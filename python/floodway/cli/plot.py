@@ -1,4 +1,4 @@
-"""`floodway plot`."""
+"""The command `floodway plot`."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "plot"]
 
-#: The endings that make `--out` a file.
+#: Suffixes that make `--out` a file, with their formats.
 ENDINGS: dict[str, Format] = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
-#: Endings of files that floodway does not write; other names with a point in them may be folders.
+#: Suffixes of files that floodway does not write; other names with a dot may be folders.
 OTHER_ENDINGS = {".jpg", ".jpeg", ".gif", ".webp", ".eps", ".ps", ".tif", ".tiff", ".bmp", ".csv", ".html"}
-#: Pictures of flows, and of what was watched in time, with the metric that each shows by default.
+#: Pictures of flows; and pictures of watched objects over time, with their default metrics.
 OF_FLOWS = ("fct", "slowdown")
 METRICS = {"series": "throughput", "heatmap": "utilisation"}
-#: What ports in time are drawn from, and what a scenario has to say for it to be kept.
+#: Tables that pictures of ports show, with the warning if a table was not recorded.
 KEPT = {
     "pauses": "pause times are known to within one bucket; records.pauses = true records them exactly",
     "signals": "marks, CNPs and states were not recorded; records.signals = true records them",
     "allowances": "allowances of senders were not recorded; records.allowances = true records them",
 }
-#: Options, by the kinds of pictures for which they mean something.
+#: Options, with the kinds of pictures to which they apply.
 OPTIONS: dict[str, tuple[Kind, ...]] = {
     "--workload": ("fct", "slowdown", "timeline", "busbw"),
     "--metric": ("series", "heatmap"),
@@ -58,7 +58,7 @@ OPTIONS: dict[str, tuple[Kind, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The arguments of a call."""
+    """The arguments of `floodway plot`."""
 
     kind: Kind
     folders: Sequence[Path]
@@ -84,28 +84,28 @@ class Request:
 
 
 def plot(request: Request) -> int:
-    """Read the results, draw, write, print the files; returns the exit code."""
+    """Read the results, draw and write the pictures, print their files, and return the exit code."""
     _refuse_unused(request)
-    # Drawing is loaded where it is needed: it takes as long as all the rest.
+    # Imported here: drawing takes as long to import as everything else.
     from floodway.plot import refuse_taken, save  # noqa: PLC0415
 
     if request.sizes is not None:
-        # They are said before a picture that is already there.
+        # Errors in sizes come before the error that a picture exists already.
         request.sizes.all()
     files = _files(request)
     refuse_taken(files, force=request.force)
-    found = _labelled(_found(request), request.labels)
-    sources = found.sources
+    inputs = _relabel(_inputs(request), request.labels)
+    sources = inputs.sources
     with request.pictures.look():
-        drawing = _drawn(request, found)
+        drawing = _draw(request, inputs)
     if not request.quiet:
-        for warning in (*_warnings(request, sources), *_of_measured(found)):
+        for warning in (*_warnings(request, sources), *_of_measured(inputs)):
             echo(f"warning: {warning}", err=True)
     save(drawing, files, force=request.force)
-    if found.documents:
+    if inputs.documents:
         from floodway.cli.show_document import print_answer  # noqa: PLC0415 (of sweeps alone)
 
-        for document in found.documents:
+        for document in inputs.documents:
             print_answer(document, json_=request.json, quiet=False, full=request.full)
     if not (request.quiet or request.json):
         for file in files:
@@ -114,33 +114,33 @@ def plot(request: Request) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Found:
-    """What is drawn: results, and tables of nccl-tests; and the bandwidths of sweeps."""
+class _Inputs:
+    """The inputs of a picture: results, tables of nccl-tests, and the documents of sweeps."""
 
     sources: Sequence[Source]
     measured: Sequence[Measured] = ()
     documents: Sequence[Document] = ()
 
 
-def _labelled(found: _Found, labels: Sequence[str]) -> _Found:
-    """Name the results as `--label` does, if it is given."""
+def _relabel(inputs: _Inputs, labels: Sequence[str]) -> _Inputs:
+    """Replace the labels of the results by those of `--label`, if any."""
     if not labels:
-        return found
-    names = [source.label for source in found.sources]
+        return inputs
+    names = [source.label for source in inputs.sources]
     if len(labels) != len(names) or len(set(labels)) != len(labels):
         message = (
             f"{counted(len(labels), 'name')} for {', '.join(names)}: one is needed for each, all different"
         )
         raise click.BadParameter(message, param_hint="--label")
-    named = (replace(own, label=label) for own, label in zip(found.sources, labels, strict=True))
-    return replace(found, sources=tuple(named))
+    relabelled = (replace(source, label=label) for source, label in zip(inputs.sources, labels, strict=True))
+    return replace(inputs, sources=tuple(relabelled))
 
 
-def _found(request: Request) -> _Found:
-    """Read the folders; of bus bandwidth also run scenarios, and read logs of nccl-tests."""
+def _inputs(request: Request) -> _Inputs:
+    """Read the folders; for bus bandwidth also run scenarios, and read logs of nccl-tests."""
     from floodway.plot import sources_of  # noqa: PLC0415 (as above)
 
-    # What is not there and has a file's ending was meant as a file: its reader says so.
+    # A missing path with a suffix counts as a file, whose reader reports the error.
     busbw = request.kind == "busbw"
     files = [
         path for path in request.folders if busbw and not path.is_dir() and (path.suffix or path.exists())
@@ -153,15 +153,15 @@ def _found(request: Request) -> _Found:
         ("--full", request.full),
         ("--json", request.json),
     )
-    for option, given in of_sweeps:
-        if given and not scenarios:
+    for option, is_set in of_sweeps:
+        if is_set and not scenarios:
             message = "it is for scenarios, FILE.toml in place of DIR, whose collective is run in these sizes"
             raise click.BadParameter(message, param_hint=option)
     if scenarios and request.sizes is None:
         message = f"give the sizes in which the collective of {scenarios[0]} is run: -b 8 -e 128M -f 2"
         raise click.BadParameter(message, param_hint="-b")
     if not files:
-        return _Found(sources=sources_of(folders))
+        return _Inputs(sources=sources_of(folders))
     from floodway.cli.sweep import sweep  # noqa: PLC0415 (as above)
     from floodway.results.nccl_tests import read_log  # noqa: PLC0415 (as above)
 
@@ -178,12 +178,12 @@ def _found(request: Request) -> _Found:
         )
         sources.append(source)
         documents += [] if document is None else [document]
-    return _Found(sources=sources, measured=measured, documents=documents)
+    return _Inputs(sources=sources, measured=measured, documents=documents)
 
 
 def _refuse_unused(request: Request) -> None:
-    """Refuse options that mean nothing for the kind of picture, rather than ignore them."""
-    given = {
+    """Raise an error for options that do not apply to the kind of picture."""
+    is_set = {
         "--workload": request.workloads,
         "--metric": request.metric is not None,
         "--object": request.objects,
@@ -200,19 +200,19 @@ def _refuse_unused(request: Request) -> None:
         "--json": request.json,
     }
     for option, kinds in OPTIONS.items():
-        if given[option] and request.kind not in kinds:
+        if is_set[option] and request.kind not in kinds:
             message = f"does not apply to {request.kind}; only to {_listed(kinds)}"
             raise click.BadParameter(message, param_hint=option)
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Write words as a sentence has them: a, b and c."""
+    """Join words as in a sentence: a, b and c."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def _time(option: str, text: str | None) -> float | None:
-    """Read a time, in microseconds."""
+    """Read a time, and return it in microseconds."""
     if text is None:
         return None
     try:
@@ -222,7 +222,7 @@ def _time(option: str, text: str | None) -> float | None:
 
 
 def _files(request: Request) -> list[Path]:
-    """Name the pictures and their data."""
+    """Return the files of the pictures and of their data."""
     out, formats = request.out, request.pictures.formats
     if out is not None and out.suffix.lower() in OTHER_ENDINGS and not out.is_dir():
         message = f"{out} does not end with one of {', '.join(ENDINGS)}, nor is it a folder"
@@ -236,7 +236,7 @@ def _files(request: Request) -> list[Path]:
         metric = request.metric or METRICS.get(request.kind)
         name = request.kind if metric is None else f"{request.kind}-{metric}"
         folder = out or _default_out(request)
-        pictures = [folder / f"{name}.{each}" for each in formats or ("png",)]
+        pictures = [folder / f"{name}.{ending}" for ending in formats or ("png",)]
     data = pictures[0].with_suffix(".csv")
     return [data] if request.csv else [*pictures, data]
 
@@ -252,15 +252,15 @@ def _default_out(request: Request) -> Path:
     return Path("out", "plot", *folder_names([" ".join(map(str, labels))]))
 
 
-def _drawn(request: Request, found: _Found) -> Drawing:
+def _draw(request: Request, inputs: _Inputs) -> Drawing:
     if request.kind != "busbw":
-        return _drawn_of(request, found.sources)
+        return _draw_results(request, inputs.sources)
     from floodway.plot import busbw  # noqa: PLC0415 (as above)
 
-    return busbw(found.sources, measured=found.measured, workloads=request.workloads)
+    return busbw(inputs.sources, measured=inputs.measured, workloads=request.workloads)
 
 
-def _drawn_of(request: Request, sources: Sequence[Source]) -> Drawing:
+def _draw_results(request: Request, sources: Sequence[Source]) -> Drawing:
     from floodway.plot import (  # noqa: PLC0415 (as above)
         fct,
         heatmap,
@@ -303,7 +303,7 @@ def _paths(name: str, sources: Sequence[Source], *, quiet: bool) -> list[Critica
 
 
 def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
-    """Print what a picture does not show."""
+    """Yield warnings about what a picture does not show."""
     for source in sources:
         seeds = [result.run.seed for result in source.results]
         if request.kind not in (*OF_FLOWS, "busbw") and len(seeds) > 1:
@@ -319,27 +319,27 @@ def _warnings(request: Request, sources: Sequence[Source]) -> Iterator[str]:
             yield f"{source.label}, seed {result.run.seed}: the run ended early: {result.outcome.stopped}"
 
 
-def _of_measured(found: _Found) -> Iterator[str]:
-    """Print where a log of nccl-tests is cut, or of something else than what is drawn beside it."""
+def _of_measured(inputs: _Inputs) -> Iterator[str]:
+    """Yield warnings about logs of nccl-tests that are cut, or measured another collective."""
     from floodway.results.nccl_tests import UNKNOWN  # noqa: PLC0415 (as above)
 
-    simulated = [result.collectives for source in found.sources for result in source.results]
+    simulated = [result.collectives for source in inputs.sources for result in source.results]
     tables = [table for table in simulated if table is not None]
     kinds = {str(kind) for table in tables for kind in table["kind"].unique()}
     ranks = {int(count) for table in tables for count in table["ranks"].unique()}
-    for measured in found.measured:
+    for measured in inputs.measured:
         if not measured.is_whole:
             yield f"{measured.label}: the log has no average at its end; it may be cut"
         kind, count = measured.kind, measured.data["ranks"][0]
         if kinds and kind not in {UNKNOWN, *kinds}:
             yield f"{measured.label} is of {kind}, and what is drawn beside it of {', '.join(sorted(kinds))}"
         if ranks and count is not None and count not in ranks:
-            others = ", ".join(f"{each:,}" for each in sorted(ranks))
+            others = ", ".join(f"{other:,}" for other in sorted(ranks))
             yield f"{measured.label} has {counted(count, 'rank')}, and what is drawn beside it {others}"
 
 
 def _not_in_picture(request: Request, source: Source) -> Iterator[str]:
-    """Print what was not recorded of ports and senders, or is left out."""
+    """Yield what of ports and senders was not recorded, or is left out."""
     from floodway.plot.ports import USUAL_FLOWS  # noqa: PLC0415 (as above)
 
     result = source.results[0]
@@ -353,7 +353,7 @@ def _not_in_picture(request: Request, source: Source) -> Iterator[str]:
 
 
 def _not_in_shares(source: Source) -> Iterator[str]:
-    """Print which shares of flows were not recorded."""
+    """Yield which shares of flows were not recorded."""
     from floodway.results.shares import KEEPS_SHARES  # noqa: PLC0415 (as above)
 
     result = source.results[0]

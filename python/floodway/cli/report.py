@@ -1,4 +1,4 @@
-"""`floodway report`."""
+"""The command `floodway report`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Request", "report"]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The arguments of a call."""
+    """The arguments of `floodway report`."""
 
     folders: Sequence[Path]
     flows: Sequence[str] | None
@@ -38,7 +38,7 @@ class Request:
 
 
 def report(request: Request) -> int:
-    """Write the page of runs and print its name; returns the exit code."""
+    """Write the page of runs, print its name, and return the exit code."""
     from floodway.plot import folder_labels, sources_of  # noqa: PLC0415 (drawing is loaded where it is needed)
     from floodway.simulation.report.report import report as page_of  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""`floodway run`."""
+"""The command `floodway run`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = ["Request", "failures", "run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The arguments of a call."""
+    """The arguments of `floodway run`."""
 
     scenario: Path
     sets: Sequence[str]
@@ -59,23 +59,23 @@ class Request:
 
 
 def run(request: Request) -> int:
-    """Simulate, write, print; returns the exit code."""
+    """Simulate a scenario, write and print its results, and return the exit code."""
     try:
         if processes() > 1:
             return _run_in_ranks(request)
         return _run(request)
     except KeyboardInterrupt as interrupt:
-        # Before the run or after it, or in a user's code that does not return, which it names; during the run
-        # itself, Ctrl-C ends it and raises nothing.
+        # Ctrl-C before or after the run, or in a user's code that does not return, which the text names.
+        # During the run itself, Ctrl-C ends it without an exception.
         location = f" {interrupt}" if str(interrupt) else ""
         echo(f"interrupted{location}; nothing was written", err=True)
         return INTERRUPTED
 
 
 def _run_in_ranks(request: Request) -> int:
-    """Do as `_run` in one of several processes: the first prints and writes.
+    """Run the scenario in one of several processes, of which the first prints and writes.
 
-    What fails before the run fails in all of them, and one says why. What fails later ends all at once.
+    An error before the run occurs in all of them, and one prints it. A later error ends all processes.
     """
     ranks = _floodway.Ranks()
     try:
@@ -85,7 +85,7 @@ def _run_in_ranks(request: Request) -> int:
     except (AnotherRankError, OutOfMemoryError, RanksError, ScenarioError, OutputError) as error:
         ranks.finish()
         if isinstance(error, AnotherRankError):
-            # The other one says why: if this one failed, mpirun might end it before.
+            # The other process prints the error: if this one failed, mpirun might end that one before.
             return DONE
         raise
     except BaseException as error:
@@ -99,7 +99,7 @@ def _run_in_ranks(request: Request) -> int:
 
 
 def _run_part(request: Request, scenario: floodway.Scenario, ranks: Ranks) -> int:
-    """Simulate a part; in the first process write and print what all have recorded."""
+    """Simulate a part of the network; the first process writes and prints the records of all."""
     part = partial(
         run_part,
         scenario,
@@ -121,7 +121,7 @@ def _run_part(request: Request, scenario: floodway.Scenario, ranks: Ranks) -> in
                 on_plan=None if request.quiet else partial(_print_plan, request, scenario),
                 on_progress=watch.update,
             )
-        return _finished(request, scenario, cast("Result", result), (reservation, out))
+        return _finish(request, scenario, cast("Result", result), (reservation, out))
 
 
 def failures(outcome: Outcome, *, strict: bool) -> list[str]:
@@ -159,7 +159,7 @@ def _run(request: Request) -> int:
                 on_plan=None if request.quiet else partial(_print_plan, request, scenario),
                 on_progress=watch.update,
             )
-        return _finished(request, scenario, result, (reservation, out))
+        return _finish(request, scenario, result, (reservation, out))
 
 
 def _warn(request: Request, scenario: floodway.Scenario) -> None:
@@ -167,12 +167,12 @@ def _warn(request: Request, scenario: floodway.Scenario) -> None:
         echo(f"warning: {warning}", err=True)
 
 
-def _finished(
+def _finish(
     request: Request, scenario: floodway.Scenario, result: Result, place: tuple[Reservation, Path]
 ) -> int:
     """Write and print the result of a run, and return the exit code."""
     reservation, out = place
-    published = _published(reservation, result, out, exported=_exporting(request, scenario))
+    published = _publish(reservation, result, out, exported=_exporting(request, scenario))
     interrupted, lacking = False, None
     if request.report and result.outcome.stopped != "interrupted":
         try:
@@ -204,12 +204,12 @@ def _write_page(request: Request, scenario: floodway.Scenario, result: Result, f
     from floodway.simulation.report import report  # noqa: PLC0415
     from floodway.simulation.why import Why, take_each_apart  # noqa: PLC0415
 
-    def why(of: Result, flows: Sequence[str]) -> Sequence[Why]:
+    def why(run_result: Result, flows: Sequence[str]) -> Sequence[Why]:
         with Watch(scenario, quiet=request.quiet) as watch:
-            return take_each_apart(of, flows, scenario=scenario, on_progress=watch.update)
+            return take_each_apart(run_result, flows, scenario=scenario, on_progress=watch.update)
 
-    def path(of: Result, name: str) -> CriticalPath:
-        return watched_path(of, name, quiet=request.quiet, scenario=scenario)
+    def path(run_result: Result, name: str) -> CriticalPath:
+        return watched_path(run_result, name, quiet=request.quiet, scenario=scenario)
 
     text = report({folder.name: result}, folders={folder.name: folder}, why=why, path=path)
     try:
@@ -219,10 +219,10 @@ def _write_page(request: Request, scenario: floodway.Scenario, result: Result, f
 
 
 def _exporting(request: Request, scenario: floodway.Scenario) -> Exporting | None:
-    """Return what writes the requested export into a folder, and returns notes on what it lacks."""
+    """Return a function that writes the requested export into a folder, and returns notes on it."""
     if request.export is None:
         return None
-    # Few runs are exported.
+    # Imported here: few runs are exported.
     if request.export == "hpcc":
         from floodway.results import hpcc  # noqa: PLC0415
 
@@ -233,24 +233,24 @@ def _exporting(request: Request, scenario: floodway.Scenario) -> Exporting | Non
 
 
 def _print_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> None:
-    """Print at once that a run has fewer threads than requested, and that threads or memory are forced."""
-    asked = request.threads or threads_asked(scenario)
-    for warning in plan_warnings(plan, asked=asked, force_memory=request.force_memory):
+    """Print before the run whether it has fewer threads than requested, or forced threads or memory."""
+    requested = request.threads or threads_asked(scenario)
+    for warning in plan_warnings(plan, requested=requested, force_memory=request.force_memory):
         echo(f"warning: {warning}", err=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Published:
-    """The folder of results, what they lack, and why they are not in the requested folder, if so."""
+class _Publication:
+    """The folder of results, notes on their export, and why they are not in the requested folder, if so."""
 
     folder: Path
     notes: tuple[str, ...]
     error: OutputError | None = None
 
 
-def _published(
+def _publish(
     reservation: Reservation, result: Result, out: Path, *, exported: Exporting | None
-) -> _Published:
+) -> _Publication:
     """Write a result to its folder, or to another one if that fails, with the requested export."""
     notes: list[str] = []
 
@@ -266,12 +266,12 @@ def _published(
         reservation.publish(result, also=export)
     except OutputError as error:
         folder = rescued(write, name=out.resolve().name, error=error)
-        return _Published(folder=folder, notes=(*_full_tables(result.outcome), *notes), error=error)
-    return _Published(folder=out, notes=(*_full_tables(result.outcome), *notes))
+        return _Publication(folder=folder, notes=(*_full_tables(result.outcome), *notes), error=error)
+    return _Publication(folder=out, notes=(*_full_tables(result.outcome), *notes))
 
 
 def _full_tables(outcome: Outcome) -> Iterator[str]:
-    """Say which tables were full."""
+    """Yield a warning for each full table."""
     full = (
         ("pauses", outcome.pauses_beyond, "pauses and resumes"),
         ("signals", outcome.signals_beyond, "marks, CNPs and changes of state"),
@@ -279,9 +279,9 @@ def _full_tables(outcome: Outcome) -> Iterator[str]:
         ("shares", outcome.shares_beyond, "shares of flows"),
         ("operations", outcome.operations_beyond, "operations"),
     )
-    for table, beyond, what in full:
+    for table, beyond, rows in full:
         if beyond:
-            yield f"the table of {table} is full: {beyond} more {what} have no row"
+            yield f"the table of {table} is full: {beyond} more {rows} have no row"
 
 
 def _scenario(request: Request) -> floodway.Scenario:
@@ -303,7 +303,7 @@ def _scenario(request: Request) -> floodway.Scenario:
 def _print(request: Request, result: Result, out: Path) -> None:
     if request.quiet and not request.json:
         return
-    # Tables for people: without them, their library is not imported.
+    # Imported here: the library of tables is not needed without output.
     from floodway.cli.show import document  # noqa: PLC0415
     from floodway.cli.show_document import print_answer  # noqa: PLC0415
 
@@ -313,12 +313,12 @@ def _print(request: Request, result: Result, out: Path) -> None:
 
 
 def _verdict(request: Request, outcome: Outcome) -> int:
-    """Say on stderr what makes the run a failure, and return the exit code."""
-    found = failures(outcome, strict=request.strict)
-    for failure in found:
+    """Print to stderr why the run failed, and return the exit code."""
+    faults = failures(outcome, strict=request.strict)
+    for failure in faults:
         echo(f"error: {failure}", err=True)
     if outcome.stopped == "interrupted":
         at = f"{outcome.simulated_us:,.1f} us of simulated time"
         echo(f"interrupted at {at}; what was complete by then is written", err=True)
         return INTERRUPTED
-    return FAILED if found else DONE
+    return FAILED if faults else DONE

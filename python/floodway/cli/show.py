@@ -1,8 +1,9 @@
-"""What a run answers, as a document: how long its flows or jobs took, and behind that every table."""
+"""The document of a run: how long its flows or jobs took, followed by all tables."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from floodway.common.documents import Document, Section, Table, reading, share_text, time_text
@@ -32,10 +33,10 @@ MOST_LINKS = 24
 #: Blocked ports that are listed.
 NAMED_BLOCKED = 3
 NOT_REACHED = "not reached"
-#: perftest's own headings of bandwidth, and the form of its lines below them.
+#: perftest's headings of bandwidth, and the format of the lines below them.
 BANDWIDTH = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
 BANDWIDTH_FORM = " {:<7}    {:<10}     {:<7.2f}            {:<7.2f}              {:<7.6f}"
-#: The same of latency.
+#: perftest's headings of latency, and the format of the lines below them.
 LATENCY = (
     " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]"
     "   99% percentile[usec]   99.9% percentile[usec]"
@@ -49,7 +50,7 @@ TEXT_COLUMNS = ("workload", "link", "port")
 
 
 def document(result: Result, out: Path | str) -> Document:
-    """Return what a run answers: a sentence, a row for each workload or collective, and every table."""
+    """Return the document: a sentence, a row for each workload or collective, and all tables."""
     summary = result.summary()
     outcome = result.outcome
     bad = bool(outcome.deadlocks or outcome.broken or outcome.lossless.loss or outcome.lossless.failed)
@@ -66,7 +67,7 @@ def document(result: Result, out: Path | str) -> Document:
 
 
 def _answer(summary: Summary) -> str:
-    """Say how long the jobs or flows took, or what flows without end carried."""
+    """Return a sentence on how long jobs or flows took, or on the throughput of flows without end."""
     total = summary.total
     if summary.iterations:
         mean = sum(row.time_us for row in summary.iterations) / len(summary.iterations)
@@ -92,7 +93,7 @@ def _answer(summary: Summary) -> str:
 
 
 def _more(summary: Summary) -> Iterator[str]:
-    """Say what an answer must not be read without: losses, deadlocks, how far jobs came."""
+    """Yield sentences that qualify the answer: losses, deadlocks, progress of jobs."""
     outcome = summary.outcome
     for deadlock in outcome.deadlocks:
         yield _deadlock(deadlock)
@@ -152,19 +153,19 @@ def _shown(summary: Summary) -> Table:
 
 
 def _of_flows(summary: Summary) -> Table:
-    """Return a row for each workload: of flows without end, where nothing else is measured."""
+    """Return a row for each workload, or if no flow is measured, for flows without end."""
     if summary.endless and not summary.total.measured:
         return _endless(summary)
     rows = _rows(summary)
     shown = rows[-MOST_ROWS:]
     marked = any(is_few(row.measured, thousandths=990) for row in shown)
-    made = [
+    cells = [
         (row.name, f"{row.measured:,}", f"{row.measured - row.measured_finished:,}", *_times(row))
         for row in shown
     ]
     return Table(
         columns=("workload", "measured", "not done", "mean", "p99", "slowdown p99", "goodput"),
-        rows=tuple(made),
+        rows=tuple(cells),
         notes=((FEW,) if marked else ()) + (_finished_only(rows)),
     )
 
@@ -176,7 +177,7 @@ def _finished_only(rows: Sequence[WorkloadSummary]) -> tuple[str, ...]:
 
 
 def _times(row: WorkloadSummary) -> Iterator[str]:
-    """Write the mean, the 99th percentiles and the goodput with their units."""
+    """Yield the mean, the 99th percentiles and the goodput, with their units."""
     few = _mark(row.measured, 1.0, 990)
     missing = NOT_REACHED if row.measured else "-"
     mean = row.fct.mean_us
@@ -187,7 +188,7 @@ def _times(row: WorkloadSummary) -> Iterator[str]:
 
 
 def _sections(result: Result, summary: Summary) -> Iterator[Section]:
-    # Of jobs, what their user asks for is first; the flows are their messages.
+    # The tables of jobs come first: flows of jobs are only their messages.
     tables = [_iterations(summary), _exposed(summary), _bandwidths(summary), _traffic(summary), _fct(summary)]
     tables += [_slowdown(workload) for workload in _several(summary) or (summary.total,)]
     tables += [_endless(summary), _links(summary), _buffers(summary), _paused(summary), _feedback(summary)]
@@ -207,7 +208,7 @@ class _Rows:
     def add_row(self, *cells: str) -> None:
         self._rows.append(cells)
 
-    def made(self) -> Table:
+    def build(self) -> Table:
         return Table(
             title=self._title,
             columns=self._columns,
@@ -218,7 +219,7 @@ class _Rows:
 
 
 def _data(result: Result, out: Path | str) -> dict[str, Any]:
-    """Return everything that is known of a run's numbers, for programs."""
+    """Return all numbers of a run, for JSON."""
     outcome = result.outcome
     summary = _plain(asdict(result.summary()))
     summary["outcome"] |= {"drops": dict(outcome.drops), "broken": dict(outcome.broken)}
@@ -235,7 +236,7 @@ def _data(result: Result, out: Path | str) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    """Drop the underscore of names that are Python's words."""
+    """Remove the underscore at the end of keys that are keywords of Python."""
     if isinstance(value, dict):
         return {key.rstrip("_"): _plain(inner) for key, inner in value.items()}
     return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
@@ -260,10 +261,10 @@ def _headline(result: Result) -> str:
 
 
 def _threads(timings: Timings) -> str:
-    """Say on how many threads a run was, and why not on more; nothing where one was all there was to have."""
+    """Return the number of a run's threads and why there were not more; empty if one was the maximum."""
     if timings.ranks > 1:
-        of = "one thread" if timings.threads == 1 else f"{timings.threads} threads"
-        return f" in {timings.ranks} processes of {of}"
+        threads = "one thread" if timings.threads == 1 else f"{timings.threads} threads"
+        return f" in {timings.ranks} processes of {threads}"
     if timings.threads > 1:
         return f" on {timings.threads} threads" + (f" ({timings.threads_why})" if timings.threads_why else "")
     return f" on one thread ({timings.threads_why})" if timings.threads_why else ""
@@ -280,7 +281,7 @@ def _traffic(summary: Summary) -> Table:
             _number(row.offered_gbps, missing="-"),
             "-" if row.load is None else f"{row.load:.3f} of {row.asked_load}",
         )
-    return table.made()
+    return table.build()
 
 
 def _fct(summary: Summary) -> Table:
@@ -303,11 +304,11 @@ def _fct(summary: Summary) -> Table:
     if any(is_few(row.measured, thousandths=990) for row in _rows(summary)):
         notes.append(FEW)
     table.notes = notes
-    return table.made()
+    return table.build()
 
 
 def _percentiles(row: WorkloadSummary) -> Iterable[str]:
-    """Write percentiles; those that hardly any flow lies beyond are marked."""
+    """Return percentiles as text, marked if hardly any flow lies beyond them."""
     values = {500: row.fct.p50_us, 990: row.fct.p99_us, 999: row.fct.p999_us}
     for thousandths, value in values.items():
         missing = NOT_REACHED if row.measured else "-"
@@ -332,7 +333,7 @@ def _slowdown(workload: WorkloadSummary) -> Table:
         table.add_row(f"{bucket.from_bytes:,}", f"{bucket.to_bytes:,}", f"{bucket.flows:,}", *values)
     if any(is_few(bucket.flows, thousandths=990) for bucket in workload.slowdown):
         table.notes.append(FEW)
-    return table.made()
+    return table.build()
 
 
 def _endless(summary: Summary) -> Table:
@@ -341,7 +342,7 @@ def _endless(summary: Summary) -> Table:
     for row in summary.endless:
         rates = (row.goodput_gbps, row.lowest_gbps, row.highest_gbps)
         table.add_row(row.workload, f"{row.flows:,}", *(f"{rate:,.2f}" for rate in rates))
-    return table.made()
+    return table.build()
 
 
 def _links(summary: Summary) -> Table:
@@ -354,7 +355,7 @@ def _links(summary: Summary) -> Table:
         )
     for link in shown:
         table.add_row(link.object, f"{link.mean_gbps:,.2f}", f"{link.peak_gbps:,.2f}")
-    return table.made()
+    return table.build()
 
 
 def _buffers(summary: Summary) -> Table:
@@ -363,7 +364,7 @@ def _buffers(summary: Summary) -> Table:
     for port in summary.peak_buffers:
         peaks = (f"{port.peak_bytes:,}", f"{port.headroom_peak_bytes:,}")
         table.add_row(port.node, port.link, str(port.class_), *peaks, f"{port.pfc_tx:,}")
-    return table.made()
+    return table.build()
 
 
 def _paused(summary: Summary) -> Table:
@@ -371,7 +372,7 @@ def _paused(summary: Summary) -> Table:
     for port in summary.most_paused:
         table.add_row(port.node, port.link, str(port.class_), f"{port.paused_us:,.1f}", f"{port.pfc_rx:,}")
     table.notes.append(f"{summary.paused_us:,.1f} us over all ports, {summary.pfc_frames:,} frames received")
-    return table.made()
+    return table.build()
 
 
 def _feedback(summary: Summary) -> Table:
@@ -385,13 +386,13 @@ def _feedback(summary: Summary) -> Table:
     table.notes.append(f"over all ports: {summary.cnps.congestion_points:,} CNPs")
     if cns:
         table.notes[0] += f", {summary.cns_made:,} CNs"
-    return table.made()
+    return table.build()
 
 
 def _cnps(cnps: CnpTotals) -> str:
-    """Say who made how many CNPs."""
-    made = f"{cnps.congestion_points:,} made by congestion points, {cnps.receivers:,} by receivers"
-    return f"CNPs: {made}" + (f", {cnps.flags:,} by receivers as flags of ACKs" if cnps.flags else "")
+    """Return how many CNPs congestion points and receivers generated."""
+    sources = f"{cnps.congestion_points:,} made by congestion points, {cnps.receivers:,} by receivers"
+    return f"CNPs: {sources}" + (f", {cnps.flags:,} by receivers as flags of ACKs" if cnps.flags else "")
 
 
 def _bandwidths(summary: Summary) -> Table:
@@ -410,21 +411,21 @@ def _bandwidths(summary: Summary) -> Table:
             f"{row.algbw_gbps / 8:,.3f}",
             f"{row.busbw_gbps / 8:,.3f}",
         )
-    return table.made()
+    return table.build()
 
 
-def _part(of: tuple[int, int] | None) -> str:
-    return "all" if of is None else f"{of[0]:,} of {of[1]:,}"
+def _part(counts: tuple[int, int] | None) -> str:
+    return "all" if counts is None else f"{counts[0]:,} of {counts[1]:,}"
 
 
 def _iterations(summary: Summary) -> Table:
     """Report on iterations: parts as shares of their time, means over the ranks."""
     parts = ("computing", "exposed", "idle")
-    some = [of for of in KEYS if any(getattr(row, of) for row in summary.iterations)]
+    some = [key for key in KEYS if any(getattr(row, key) for row in summary.iterations)]
     columns = (
         "workload",
         "iteration",
-        *(of.replace("_", "-") for of in some),
+        *(key.replace("_", "-") for key in some),
         "time us",
         *parts,
         "last rank",
@@ -436,7 +437,7 @@ def _iterations(summary: Summary) -> Table:
         table.add_row(
             row.workload,
             str(row.iteration),
-            *(_part(getattr(row, of)) for of in some),
+            *(_part(getattr(row, key)) for key in some),
             f"{row.time_us:,.1f}",
             *(f"{share:z.1%}" for share in shares),
             str(row.straggler),
@@ -448,7 +449,7 @@ def _iterations(summary: Summary) -> Table:
         table.notes.append("an iteration of some layers or micro-batches is shorter than the whole one")
     if left > 0:
         table.notes.append(f"{left:,} more in `floodway.results.iterations`")
-    return table.made()
+    return table.build()
 
 
 def _parts(row: IterationSummary) -> tuple[float, float, float]:
@@ -461,18 +462,18 @@ def _exposed(summary: Summary) -> Table:
     table = _Rows("Exposed communication", columns, words=columns[:2])
     jobs = {row.workload: summary.iterations_of(row.workload) for row in summary.iterations}
     for workload, iterations in jobs.items():
-        total = sum(own.time_us for own in iterations)
+        total = sum(iteration.time_us for iteration in iterations)
         by_name: dict[str, float] = {}
-        for each in (each for own in iterations for each in own.exposed):
-            by_name[each.name] = by_name.get(each.name, 0.0) + each.mean_us
+        for communication in chain.from_iterable(iteration.exposed for iteration in iterations):
+            by_name[communication.name] = by_name.get(communication.name, 0.0) + communication.mean_us
         for name, exposed_us in sorted(by_name.items(), key=lambda item: -item[1]):
             share = exposed_us / total if total else 0.0
             table.add_row(workload, name, f"{exposed_us / len(iterations):,.1f}", f"{share:.1%}")
-    return table.made()
+    return table.build()
 
 
 def _jobs(outcome: Outcome) -> Iterable[str]:
-    """Say how far jobs came."""
+    """Yield the progress of jobs, and what was skipped of them."""
     if outcome.skipped is not None:
         yield outcome.skipped.sentence
     elif outcome.not_skipped is not None:
@@ -519,11 +520,11 @@ def _deadlock(deadlock: Deadlock) -> str:
 
 
 def _blocked(outcome: Outcome) -> Iterable[str]:
-    """Name ports that flow control blocked until the end."""
-    for each in outcome.blocked[:NAMED_BLOCKED]:
+    """Yield the ports that flow control blocked until the end."""
+    for blocked in outcome.blocked[:NAMED_BLOCKED]:
         yield (
-            f"{each.port}, class {each.class_}: flow control {each.flow_control!r} had blocked it "
-            f"for {each.blocked_us:,.1f} us when the run ended, although it had packets to send and the "
+            f"{blocked.port}, class {blocked.class_}: flow control {blocked.flow_control!r} had blocked it "
+            f"for {blocked.blocked_us:,.1f} us when the run ended, although it had packets to send and the "
             "other end held none of them"
         )
     more = len(outcome.blocked) - NAMED_BLOCKED
@@ -546,8 +547,8 @@ def _lossless(outcome: Outcome) -> str:
     chosen = sum(packets for reason, packets in outcome.drops if reason in OF_HARMFUL_FLOWS)
     were = "was" if chosen == 1 else "were"
     dropped = f"; in addition, {counted(chosen, 'packet')} of congesting flows {were} dropped deliberately"
-    asked = chosen and outcome.lossless.verdict != "not-asked"
-    return sentence(outcome.lossless) + (dropped if asked else "")
+    promised = chosen and outcome.lossless.verdict != "not-asked"
+    return sentence(outcome.lossless) + (dropped if promised else "")
 
 
 def _number(value: float | None, *, missing: str, digits: int = 1) -> str:

@@ -1,4 +1,4 @@
-"""Documents on the terminal: the answer, its table, what was simulated, warnings; with `--full` all else."""
+"""Documents on the terminal: answer, table, simulation, warnings; with `--full` all other tables."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = ["print_answer", "show", "show_table"]
 
 #: Width of tables when the output is not a terminal.
 WIDTH = 80
-#: Width of the tables behind the answer, when the output is not a terminal.
+#: Width of the tables of `--full`, when the output is not a terminal.
 WIDTH_OF_ALL = 150
-#: Colours of what a reader wants, and of what not.
+#: Styles of good and bad values.
 STYLES = {"": "", "good": "green", "bad": "red"}
 #: Lines of what was simulated, and warnings, that are shown without `--full`.
 MOST_LINES, MOST_WARNINGS = 3, 6
 
 
 def print_answer(document: Document, *, json_: bool, quiet: bool, full: bool) -> None:
-    """Print a document as the options of a command choose: as JSON, not at all, or on the terminal."""
+    """Print a document by the options of a command: as JSON, as text, or not at all."""
     if json_:
         echo(json.dumps(as_json(document), indent=2, ensure_ascii=False))
     elif not quiet:
@@ -63,7 +63,7 @@ def show(document: Document, stream: TextIO | None = None, *, full: bool = False
 
 
 def _warn(console: Terminal, document: Document, *, most: int | None) -> None:
-    """Print warnings; those that the table marks have their numbers."""
+    """Print warnings, numbered if the table refers to them."""
     rows = () if document.table is None else (document.table.columns, *document.table.rows)
     marked = {number for row in rows for cell in row for number in cell_of(cell).marks}
     for number, warning in enumerate(document.warnings[:most], 1):
@@ -82,16 +82,16 @@ def show_table(console: Terminal, table: DocumentTable) -> None:
 
 
 def _rich(table: DocumentTable) -> Table:
-    """Make what the terminal shows of a table."""
-    made = Table(
+    """Return a table as rich prints it."""
+    shown = Table(
         title=table.title or None, title_justify="left", title_style="bold", box=box.SIMPLE, pad_edge=False
     )
     for number, head in enumerate(table.columns):
         words = table.is_words(number)
-        made.add_column(_text(cell_of(head)), justify="left" if words else "right", overflow="fold")
+        shown.add_column(_text(cell_of(head)), justify="left" if words else "right", overflow="fold")
     for row in table.rows:
-        made.add_row(*(Text(_text(cell), style=STYLES[cell.tone]) for cell in map(cell_of, row)))
-    return made
+        shown.add_row(*(Text(_text(cell), style=STYLES[cell.tone]) for cell in map(cell_of, row)))
+    return shown
 
 
 def _section(console: Terminal, section: Section) -> None:
@@ -107,7 +107,7 @@ def _section(console: Terminal, section: Section) -> None:
 
 
 def _say(console: Terminal, line: str) -> None:
-    """Print a line, which a terminal breaks between words; what reads a pipe finds it whole."""
+    """Print a line, which is wrapped on a terminal only."""
     console.print(line, soft_wrap=not console.is_terminal)
 
 

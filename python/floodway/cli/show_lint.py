@@ -1,4 +1,4 @@
-"""What was found in a switch configuration, as a document: the verdict, and rows, worst first."""
+"""The document of a checked switch configuration: the verdict, and rows, worst first."""
 
 from __future__ import annotations
 
@@ -21,28 +21,30 @@ __all__ = ["document"]
 WORDS = frozenset(("port", "DSCP", "formula", "verdict", "in the hardest run", "level"))
 
 
-def document(found: Lint) -> Document:
-    """Return what was found: the verdict, the worst rows, and behind them every row with its reason."""
-    alike = _alike(found.rows)
-    counts = ", ".join(f"{level.label.replace('-', ' ')} {count:,}" for level, count in found.counts.items())
+def document(findings: Lint) -> Document:
+    """Return the document: the verdict, the worst rows, and all rows with their reasons."""
+    alike = _alike(findings.rows)
+    counts = ", ".join(
+        f"{level.label.replace('-', ' ')} {count:,}" for level, count in findings.counts.items()
+    )
     worst = next((rows[0] for rows in alike if not rows[0].verdict.level.holds), None)
     more = [f"rows by level, worst first: {counts}"] if counts else []
     more += [f"the worst, {_where(worst.row)}: {worst.text}"] if worst is not None else []
     return Document(
-        title=f"{found.file}, {found.form}: {counted(len(found.rows), 'row')}",
-        answer=found.text,
-        tone="good" if found.holds else "bad",
+        title=f"{findings.file}, {findings.form}: {counted(len(findings.rows), 'row')}",
+        answer=findings.text,
+        tone="good" if findings.holds else "bad",
         more=tuple(more),
         table=_worst(alike).shortened("more kinds of rows") if alike else None,
-        simulated=(_assumptions(found), *found.notes),
-        warnings=found.warnings,
+        simulated=(_assumptions(findings), *findings.notes),
+        warnings=findings.warnings,
         sections=(Section(title="All rows", tables=(_rows(alike),) if alike else ()),),
-        data=found.to_dict(),
+        data=findings.to_dict(),
     )
 
 
-def _assumptions(found: Lint) -> str:
-    assumed = found.assumed
+def _assumptions(findings: Lint) -> str:
+    assumed = findings.assumed
     sizes = ",".join(f"{size}B" for size in assumed.mix_bytes) or "any size"
     cells = f"cells of {assumed.cell_bytes} bytes" if assumed.cell_bytes > 1 else "memory that counts bytes"
     chip = f" ({assumed.asic})" if assumed.asic else ""
@@ -52,29 +54,31 @@ def _assumptions(found: Lint) -> str:
         else "nothing beside the cable (--latency: gearboxes, retimers, MACsec)"
     )
     return (
-        f"held against frames of {sizes} up to {_largest(found)} bytes,"
+        f"held against frames of {sizes} up to {_largest(findings)} bytes,"
         f" and {cells}{chip}, with the reaction and the interface's delay that IEEE 802.3 allows, and"
         f" {beside}"
     )
 
 
-def _largest(found: Lint) -> str:
-    """Return the largest frame; of ports that differ the least and the most."""
-    sizes = sorted({each.assumed.largest_frame for each in found.rows} or {found.assumed.largest_frame})
+def _largest(findings: Lint) -> str:
+    """Return the largest frame in bytes; if ports differ, the smallest and the largest value."""
+    sizes = sorted(
+        {judged.assumed.largest_frame for judged in findings.rows} or {findings.assumed.largest_frame}
+    )
     return " or ".join(f"{size:,}" for size in dict.fromkeys((sizes[0], sizes[-1])))
 
 
 def _worst(alike: Sequence[Sequence[Judged]]) -> Table:
-    """Return a row for each kind of rows: what it has, what physics asks for, and its level."""
+    """Return a row for each group of equal rows: its headroom, the physical minimum, and its level."""
     tried = _is_tried(alike)
     columns = ["row", "port", "xoff", "physics", "level", *(["in the hardest run"] if tried else [])]
     rows = []
-    for own in alike:
-        first = own[0]
+    for group in alike:
+        first = group[0]
         level = first.verdict.level
         rows.append(
             (
-                *_place(own),
+                *_place(group),
                 *_bytes(first)[::2],
                 Cell(text=level.label.replace("-", " "), tone="good" if level.holds else "bad"),
                 *((first.tried or "-",) if tried else ()),
@@ -85,7 +89,7 @@ def _worst(alike: Sequence[Sequence[Judged]]) -> Table:
 
 def _rows(alike: Sequence[Sequence[Judged]]) -> Table:
     columns = ["row", "port", "xoff", "propagation", "physics", "formula", "verdict"]
-    with_dscp = any(own[0].row.dscps for own in alike)
+    with_dscp = any(group[0].row.dscps for group in alike)
     if with_dscp:
         columns.insert(2, "DSCP")
     tried = _is_tried(alike)
@@ -94,13 +98,13 @@ def _rows(alike: Sequence[Sequence[Judged]]) -> Table:
     return Table(
         title="Headroom of a lossless class, worst first, in bytes",
         columns=tuple(columns),
-        rows=tuple(tuple(_cells(own, tried=tried, with_dscp=with_dscp)) for own in alike),
+        rows=tuple(tuple(_cells(group, tried=tried, with_dscp=with_dscp)) for group in alike),
         words=WORDS,
     )
 
 
 def _is_tried(alike: Sequence[Sequence[Judged]]) -> bool:
-    return any(each.least is not None for own in alike for each in own)
+    return any(judged.least is not None for group in alike for judged in group)
 
 
 def _cells(alike: Sequence[Judged], *, tried: bool, with_dscp: bool) -> Iterator[str]:
@@ -117,44 +121,44 @@ def _cells(alike: Sequence[Judged], *, tried: bool, with_dscp: bool) -> Iterator
 
 
 def _place(alike: Sequence[Judged]) -> tuple[str, str]:
-    """Return where rows of the same numbers are, and their link."""
+    """Return the location of rows with equal numbers, and their link."""
     row = alike[0].row
     more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
     return f"{_where(row)}{more}", f"{_rate(row.rate_bps)} {distance(row.length_m)}" if row.has_link else "-"
 
 
 def _bytes(judged: Judged) -> tuple[str, str, str]:
-    """Return the headroom, and what propagation alone and physics ask for."""
+    """Return the headroom, and the minimum by propagation alone and by all physical delays."""
     bound = judged.bounds
-    asked = ("-", "-") if bound is None else (f"{bound.propagation:,}", f"{bound.asked:,}")
-    return "-" if judged.row.unknown else f"{judged.row.xoff:,}", *asked
+    needs = ("-", "-") if bound is None else (f"{bound.propagation:,}", f"{bound.asked:,}")
+    return "-" if judged.row.unknown else f"{judged.row.xoff:,}", *needs
 
 
 def _where(row: Row) -> str:
-    """Return where a row is in its file: a key, a line, or the line with its platform."""
+    """Return the location of a row in its file: a key, a line, or a line with its platform."""
     _, key, name = row.place.rpartition(": ")
     if key:
-        listed = ",".join(str(each) for each in row.classes)
+        listed = ",".join(str(number) for number in row.classes)
         return name if _names(name, row.classes) else f"{name} ({listed})"
     line = f"line {row.place.rpartition(':')[2]}"
     return f"{row.group.rpartition('/')[2]}, {line}" if row.group else line
 
 
 def _names(key: str, classes: Sequence[int]) -> bool:
-    """Whether a row's key names these classes already."""
+    """Return whether a row's key contains these classes."""
     first, _, last = key.rpartition("|")[2].partition("-")
     return first.isdigit() and tuple(range(int(first), int(last or first) + 1)) == tuple(classes)
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Write numbers with neighbours as a range."""
+    """Return numbers as text, consecutive ones as a range."""
     parts: list[list[int]] = []
-    for each in numbers:
-        if parts and each == parts[-1][-1] + 1:
-            parts[-1].append(each)
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
         else:
-            parts.append([each])
-    return ",".join(f"{own[0]}-{own[-1]}" if len(own) > 1 else f"{own[0]}" for own in parts) or "-"
+            parts.append([number])
+    return ",".join(f"{span[0]}-{span[-1]}" if len(span) > 1 else f"{span[0]}" for span in parts) or "-"
 
 
 def _rate(rate_bps: int) -> str:
@@ -162,10 +166,10 @@ def _rate(rate_bps: int) -> str:
 
 
 def _alike(rows: Sequence[Judged]) -> list[list[Judged]]:
-    """Put rows of the same numbers together, in the order of the first of them."""
-    found: dict[tuple[object, ...], list[Judged]] = {}
-    for each in rows:
-        row = each.row
-        key = (row.rate_bps, row.length_m, row.dscps, row.xoff, row.unknown, each.text, each.fit)
-        found.setdefault(key, []).append(each)
-    return list(found.values())
+    """Group rows with equal numbers, in the order of their first rows."""
+    groups: dict[tuple[object, ...], list[Judged]] = {}
+    for judged in rows:
+        row = judged.row
+        key = (row.rate_bps, row.length_m, row.dscps, row.xoff, row.unknown, judged.text, judged.fit)
+        groups.setdefault(key, []).append(judged)
+    return list(groups.values())

@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 __all__ = ["slurm_script"]
 
-#: As many tasks as Slurm allows unless it is configured otherwise: its MaxArraySize is 1,001.
+#: Maximum number of tasks: Slurm's default of MaxArraySize is 1,001.
 MOST_TASKS = 1000
-#: What a task of the array is to take, where it is known how long the runs take: starting one costs seconds.
+#: Duration of a task, if that of runs is known: starting a task takes seconds.
 MINUTES_A_TASK = 60
-#: Runs of a task where nobody knows.
+#: Runs of a task, if their duration is not known.
 RUNS_A_TASK = 16
-#: This shard, as Slurm tells each task.
+#: The shard of a task, by the variables that Slurm sets.
 SHARD = '"$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT"'
 
 
 def slurm_script(plans: Sequence[tuple[Plan, Path]], *, jobs: int) -> str:
-    """Return the script of an array that runs what is missing of some plans, each in its folder.
+    """Return the script of a job array for the missing runs of plans.
 
     Parameters
     ----------
     plans
-        What is run, and where.
+        Plans with the folders of their results.
     jobs
-        Runs at a time in each task, one a core.
+        Number of runs at a time in each task, one per core.
     """
     missing, minutes = _work(plans, jobs=jobs)
     if not missing:
@@ -58,20 +58,20 @@ exec {command} --jobs {jobs} --quiet --shard {SHARD}
 
 
 def _work(plans: Sequence[tuple[Plan, Path]], *, jobs: int) -> tuple[int, float | None]:
-    """Return how many runs are missing, and the minutes that they take; none where that is not known."""
+    """Return the number of missing runs, and the minutes that they take; None if that is not known."""
     missing, total = 0, 0.0
-    known = True
+    is_known = True
     for plan, out in plans:
         states = states_of(plan, out)
         missing += sum(state != "done" for state in states.values())
         minutes = expected_minutes(plan, out, states=states, jobs=jobs)
-        known = known and minutes is not None
+        is_known = is_known and minutes is not None
         total += minutes or 0
-    return missing, total if known else None
+    return missing, total if is_known else None
 
 
 def _command() -> str:
-    """Return the words of this call without those that the script has itself."""
+    """Return this command line without the options that the script sets."""
     program = Path(sys.argv[0])
     called = (
         [sys.executable, "-P", "-m", "floodway"]
@@ -79,10 +79,10 @@ def _command() -> str:
         else [os.fspath(program.resolve())]
     )
     words = iter(sys.argv[1:])
-    kept = []
+    arguments = []
     for word in words:
         if word == "--jobs":
             next(words, None)
         elif word not in {"--slurm", "--quiet"} and not word.startswith("--jobs="):
-            kept.append(word)
-    return shlex.join([*called, *kept])
+            arguments.append(word)
+    return shlex.join([*called, *arguments])

@@ -1,4 +1,4 @@
-"""Standard streams whose reader has gone or whose disk is full; neither stops the program."""
+"""Standard streams that continue when their reader has ended or their disk is full."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Stdout", "standard_streams"]
 
 
 class _Raw(io.FileIO):
-    """A stream of which the first fault is kept in mind; what cannot be written is dropped."""
+    """A stream that stores its first error, and drops what cannot be written."""
 
     fault: OSError | None = None
 
@@ -35,7 +35,7 @@ class Stdout:
         self._raw = raw
 
     def lost(self) -> OSError | None:
-        """Return why some of it was lost; none where all was written."""
+        """Return the error by which text was lost; None if all was written."""
         with contextlib.suppress(AttributeError):
             sys.stdout.flush()
         return None if self._raw is None else self._raw.fault
@@ -57,11 +57,11 @@ def standard_streams() -> Iterator[Stdout]:
 
 
 def _tolerant(stream: object) -> tuple[io.TextIOWrapper, _Raw | None]:
-    """Return a stream that writes where another one does; that one itself where it is no file."""
+    """Return a stream for the same file that ignores errors; the stream itself if it has no file."""
     try:
         number = stream.fileno()  # type: ignore[attr-defined]
     except (AttributeError, OSError):
-        # A test's, or closed.
+        # The stream is a test's, or closed.
         return stream, None  # type: ignore[return-value]
     assert isinstance(stream, io.TextIOWrapper)  # noqa: S101 (has a file)
     stream.flush()

@@ -1,4 +1,4 @@
-"""`floodway plot busbw SCENARIO`: a collective of one size after another, as nccl-tests run it."""
+"""The sweep of `floodway plot busbw SCENARIO`: a collective in several sizes, as nccl-tests run it."""
 
 from __future__ import annotations
 
@@ -28,23 +28,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Sizes", "sweep"]
 
-#: Sizes without a unit as nccl-tests read them: powers of 1024.
+#: Exponents of 1024 for the suffixes of nccl-tests' sizes.
 POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-#: More sizes than this are a mistake.
+#: Maximum number of sizes.
 MOST_SIZES = 1000
-#: The bytes of a float, nccl-tests' default type.
+#: Bytes of a float, the default type of nccl-tests.
 ELEMENT = 4
-#: What nccl-tests reduce by, and from which rank a rooted operation goes; nothing reduces a copy.
+#: Operations for which nccl-tests print a reduction, and those for which they print a root.
 REDUCING = {"all-reduce", "reduce-scatter", "reduce"}
 ROOTED = {"broadcast", "reduce", "gather", "scatter"}
-#: The columns of their table.
+#: Columns of nccl-tests' table.
 HEADER = (
     ("size", "count", "type", "redop", "root", "time", "algbw", "busbw"),
     ("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)"),
 )
 WIDTHS = (12, 13, 7, 6, 5, 12, 8, 8)
-#: The columns behind them for each table that was measured: its time and bus bandwidth, and the simulated
-#: bus bandwidth over that.
+#: Further columns for each measured table: time, bus bandwidth, and the ratio of the simulated one to it.
 MEASURED = (("time", "busbw", "ratio"), ("(us)", "(GB/s)", "(busbw)"))
 MEASURED_WIDTHS = (12, 8, 8)
 #: Operations that count the elements of one rank's part.
@@ -53,54 +52,54 @@ OF_PARTS = {"all-gather", "reduce-scatter", "all-to-all", "gather", "scatter"}
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """The sizes of a sweep as nccl-tests' options say them.
+    """The sizes of a sweep, by the options of nccl-tests.
 
     Attributes
     ----------
-    least, most
-        Texts such as `8`, `128M` (nccl-tests' powers of 1024) or `64MB`.
+    first, last
+        First and last size, such as `8`, `128M` (nccl-tests' powers of 1024) or `64MB`.
     factor, step
-        Between sizes: by what the next is larger, as a factor or as a size; one of them or none.
+        Factor or increment from one size to the next; at most one of them.
     iterations
-        How often each size is executed.
+        Number of executions of each size.
     """
 
-    least: str
-    most: str
+    first: str
+    last: str
     factor: int | None = None
     step: str | None = None
     iterations: int = 1
 
     def all(self) -> list[int]:
-        """Return the sizes in bytes: whole elements, each size once.
+        """Return the sizes in bytes, each a multiple of an element, without duplicates.
 
         Raises
         ------
         click.BadParameter
-            If an option is no size, the sizes go backwards, or are more than a thousand.
+            If an option is not a size, the last size is less than the first, or there are over a thousand.
         """
-        least, most = _bytes("-b", self.least), _bytes("-e", self.most)
-        if most < least:
-            raise click.BadParameter(f"{self.most} is less than -b {self.least}", param_hint="-e")
+        first, last = _bytes("-b", self.first), _bytes("-e", self.last)
+        if last < first:
+            raise click.BadParameter(f"{self.last} is less than -b {self.first}", param_hint="-e")
         if self.factor is not None and self.step is not None:
             raise click.BadParameter("it and -i are given together: give one", param_hint="-f")
         step = None if self.step is None else _bytes("-i", self.step)
         if step == 0:
             raise click.BadParameter("0 is not allowed; the minimum is 1", param_hint="-i")
         factor = 2 if self.factor is None else self.factor
-        sizes = [least]
+        sizes = [first]
         while len(sizes) <= MOST_SIZES:
             following = sizes[-1] + step if step is not None else max(sizes[-1], 1) * factor
-            if following > most:
-                # As nccl-tests run them: sizes that are no whole elements are cut.
+            if following > last:
+                # nccl-tests round sizes down to whole elements.
                 return list(dict.fromkeys(size // ELEMENT * ELEMENT for size in sizes))
             sizes.append(following)
-        message = f"from {self.least} to {self.most} there are more than {MOST_SIZES:,} sizes"
+        message = f"from {self.first} to {self.last} there are more than {MOST_SIZES:,} sizes"
         raise click.BadParameter(message, param_hint="-e")
 
 
 def _bytes(option: str, text: str) -> int:
-    """Read a size as nccl-tests do, or with a unit."""
+    """Read a size, as nccl-tests do or with a unit, and return it in bytes."""
     plain = re.fullmatch(r"(\d{1,18})([KMGT]?)", text.strip(), flags=re.IGNORECASE)
     if plain is not None:
         return int(plain[1]) << 10 * POWERS[plain[2].upper()]
@@ -127,20 +126,21 @@ def sweep(  # noqa: PLR0913 (what the command has)
     path
         The scenario's file.
     sets
-        `KEY.PATH=VALUE` of keys that differ.
+        Values in place of the scenario's, as `KEY.PATH=VALUE`.
     sizes
-        The sizes.
+        Sizes of the collective.
     workloads
-        The collective's workload; empty if the scenario has one.
+        Name of the collective's workload; empty if the scenario has only one.
     measured
-        Tables of nccl-tests; those of the same operation have columns beside.
+        Tables of nccl-tests; those of the same operation get columns.
     quiet
         Whether progress and warnings are left out.
 
     Returns
     -------
     tuple
-        The result under the scenario's name, and its bandwidths; none where no collective has completed.
+        Results labelled by the scenario's name, and the document of bandwidths; None if no collective has
+        completed.
 
     Raises
     ------
@@ -167,17 +167,17 @@ def sweep(  # noqa: PLR0913 (what the command has)
 
 def _workload(scenario: floodway.Scenario, names: Sequence[str]) -> str:
     written = cast("Sequence[Mapping[str, object]]", scenario.to_dict().get("workload", []))
-    found = [str(each["name"]) for each in written if "collective" in each]
-    listed = ", ".join(found)
-    if not found:
+    collectives = [str(workload["name"]) for workload in written if "collective" in workload]
+    listed = ", ".join(collectives)
+    if not collectives:
         message = f"{scenario.name} has no workload with a collective, whose sizes it would run"
         raise click.BadParameter(message, param_hint="DIR")
-    if len(names) > 1 or (not names and len(found) > 1):
+    if len(names) > 1 or (not names and len(collectives) > 1):
         raise click.BadParameter(f"name one of the collectives: {listed}", param_hint="--workload")
-    if names and names[0] not in found:
+    if names and names[0] not in collectives:
         message = f"{names[0]!r} is no workload with a collective; those are: {listed}"
         raise click.BadParameter(message, param_hint="--workload")
-    return names[0] if names else found[0]
+    return names[0] if names else collectives[0]
 
 
 def _document(title: str, rows: pl.DataFrame, measured: Sequence[Measured]) -> Document | None:
@@ -186,21 +186,21 @@ def _document(title: str, rows: pl.DataFrame, measured: Sequence[Measured]) -> D
         return None
     rows = rows.sort("bytes")
     kind = str(rows["kind"][0])
-    beside = [each for each in measured if each.kind in {kind, UNKNOWN}]
+    beside = [log for log in measured if log.kind in {kind, UNKNOWN}]
     best = max(rows.iter_rows(named=True), key=lambda row: _busbw(row)[1])
     columns = ["size", "time", "algbw", "busbw"]
-    columns += [f"{what} of {each.label}" for each in beside for what in ("busbw", "ratio to that")]
+    columns += [f"{column} of {log.label}" for log in beside for column in ("busbw", "ratio to that")]
     lines = tuple(
         (
             f"{row['bytes']:,} B",
             time_text(row["mean_us"]),
             *(f"{rate:.2f} GB/s" for rate in _busbw(row)),
-            *(cell for each in beside for cell in _of_size(each, row)[1:]),
+            *(cell for log in beside for cell in _of_size(log, row)[1:]),
         )
         for row in rows.iter_rows(named=True)
     )
     table = Table(columns=tuple(columns), rows=lines)
-    # Bandwidth is that of large messages.
+    # The largest sizes remain: they determine the bandwidth.
     largest_first = replace(table, rows=lines[::-1]).shortened("smaller sizes")
     rate, size = f"{_busbw(best)[1]:.2f} GB/s", f"{best['bytes']:,} bytes"
     return Document(
@@ -213,7 +213,7 @@ def _document(title: str, rows: pl.DataFrame, measured: Sequence[Measured]) -> D
 
 
 def _busbw(row: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the algorithm's and the bus bandwidth in GB/s; 0 where no time has passed."""
+    """Return the algorithm bandwidth and the bus bandwidth in GB/s; 0 if no time has passed."""
     algbw, busbw = (row[key] / 8 if row["mean_us"] else 0.0 for key in ("algbw_gbps", "busbw_gbps"))
     return algbw, busbw
 
@@ -224,10 +224,10 @@ def _average(rows: pl.DataFrame) -> float:
 
 
 def _as_nccl_tests(kind: str, rows: pl.DataFrame, beside: Sequence[Measured]) -> Iterator[str]:
-    """Write a line for each size, with nccl-tests' columns, and what was measured in that size."""
+    """Yield a line for each size, with nccl-tests' columns and the measured values."""
     if beside:
-        which = " and ".join(each.label for each in beside)
-        yield f"# last columns: as measured in {which}; ratio: simulated busbw over measured"
+        labels = " and ".join(log.label for log in beside)
+        yield f"# last columns: as measured in {labels}; ratio: simulated busbw over measured"
     widths = (*WIDTHS, *MEASURED_WIDTHS * len(beside))
     for names, behind in zip(HEADER, MEASURED, strict=True):
         yield "# " + _line((*names, *behind * len(beside)), widths)
@@ -236,18 +236,18 @@ def _as_nccl_tests(kind: str, rows: pl.DataFrame, beside: Sequence[Measured]) ->
         parts = row["ranks"] if kind in OF_PARTS else 1
         numbers = (f"{number:.2f}" for number in (row["mean_us"], *_busbw(row)))
         words = (str(row["bytes"]), str(row["bytes"] // ELEMENT // parts), "float", redop, root, *numbers)
-        yield "  " + _line((*words, *(word for each in beside for word in _of_size(each, row))), widths)
+        yield "  " + _line((*words, *(word for log in beside for word in _of_size(log, row))), widths)
     yield f"# Avg bus bandwidth    : {_average(rows):.4f}"
 
 
 def _of_size(measured: Measured, row: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return what was measured in the size of a row, and by what its bus bandwidth is larger."""
-    found = measured.data.filter(measured.data["bytes"] == row["bytes"])
-    if found.is_empty():
+    """Return time and bus bandwidth measured in a row's size, and the ratio of the simulated bandwidth."""
+    rows = measured.data.filter(measured.data["bytes"] == row["bytes"])
+    if rows.is_empty():
         return ("-", "-", "-")
-    busbw_gbps = found["busbw_gbps"][0]
+    busbw_gbps = rows["busbw_gbps"][0]
     ratio = f"{row['busbw_gbps'] / busbw_gbps:.2f}" if busbw_gbps else "-"
-    return (f"{found['mean_us'][0]:.2f}", f"{busbw_gbps / 8:.2f}", ratio)
+    return (f"{rows['mean_us'][0]:.2f}", f"{busbw_gbps / 8:.2f}", ratio)
 
 
 def _line(words: Sequence[str], widths: Sequence[int]) -> str:

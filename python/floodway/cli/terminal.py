@@ -1,4 +1,4 @@
-"""A console that shows tables and lines, for commands that print more than lines."""
+"""A console that prints tables and lines."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["Terminal"]
 
 
 class Terminal(Console):
-    """A console that shows tables and lines in the same way.
+    """A console that prints tables and lines in the same way.
 
     Parameters
     ----------
     stream
-        Where they go; stdout where none is named.
+        Output stream. Default: stdout.
     width
-        Columns of the output where it is not a terminal.
+        Columns of the output if it is not a terminal.
     """
 
     def __init__(self, stream: TextIO | None = None, *, width: int | None = None) -> None:
-        # Of several processes mpirun gives the first a terminal of its own, wherever its output goes.
+        # mpirun gives the first of several processes a terminal of its own, wherever its output goes.
         is_terminal = False if processes() > 1 else None
         super().__init__(
             file=stream or sys.stdout, force_terminal=is_terminal, highlight=False, markup=False, emoji=False
@@ -37,5 +37,5 @@ class Terminal(Console):
             self.width = width
 
     def render_str(self, text: str, **how: Any) -> Text:  # noqa: ANN401 (the library's own)
-        """Make what is shown of a text, as every cell and line is."""
+        """Return a text for a cell or a line, without characters that control the terminal."""
         return super().render_str(printable(text), **how)

@@ -19,7 +19,7 @@ class Verbs(click.Group):
     Attributes
     ----------
     DEFINITIONS
-        Modules of `floodway.cli.commands` by the commands that they define; none for a command of the
+        Modules of `floodway.cli.commands` by the commands that they define; None for a command of the
         laboratory. A module is imported when its command is called: importing all of them takes longer than
         the rest of a small call.
     """
@@ -50,8 +50,8 @@ class Verbs(click.Group):
 def _definition(name: str, module: str | None) -> click.Command:
     """Import a command."""
     if module is not None:
-        found: click.Command = import_module(f"floodway.cli.commands.{module}").command
-        return found
+        command: click.Command = import_module(f"floodway.cli.commands.{module}").command
+        return command
     from floodway.common.laboratory import COMMANDS, laboratory, lacks  # noqa: PLC0415 (of few commands)
 
     def refuse(*_: object, **__: object) -> None:

@@ -1,4 +1,4 @@
-"""`floodway verify`."""
+"""The command `floodway verify`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["verify"]
 
-#: Why results of an earlier version cannot be compared.
+#: Reason for which results of an earlier version cannot be verified.
 NO_DIGESTS = "cannot be verified: an earlier version wrote it without digests"
 
 
 def verify(folders: Sequence[Path], *, quiet: bool, json_: bool, full: bool) -> int:
-    """Compare results with their digests, print how many are unchanged; returns the exit code."""
+    """Compare results with their digests, print how many are unchanged, and return the exit code."""
     by_folder = {folder: _runs_of(folder) for folder in folders}
     runs = [run for runs in by_folder.values() for run in runs]
     print_answer(_document(by_folder), json_=json_, quiet=quiet, full=full)
@@ -37,10 +37,10 @@ def verify(folders: Sequence[Path], *, quiet: bool, json_: bool, full: bool) -> 
 
 
 def _runs_of(folder: Path) -> list[Verified]:
-    found = list(verified_all(folder))
-    if not found:
+    runs = list(verified_all(folder))
+    if not runs:
         raise OutputError(str(folder), "holds no run that has ended")
-    return found
+    return runs
 
 
 def _is_unchanged(run: Verified) -> bool:
@@ -48,7 +48,7 @@ def _is_unchanged(run: Verified) -> bool:
 
 
 def _document(by_folder: Mapping[Path, Sequence[Verified]]) -> Document:
-    """Return how many runs are unchanged, and a row for each, those that have changed first."""
+    """Return the document: the number of unchanged runs, and a row for each run, changed ones first."""
     runs = [run for runs in by_folder.values() for run in runs]
     changed = [run for run in runs if not _is_unchanged(run)]
     rows = Table(
@@ -75,12 +75,12 @@ def _answer(runs: Sequence[Verified], changed: Sequence[Verified]) -> str:
     if changed:
         return f"Of {counted(len(runs), 'run')}, {len(changed):,} changed or cannot be verified."
     size = size_text(sum(run.bytes for run in runs))
-    which = "The run is" if len(runs) == 1 else f"All {len(runs):,} runs are"
-    return f"{which} unchanged: {counted(sum(run.files for run in runs), 'file')}, {size}."
+    subject = "The run is" if len(runs) == 1 else f"All {len(runs):,} runs are"
+    return f"{subject} unchanged: {counted(sum(run.files for run in runs), 'file')}, {size}."
 
 
 def _left_out(by_folder: Mapping[Path, object]) -> Iterator[str]:
-    """Name files that have no digests, and how they are written again."""
+    """Yield files without digests, with the command that writes them again."""
     for folder in by_folder:
         if names := not_covered(folder):
             again = (

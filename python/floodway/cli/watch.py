@@ -41,42 +41,42 @@ if TYPE_CHECKING:
 
         @property
         def share(self) -> float:
-            """How far the run is, from 0 to 1."""
+            """Share of the run that is done, from 0 to 1."""
 
         @property
         def by_work(self) -> bool:
-            """Whether that is by its work, not by the simulated time of its limit."""
+            """Whether `share` is of the run's work, not of the simulated time of its limit."""
 
         @property
         def bytes(self) -> tuple[int, int]:
-            """Payload that has arrived, and all of it, where that is known; else nothing of nothing."""
+            """Bytes of payload that have arrived, and their total; 0 and 0 if it is not known."""
 
         @property
         def operations(self) -> tuple[int, int]:
-            """Operations of jobs that are complete, and all of them."""
+            """Operations of jobs that are complete, and their total."""
 
     class Watched(Protocol):
-        """A run among others: its name, when it began, its progress, and what it took at its end."""
+        """A run among others: label, start, progress, and duration at its end."""
 
         @property
         def label(self) -> str:
-            """Its name in messages."""
+            """Name of the run in messages."""
 
         @property
         def extent(self) -> Extent:
-            """How far it goes."""
+            """How far the run goes, by which its progress is estimated."""
 
         @property
         def began(self) -> float:
-            """When it began, by the monotonic clock."""
+            """Start of the run, in seconds of the monotonic clock."""
 
         @property
         def progress(self) -> Running | None:
-            """How far it is."""
+            """Progress of the run, if it has begun."""
 
         @property
         def wall_s(self) -> float | None:
-            """What it took, in seconds; none before its end."""
+            """Duration in seconds; None before its end."""
 
         @property
         def failed(self) -> bool:
@@ -93,17 +93,17 @@ LINE_EVERY_S = 60.0
 MOST_SHOWN_ENDED = 12
 #: Number of active runs whose progress is in a line.
 MOST_IN_LINE = 4
-#: There is no estimate in the first seconds of a run.
+#: Seconds of a run before its first estimate.
 LEAST_OBSERVED_S = 2.0
 #: Estimates of more than this many times the elapsed time are not shown.
 FARTHEST = 100.0
-#: A run is not shown as done before it is.
+#: Maximum share that is shown before a run is done.
 ALMOST = 0.99
 #: The text until there is an estimate.
 UNKNOWN = "no estimate yet"
 #: Units of payload.
 SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
-#: By these the library that draws the bar takes what is no terminal for one.
+#: Environment variables by which rich takes other outputs for a terminal.
 TERMINALS = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
 
@@ -123,12 +123,12 @@ class _Snapshot:
 
 
 class Watch:
-    """Shows how far a run is.
+    """The display of a run's progress on stderr.
 
     Parameters
     ----------
     scenario
-        What is run.
+        Scenario of the run.
     quiet
         Whether to show nothing.
     """
@@ -153,7 +153,7 @@ class Watch:
             self._bar.stop()
 
     def update(self, running: Running) -> None:
-        """Look at the progress and show it."""
+        """Show the progress."""
         self._pace.snapshot(running)
         if self._bar is not None:
             self._bar.update(self._task, completed=self._pace.share(), state=self._pace.state())
@@ -164,7 +164,7 @@ class Watch:
 
 
 class WatchAll:
-    """Shows how far several runs are.
+    """The display of the progress of several runs on stderr.
 
     Parameters
     ----------
@@ -194,21 +194,21 @@ class WatchAll:
             self._bar.stop()
 
     def update(self, runs: Sequence[Watched]) -> None:
-        """Look at every run's progress and show it."""
+        """Show the progress of every run."""
         for number, run in enumerate(runs):
             if number in self._ended:
                 continue
             if run.progress is not None:
                 self._take_snapshot(number, run, run.progress)
             if run.wall_s is not None or run.failed:
-                self._end(number, run, of=len(runs))
+                self._end(number, run, total=len(runs))
         if self._bar is not None:
             self._show_all(self._bar, runs)
         elif self._lines.due():
             self._lines.write(self._line(runs))
 
     def _take_snapshot(self, number: int, run: Watched, progress: Running) -> None:
-        # Once a run: a scenario takes long to say how far it goes.
+        # Once per run: the extent of a scenario takes long to compute.
         if number not in self._paces:
             self._paces[number] = _Pace(run.extent, began=run.began)
         pace = self._paces[number]
@@ -218,13 +218,13 @@ class WatchAll:
                 self._row(self._bar, number, run.label), completed=pace.share(), state=pace.brief()
             )
 
-    def _end(self, number: int, run: Watched, *, of: int) -> None:
+    def _end(self, number: int, run: Watched, *, total: int) -> None:
         self._ended.add(number)
         if run.failed:
             self._failed.add(number)
         if self._bar is not None:
             state = "failed" if run.failed else f"done in {run.wall_s or 0.0:.1f} s"
-            visible = of <= MOST_SHOWN_ENDED
+            visible = total <= MOST_SHOWN_ENDED
             self._bar.update(
                 self._row(self._bar, number, run.label), completed=1.0, state=state, visible=visible
             )
@@ -235,7 +235,7 @@ class WatchAll:
         return self._rows[number]
 
     def _show_all(self, bar: Progress, runs: Sequence[Watched]) -> None:
-        """Show all runs together in a row of their own; of a single one there is nothing more to show."""
+        """Show all runs together in a row of their own, if there are several."""
         if len(runs) > 1:
             if self._all is None:
                 self._all = bar.add_task("all runs", total=1.0, state="")
@@ -244,13 +244,13 @@ class WatchAll:
 
     def _line(self, runs: Sequence[Watched]) -> str:
         under_way = [number for number in self._paces if number not in self._ended]
-        named = [
+        paces = [
             f"{runs[number].label} {self._paces[number].share() * 100:.0f} %"
             for number in under_way[:MOST_IN_LINE]
         ]
-        more = len(under_way) - len(named)
-        named += [f"{more} more"] if more else []
-        return "; ".join([self._count(runs), *([", ".join(named)] if named else []), self._left(runs)])
+        more = len(under_way) - len(paces)
+        paces += [f"{more} more"] if more else []
+        return "; ".join([self._count(runs), *([", ".join(paces)] if paces else []), self._left(runs)])
 
     def _count(self, runs: Sequence[Watched]) -> str:
         failed = f", {len(self._failed)} failed" if self._failed else ""
@@ -261,14 +261,14 @@ class WatchAll:
         return (len(self._ended) + sum(under_way)) / max(len(runs), 1)
 
     def _left(self, runs: Sequence[Watched]) -> str:
-        """Estimate from what all runs together have taken, as if the others took as long."""
+        """Return an estimate from the durations so far, as if the other runs took as long."""
         elapsed, share = time.monotonic() - self._began, self._share(runs)
         rest = elapsed / share * (1 - share) if share > 0 else None
         return _time_left_text(rest, elapsed_s=elapsed)
 
 
 class _Lines:
-    """The time of the next line where there is no bar."""
+    """Lines at intervals, for outputs without a bar."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -288,7 +288,7 @@ class _Lines:
 
 
 class _Pace:
-    """How far a run is, and how fast of late: by its work, or by the simulated time to its limit."""
+    """Progress and recent speed of a run: by its work, or by simulated time up to its limit."""
 
     def __init__(self, extent: Extent, *, began: float) -> None:
         self._arrivals_end_us = extent.arrivals_end_us
@@ -298,7 +298,7 @@ class _Pace:
         self._snapshots: deque[_Snapshot] = deque([_Snapshot(began, 0.0, 0, 0, 0)])
 
     def snapshot(self, running: Running) -> None:
-        """Look at a run's progress."""
+        """Store a run's progress with the time."""
         snapshot = _Snapshot(
             time.monotonic(),
             running.time_us,
@@ -316,18 +316,18 @@ class _Pace:
         self._share = min(ALMOST, snapshot.share)
 
     def share(self) -> float:
-        """Return the share that is done, from 0 to 1; it never goes back."""
+        """Return the share that is done, from 0 to 1; it never decreases."""
         return self._share
 
     def state(self) -> str:
-        """Say how long it will take, where the run is, and how fast."""
+        """Return remaining time, position and speed of the run as text."""
         snapshot = self._snapshots[-1]
         hops = self._per_second(snapshot.packet_hops - self._snapshots[0].packet_hops) / 1e6
         flows = f"{snapshot.flows_done:,} of {snapshot.flows_started:,} flows"
         return f"{self.brief()}, {flows}, {hops:.1f} M packet-hops/s"
 
     def brief(self) -> str:
-        """Return the same in fewer words, for a display of many runs."""
+        """Return a shorter text than `state`, for many runs."""
         snapshot = self._snapshots[-1]
         return ", ".join([self._left(), *_work(snapshot), self._time(snapshot)])
 
@@ -339,7 +339,7 @@ class _Pace:
         return f"{_ms(snapshot.time_us)} ms, draining"
 
     def _left(self) -> str:
-        """Say how long it will take at the present pace."""
+        """Return the remaining time at the recent speed as text."""
         first, snapshot = self._snapshots[0], self._snapshots[-1]
         pace = self._per_second(snapshot.share - first.share)
         time_left = _time_left_text(
@@ -353,7 +353,7 @@ class _Pace:
 
 
 def _work(snapshot: _Snapshot) -> Iterator[str]:
-    """Say how much of the work is done, where all of it is known."""
+    """Yield how much of the work is done, if the total is known."""
     done, total = snapshot.bytes
     if total:
         size, unit = next(((size, unit) for size, unit in SIZES if total >= size), SIZES[-1])
@@ -364,7 +364,7 @@ def _work(snapshot: _Snapshot) -> Iterator[str]:
 
 
 def _time_left_text(left_s: float | None, *, elapsed_s: float) -> str:
-    """Say how long something will take, as far as that can be known after what has passed."""
+    """Return a remaining time as text, if enough time has passed for an estimate."""
     if left_s is None or elapsed_s < LEAST_OBSERVED_S or not 0 <= left_s <= FARTHEST * elapsed_s:
         return UNKNOWN
     spans: Iterable[tuple[float, str]] = ((1.0, "s"), (60.0, "min"), (3600.0, "h"))
@@ -373,7 +373,7 @@ def _time_left_text(left_s: float | None, *, elapsed_s: float) -> str:
 
 
 def _bar(*, quiet: bool) -> Progress | None:
-    """Make the display; None if the output is not a terminal."""
+    """Return the bar; None if the output is not a terminal."""
     if quiet or not _may_be_terminal():
         return None
     from floodway.cli.bar import bar  # noqa: PLC0415 (few look on, and it takes a while)
@@ -389,7 +389,7 @@ def _may_be_terminal() -> bool:
     try:
         return sys.stderr.isatty()
     except (AttributeError, ValueError):
-        # There is none, or it is closed.
+        # stderr is missing or closed.
         return False
 
 

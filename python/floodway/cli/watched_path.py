@@ -28,14 +28,14 @@ def watched_path(result: Result, name: str, *, quiet: bool, scenario: Scenario |
     quiet
         Whether progress is left out.
     scenario
-        The run's scenario, where it is at hand. Default: read from the result.
+        Scenario of the run. Default: that of the result.
 
     Raises
     ------
     InputError
         If the run has no such collective or iteration, or its scenario cannot be read.
     """
-    # A name that nothing has is known before the run.
+    # An unknown name is an error before the run.
     target_of(result, name)
     scenario = scenario_of(result) if scenario is None else scenario
     with Watch(scenario, quiet=quiet) as watch:

@@ -1,4 +1,4 @@
-"""`floodway why`."""
+"""The command `floodway why`."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "why"]
 
-#: Of the table of all parts; the first three hold words.
+#: Columns of the table of all parts; the first three are text.
 PART_COLUMNS = ("cause", "where", "began at", "us", "% of the FCT")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The arguments of a call."""
+    """The arguments of `floodway why`."""
 
     folder: Path
     flow: str
@@ -45,27 +45,29 @@ class Request:
 
 
 def why(request: Request) -> int:
-    """Run again, print the breakdown or the path, and return the exit code."""
+    """Repeat the run, print the breakdown or the critical path, and return the exit code."""
     result = read(run_folder(request.folder))
     if (skips := skips_of(result, request.flow)) is not None:
         document = skips
     elif _is_flow(result, request.flow):
-        # A name that nothing has is known before the run.
+        # An unknown name is an error before the run.
         flow = chosen(result.flows, request.flow)
         scenario = scenario_of(result)
         with Watch(scenario, quiet=request.quiet) as watch:
-            found = take_apart(result, flow, scenario=scenario, on_progress=watch.update)
-        document = _document(found, [*_beside(request, result, found)])
+            breakdown = take_apart(result, flow, scenario=scenario, on_progress=watch.update)
+        document = _document(breakdown, [*_beside(request, result, breakdown)])
     else:
         document = document_of_path(watched_path(result, request.flow, quiet=request.quiet))
     print_answer(document, json_=request.json, quiet=False, full=request.full)
     return DONE
 
 
-def _beside(request: Request, result: Result, found: Why) -> Iterator[str]:
-    """Say what must be known beside the causes."""
-    alone = f"alone it would take {time_text(found.ideal_fct_ps / 1e6)}: slowdown {found.slowdown:,.2f}"
-    yield f"{alone}; {_feedback_text(result, found.flow_id)}"
+def _beside(request: Request, result: Result, breakdown: Why) -> Iterator[str]:
+    """Yield facts beside the causes: the ideal time, the feedback, and flows that never finished."""
+    alone = (
+        f"alone it would take {time_text(breakdown.ideal_fct_ps / 1e6)}: slowdown {breakdown.slowdown:,.2f}"
+    )
+    yield f"{alone}; {_feedback_text(result, breakdown.flow_id)}"
     if request.flow == "worst":
         measured = result.flows.filter("measured")
         cut = len(measured) - measured["finished"].sum()
@@ -74,40 +76,40 @@ def _beside(request: Request, result: Result, found: Why) -> Iterator[str]:
 
 
 def _is_flow(result: Result, name: str) -> bool:
-    """Whether a name is of a flow, not of a collective: only runs with jobs have these."""
+    """Return whether a name is of a flow, not of a collective, which only runs with jobs have."""
     if result.operations is None or name in result.flows["flow_id"].cast(pl.String):
         return True
     return is_rank(name) or name.count(":") > 1
 
 
 def _feedback_text(result: Result, flow: str) -> str:
-    """Return the congestion feedback and losses of its sender, as the results count them."""
+    """Return the counts of congestion feedback and losses of a flow's sender, as text."""
     row = result.flows.filter(result.flows["flow_id"].cast(pl.String) == flow).row(0, named=True)
     counts = [
         (row["cnps"], "CNPs"),
         (row["timeouts"], "timeouts"),
         (row["retransmitted_bytes"], "bytes retransmitted"),
     ]
-    parts = [f"{count:,} {what}" for count, what in counts if count]
+    parts = [f"{count:,} {label}" for count, label in counts if count]
     return ", ".join(parts) or "no CNP, no timeout, nothing retransmitted"
 
 
-def _document(found: Why, beside: Sequence[str]) -> Document:
-    """Return the sentence with the cause, a row for each cause, and behind it every part, unrounded."""
-    rows = [_row(cause, parts, found) for cause, parts in found.by_cause().items()]
+def _document(breakdown: Why, beside: Sequence[str]) -> Document:
+    """Return the document: a sentence, a row for each cause, and all parts, unrounded."""
+    rows = [_row(cause, parts, breakdown) for cause, parts in breakdown.by_cause().items()]
     rows.sort(key=lambda row: -row[0])
     shown = rows[: MOST_ROWS - 1] if len(rows) > MOST_ROWS else rows
     parts = Table(
         columns=PART_COLUMNS,
         rows=(
-            *cause_rows(found.by_cause(), found.parts, found.fct_ps),
-            ("completion time", "", "", us_text(found.fct_ps), "100.0"),
+            *cause_rows(breakdown.by_cause(), breakdown.parts, breakdown.fct_ps),
+            ("completion time", "", "", us_text(breakdown.fct_ps), "100.0"),
         ),
         words=frozenset(PART_COLUMNS[:3]),
     )
     return Document(
-        title=f"{found.flow_id}, started at {found.start_us:,.3f} us",
-        answer=found.sentence(),
+        title=f"{breakdown.flow_id}, started at {breakdown.start_us:,.3f} us",
+        answer=breakdown.sentence(),
         more=tuple(beside),
         table=Table(
             columns=("cause", "time", "share", "most of it at", "most began at"),
@@ -115,46 +117,46 @@ def _document(found: Why, beside: Sequence[str]) -> Document:
             words=frozenset(("most of it at", "most began at")),
         ),
         sections=(Section(title="All parts", tables=(parts,)),),
-        data=_data(found),
+        data=_data(breakdown),
     )
 
 
-def _row(cause: str, parts: Sequence[Part], found: Why) -> tuple[int, tuple[str, ...]]:
-    """Return a cause's time, and its row."""
+def _row(cause: str, parts: Sequence[Part], breakdown: Why) -> tuple[int, tuple[str, ...]]:
+    """Return the time of a cause in picoseconds, and its row."""
     whole = sum(part.time_ps for part in parts)
-    port, origin = (_largest(parts, field, found) for field in ("port", "origin"))
-    share = share_text(whole / max(found.fct_ps, 1))
+    port, origin = (_largest(parts, field, breakdown) for field in ("port", "origin"))
+    share = share_text(whole / max(breakdown.fct_ps, 1))
     return whole, (cause, time_text(whole / 1e6), share, port, origin)
 
 
-def _largest(parts: Sequence[Part], field: str, found: Why) -> str:
-    """Name the port, or the origin of pauses, that took most of a cause; empty where it has none."""
+def _largest(parts: Sequence[Part], field: str, breakdown: Why) -> str:
+    """Return the port, or the origin of pauses, with most of a cause's time; empty if it has none."""
     sums: dict[str, int] = {}
     for part in parts:
         name = getattr(part, field)
         if name is not None:
             sums[name] = sums.get(name, 0) + part.time_ps
-    return found.short(max(sums, key=sums.__getitem__)) if sums else ""
+    return breakdown.short(max(sums, key=sums.__getitem__)) if sums else ""
 
 
-def _data(found: Why) -> dict[str, Any]:
-    """Return what was found, for programs; what the results have of flows anyway is not in it."""
+def _data(breakdown: Why) -> dict[str, Any]:
+    """Return the breakdown for JSON, without what the results already contain of the flow."""
     return {
-        "flow_id": found.flow_id,
-        "start_us": found.start_us,
-        "fct_us": found.fct_us,
-        "fct_ps": found.fct_ps,
-        "ideal_fct_us": found.ideal_fct_ps / 1e6,
-        "slowdown": found.slowdown,
-        "sentence": found.sentence(),
+        "flow_id": breakdown.flow_id,
+        "start_us": breakdown.start_us,
+        "fct_us": breakdown.fct_us,
+        "fct_ps": breakdown.fct_ps,
+        "ideal_fct_us": breakdown.ideal_fct_ps / 1e6,
+        "slowdown": breakdown.slowdown,
+        "sentence": breakdown.sentence(),
         "parts": [
             {
                 "cause": part.cause,
                 "port": part.port,
                 "origin": part.origin,
                 "time_ps": part.time_ps,
-                "share": part.time_ps / found.fct_ps,
+                "share": part.time_ps / breakdown.fct_ps,
             }
-            for part in found.parts
+            for part in breakdown.parts
         ],
     }

@@ -1,4 +1,4 @@
-"""`floodway why` of a collective or an iteration: its critical path, rank by rank."""
+"""The document of a collective's or an iteration's critical path, rank by rank."""
 
 from __future__ import annotations
 
@@ -19,74 +19,75 @@ __all__ = ["document"]
 
 #: Steps at each end of a path that are shown, with one row for those between.
 SHOWN = 20
-#: Parts of a cause that are smaller than 1/LEAST of the path share a row: a ring has one for each port.
-LEAST = 100
+#: Parts of a cause that are smaller than 1/DIVISOR of the path share a row: a ring has one for each port.
+DIVISOR = 100
 PHASE_COLUMNS = ("phase", "where", "most of that")
 TEXT_COLUMNS = ("operation", "what the rank waited for", "most of that")
 CAUSE_COLUMNS = ("cause", "where", "began at", "us", "% of the path")
 
 
-def document(found: CriticalPath) -> Document:
-    """Return what the time of a path went to, its phases, and behind them its steps and causes."""
-    target = found.target
-    whole = ("whole path", "", "", us_text(found.time_ps), "100.0")
+def document(path: CriticalPath) -> Document:
+    """Return the document: a summary of the path's time, its phases, steps and causes."""
+    target = path.target
+    whole = ("whole path", "", "", us_text(path.time_ps), "100.0")
     causes = Table(
         columns=CAUSE_COLUMNS,
-        rows=(*cause_rows(found.by_cause(), found.parts, found.time_ps, least=LEAST), whole),
+        rows=(*cause_rows(path.by_cause(), path.parts, path.time_ps, divisor=DIVISOR), whole),
         words=frozenset(CAUSE_COLUMNS[:3]),
     )
-    summary = found.summary()
+    summary = path.summary()
     return Document(
-        title=f"{target.name}, {target.title}, started at {found.start_ps / 1e6:,.3f} us",
-        answer=f"{time_text(found.time_ps / 1e6)}: {summary}",
-        table=_shown_phases(found),
+        title=f"{target.name}, {target.title}, started at {path.start_ps / 1e6:,.3f} us",
+        answer=f"{time_text(path.time_ps / 1e6)}: {summary}",
+        table=_shown_phases(path),
         sections=(
-            Section(title="Phases", tables=(_phases(found),)),
-            Section(title="Steps", tables=(_steps(found),)),
+            Section(title="Phases", tables=(_phases(path),)),
+            Section(title="Steps", tables=(_steps(path),)),
             Section(title="Causes", tables=(causes,)),
         ),
-        data=_data(found),
+        data=_data(path),
     )
 
 
-def _shown_phases(found: CriticalPath) -> Table:
-    """Return the phases that took most, in their order."""
-    longest = sorted(found.phases, key=lambda phase: -phase.time_ps)[:MOST_ROWS]
-    left = len(found.phases) - len(longest)
+def _shown_phases(path: CriticalPath) -> Table:
+    """Return the longest phases, in their order in time."""
+    longest = sorted(path.phases, key=lambda phase: -phase.time_ps)[:MOST_ROWS]
+    left = len(path.phases) - len(longest)
     return Table(
         columns=("phase", "where", "steps", "most of that", "time", "share"),
         rows=tuple(
             (
-                each.name,
-                each.place,
-                f"{len(each.steps):,}",
-                _most_of(each),
-                time_text(each.time_ps / 1e6),
-                share_text(each.time_ps / max(found.time_ps, 1)),
+                phase.name,
+                phase.place,
+                f"{len(phase.steps):,}",
+                _most_of(phase),
+                time_text(phase.time_ps / 1e6),
+                share_text(phase.time_ps / max(path.time_ps, 1)),
             )
-            for each in found.phases
-            if each in longest
+            for phase in path.phases
+            if phase in longest
         ),
         words=frozenset(PHASE_COLUMNS),
         notes=(f"{left} shorter phases: --full",) if left else (),
     )
 
 
-def _phases(found: CriticalPath) -> Table:
-    phase, where, most = PHASE_COLUMNS
+def _phases(path: CriticalPath) -> Table:
     rows = []
-    for each in found.phases:
-        several = f" in {each.stretches:,} parts" if each.stretches > 1 else ""
+    for phase in path.phases:
+        several = f" in {phase.stretches:,} parts" if phase.stretches > 1 else ""
         rows.append((
-            _time(each.from_ps), _time(each.to_ps), each.name, each.place, f"{len(each.steps):,}{several}",
-            f"{each.ranks:,}", _most_of(each), us_text(each.time_ps), _share(each.time_ps, found),
+            _time(phase.from_ps), _time(phase.to_ps), phase.name, phase.place,
+            f"{len(phase.steps):,}{several}", f"{phase.ranks:,}", _most_of(phase),
+            us_text(phase.time_ps), _share(phase.time_ps, path),
         ))  # fmt: skip
-    columns = ("from us", "to us", phase, where, "steps", "ranks", most, "us", "%")
+    name, place, cause = PHASE_COLUMNS
+    columns = ("from us", "to us", name, place, "steps", "ranks", cause, "us", "%")
     return Table(columns=columns, rows=tuple(rows), words=frozenset(PHASE_COLUMNS))
 
 
 def _most_of(phase: Phase) -> str:
-    """Say which cause took most of a phase."""
+    """Return the cause with most of a phase's time, and its share."""
     sums: dict[str, int] = {}
     for part in phase.parts:
         sums[part.cause] = sums.get(part.cause, 0) + part.time_ps
@@ -96,35 +97,35 @@ def _most_of(phase: Phase) -> str:
     return f"{cause} {sums[cause] * 100 / max(phase.time_ps, 1):.0f} %"
 
 
-def _steps(found: CriticalPath) -> Table:
-    between = found.steps[SHOWN:-SHOWN] if len(found.steps) > 2 * SHOWN + 1 else ()
+def _steps(path: CriticalPath) -> Table:
+    between = path.steps[SHOWN:-SHOWN] if len(path.steps) > 2 * SHOWN + 1 else ()
     rows: list[tuple[str, ...]] = []
-    for number, step in enumerate(found.steps):
-        if between and SHOWN <= number < len(found.steps) - SHOWN:
+    for number, step in enumerate(path.steps):
+        if between and SHOWN <= number < len(path.steps) - SHOWN:
             if number == SHOWN:
-                rows.append(_several(between, found))
+                rows.append(_several(between, path))
             continue
         rows.append((
             _time(step.from_ps), _time(step.to_ps), str(step.rank), step.name, step.waited_for,
-            _most(step, found), us_text(step.time_ps), _share(step.time_ps, found),
+            _most(step, path), us_text(step.time_ps), _share(step.time_ps, path),
         ))  # fmt: skip
     columns = ("from us", "to us", "rank", *TEXT_COLUMNS, "us", "%")
     return Table(columns=columns, rows=tuple(rows), words=frozenset(TEXT_COLUMNS))
 
 
-def _several(steps: Sequence[Step], found: CriticalPath) -> tuple[str, ...]:
+def _several(steps: Sequence[Step], path: CriticalPath) -> tuple[str, ...]:
     whole = sum(step.time_ps for step in steps)
     times = _time(steps[0].from_ps), _time(steps[-1].to_ps)
-    return (*times, "", f"{len(steps):,} steps", "", "", us_text(whole), _share(whole, found))
+    return (*times, "", f"{len(steps):,} steps", "", "", us_text(whole), _share(whole, path))
 
 
-def _most(step: Step, found: CriticalPath) -> str:
-    """Say what most of the time of a message went to, and where."""
+def _most(step: Step, path: CriticalPath) -> str:
+    """Return the cause with most of a message's time, its share and its port."""
     if step.kind in {"computation", "reduction"} or not step.parts:
         return ""
     part = max(step.parts, key=lambda part: part.time_ps)
-    where = "" if part.port is None else f" at {short_name(part.port, found.parts)}"
-    origin = "" if part.origin is None else f", from {short_name(part.origin, found.parts)}"
+    where = "" if part.port is None else f" at {short_name(part.port, path.parts)}"
+    origin = "" if part.origin is None else f", from {short_name(part.origin, path.parts)}"
     return f"{part.cause} {part.time_ps * 100 / step.time_ps:.0f} %{where}{origin}"
 
 
@@ -132,22 +133,22 @@ def _time(time_ps: int) -> str:
     return f"{time_ps / 1e6:,.3f}"
 
 
-def _share(time_ps: int, found: CriticalPath) -> str:
-    return f"{time_ps * 100 / max(found.time_ps, 1):.1f}"
+def _share(time_ps: int, path: CriticalPath) -> str:
+    return f"{time_ps * 100 / max(path.time_ps, 1):.1f}"
 
 
-def _data(found: CriticalPath) -> dict[str, Any]:
-    """Return a path for programs."""
-    target = found.target
+def _data(path: CriticalPath) -> dict[str, Any]:
+    """Return the path for JSON."""
+    target = path.target
     return {
         "collective": target.name,
         "title": target.title,
         "workload": target.workload,
         "iteration": target.iteration,
-        "start_us": found.start_ps / 1e6,
-        "time_us": found.time_ps / 1e6,
-        "time_ps": found.time_ps,
-        "summary": found.summary(),
+        "start_us": path.start_ps / 1e6,
+        "time_us": path.time_ps / 1e6,
+        "time_ps": path.time_ps,
+        "summary": path.summary(),
         "phases": [
             {
                 "name": phase.name,
@@ -158,13 +159,13 @@ def _data(found: CriticalPath) -> dict[str, Any]:
                 "to_ps": phase.to_ps,
                 "time_ps": phase.time_ps,
             }
-            for phase in found.phases
+            for phase in path.phases
         ],
-        "steps": [_step(step, found) for step in found.steps],
+        "steps": [_step(step, path) for step in path.steps],
     }
 
 
-def _step(step: Step, found: CriticalPath) -> dict[str, Any]:
+def _step(step: Step, path: CriticalPath) -> dict[str, Any]:
     return {
         "from_ps": step.from_ps,
         "to_ps": step.to_ps,
@@ -176,7 +177,7 @@ def _step(step: Step, found: CriticalPath) -> dict[str, Any]:
         "operation": step.operation,
         "name": step.name,
         "of_target": step.of_target,
-        "share": step.time_ps / max(found.time_ps, 1),
+        "share": step.time_ps / max(path.time_ps, 1),
         "parts": [
             {"cause": part.cause, "port": part.port, "origin": part.origin, "time_ps": part.time_ps}
             for part in step.parts

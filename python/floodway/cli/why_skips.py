@@ -1,4 +1,4 @@
-"""`floodway why RUN JOB:skips`: which iterations of a job were simulated, and why."""
+"""The document of `floodway why RUN JOB:skips`: which iterations of a job were simulated, and why."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
 
 __all__ = ["skips_of"]
 
-#: Behind the name of a job.
-ASKED = ":skips"
+#: Suffix of a job's name.
+SKIPS_SUFFIX = ":skips"
 COLUMNS = ("parts", "that differ", "the first", "its field", "before", "now")
 
 
 def skips_of(result: Result, name: str) -> Document | None:
-    """Return what was skipped of a job, or what prevented it; none where a name asks for something else.
+    """Return what was skipped of a job, or what prevented it; None for a name without `:skips`.
 
     Raises
     ------
     UnknownNameError
         If the run has no such job.
     InputError
-        If the run does not say it: its job has one iteration, or it was run with `--no-skip`.
+        If the run has no record of it: its job has one iteration, or it was run with `--no-skip`.
     """
-    job, asked, rest = name.rpartition(ASKED)
-    if not asked or rest:
+    job, suffix, rest = name.rpartition(SKIPS_SUFFIX)
+    if not suffix or rest:
         return None
     outcome = result.outcome
-    jobs = [each.workload for each in outcome.jobs]
+    jobs = [row.workload for row in outcome.jobs]
     if job not in jobs:
-        known = f"the run has {', '.join(jobs)}" if jobs else "the run has none"
-        raise UnknownNameError(f"{job!r} is no job: {known}", key="name", given=name)
+        jobs_text = f"the run has {', '.join(jobs)}" if jobs else "the run has none"
+        raise UnknownNameError(f"{job!r} is no job: {jobs_text}", key="name", given=name)
     document = _document(outcome, job)
     if document is None:
         message = (
@@ -54,8 +54,8 @@ def _document(outcome: Outcome, job: str) -> Document | None:
     if not_skipped is None or not_skipped.workload != job:
         return None
     rows = tuple(
-        (each.parts, f"{each.differing:,} of {each.of:,}", each.first, each.field, each.before, each.now)
-        for each in not_skipped.differences
+        (row.parts, f"{row.differing:,} of {row.of:,}", row.first, row.field, row.before, row.now)
+        for row in not_skipped.differences
     )
     looked = f"the state of the network was compared {not_skipped.looks:,} times with earlier ones"
     notes = ("before and now: the last two comparisons; times count from them",) if rows else ()

@@ -1,4 +1,4 @@
-"""Variants of a scenario side by side: runs, numbers, findings, the page."""
+"""Comparisons of variants of a scenario: runs, numbers, findings, the page."""
 
 from floodway.comparison.comparison import Comparison, compare
 from floodway.comparison.document import document

@@ -1,6 +1,6 @@
-"""The answer of a comparison in one sentence: `answer` makes it, for the terminal, the page and JSON alike.
+"""The answer of a comparison in one sentence, for the terminal, the page and JSON.
 
-It rests on a number that hangs on no single flow: the time of a job's collectives or iterations, else the
+It is about a number that depends on no single flow: the time of a job's collectives or iterations, else the
 mean completion time, else what a link or flows without end carried.
 """
 
@@ -46,18 +46,18 @@ _FORMS = {
         "the shortest pauses of {link}",
     ),
 }
-#: The picture of the number that the answer is about, where one has it.
+#: Pictures of the numbers that an answer may be about.
 _PICTURES = {
     "endless_goodput_gbps": "throughput.png",
     "link_loaded_gbps": "throughput.png",
     "link_paused_us": "pauses.png",
 }
-#: Of which more is better; of all others less.
+#: Ends of the keys of numbers of which more is better; of all others less is better.
 _MORE_IS_BETTER = ("_gbps", "flows_finished")
 
 
 def answer(comparison: Comparison) -> str:
-    """Say which variant is better, by how much, and on how many seeds that rests."""
+    """Return a sentence: which variant is better, by how much, and over how many seeds."""
     if not comparison.complete:
         ended = sum(map(len, comparison.results))
         whole = sum(map(len, comparison.seeds))
@@ -76,13 +76,13 @@ def answer(comparison: Comparison) -> str:
 
 
 def more(comparison: Comparison) -> Iterator[str]:
-    """Say what the answer must not be read without: what the link carried, and what was lost."""
+    """Yield sentences that qualify the answer: the link's throughput, losses, broken invariants."""
     rows = {row.key: row for row in comparison.rows}
     loaded = rows.get("link_loaded_gbps")
     if len(comparison.labels) == 2 and loaded is not None and loaded is not headline(comparison):  # noqa: PLR2004
         cell = loaded.cells[1]
         if cell.apart and not rounds_to_zero(cell) and comparison.link is not None:
-            values = [reading(loaded.key, each.mean or 0.0) for each in (cell, loaded.cells[0])]
+            values = [reading(loaded.key, side.mean or 0.0) for side in (cell, loaded.cells[0])]
             title = comparison.link.title
             title = title[:1].upper() + title[1:]
             yield f"{title} carries {values[0]} instead of {values[1]} while loaded{_evidence(cell)}."
@@ -96,7 +96,7 @@ def more(comparison: Comparison) -> Iterator[str]:
 
 
 def headline(comparison: Comparison) -> Row | None:
-    """Return the number that the answer is about; none where no variant can be compared by one."""
+    """Return the row that the answer is about; None if no row has a number of every variant."""
     by_key = {row.key: row for row in comparison.rows}
     jobs = of_jobs(comparison.rows)
     # Flows of a job are messages of different sizes, each of which waits for others.
@@ -106,9 +106,9 @@ def headline(comparison: Comparison) -> Row | None:
 
 
 def first_picture(comparison: Comparison) -> str:
-    """Name the picture that shows the answer.
+    """Return the file of the picture that shows the answer; empty for the usual first picture.
 
-    Where all flows have one size there is no slowdown against size to see: their completion times show it.
+    If all flows have the same size, that is completion times: there is no slowdown against size.
     """
     row = headline(comparison)
     if row is None or row.key in _PICTURES:
@@ -124,7 +124,7 @@ def of_jobs(rows: tuple[Row, ...]) -> tuple[Row, ...]:
 
 
 def is_better_if_less(row: Row) -> bool:
-    """Whether less of a number is better."""
+    """Return whether less of a number is better."""
     return not row.key.endswith(_MORE_IS_BETTER)
 
 
@@ -133,7 +133,7 @@ def _largest_change(row: Row) -> float:
 
 
 def _unfinished(comparison: Comparison) -> str:
-    """Say so where flows did not finish: means are then of different flows."""
+    """Return a sentence if flows did not finish, else an empty text: means are then of different flows."""
     rows = {row.key: row for row in comparison.rows}
     left, done = rows.get("flows_unfinished"), rows.get("flows_finished")
     if left is None or done is None or not any(cell.mean for cell in left.cells):
@@ -145,14 +145,14 @@ def _unfinished(comparison: Comparison) -> str:
         whole = (cell.mean or 0.0) + (finished.mean or 0.0)
         parts.append(f"{label} {reading('flows', cell.mean or 0.0)} of {reading('flows', whole)}")
     runs = " a run" if max(len(cell.values) for cell in left.cells) > 1 else ""
-    which = ", ".join(parts)
-    return f"Not all measured flows finished{runs}, so that mean times are not compared: {which} did not."
+    counts = ", ".join(parts)
+    return f"Not all measured flows finished{runs}, so that mean times are not compared: {counts} did not."
 
 
 def _of_two(comparison: Comparison, row: Row) -> str:
     first, label = comparison.labels
     cell = row.cells[1]
-    values = [reading(row.key, each.mean or 0.0) for each in (cell, row.cells[0])]
+    values = [reading(row.key, side.mean or 0.0) for side in (cell, row.cells[0])]
     if cell.change is None and cell.mean == row.cells[0].mean:
         return f"{label} and {first} are the same: {_noun(row)} {values[0]} with both."
     if cell.values == row.cells[0].values:
@@ -169,8 +169,8 @@ def _of_two(comparison: Comparison, row: Row) -> str:
         )
     if rounds_to_zero(cell):
         return f"{label} and {first} differ by less than 0.1 %: {_noun(row)} is {values[0]} and {values[1]}."
-    what = _phrase(comparison, row, cell)
-    return f"With {label} {what} than with {first}: {values[0]} instead of {values[1]}{_evidence(cell)}."
+    phrase = _phrase(comparison, row, cell)
+    return f"With {label} {phrase} than with {first}: {values[0]} instead of {values[1]}{_evidence(cell)}."
 
 
 def _of_several(comparison: Comparison, row: Row) -> str:
@@ -196,12 +196,12 @@ def _phrase(comparison: Comparison, row: Row, cell: Cell) -> str:
     return form.format(by=f"{percent_text(change)} %{reach}", job=row.job, link=_link(comparison))
 
 
-def _form(row: Row, which: int) -> str:
-    return _FORMS["job" if row.job else row.key][which]
+def _form(row: Row, index: int) -> str:
+    return _FORMS["job" if row.job else row.key][index]
 
 
 def _noun(row: Row) -> str:
-    """Name the number without its unit."""
+    """Return the name of the number without its unit."""
     if row.key == "fct_mean_us":
         return "the mean completion time"
     if row.job:
@@ -214,7 +214,7 @@ def _link(comparison: Comparison) -> str:
 
 
 def _evidence(cell: Cell) -> str:
-    """Say on how many seeds a difference rests."""
+    """Return the number of seeds of a difference, as text."""
     seeds = len(cell.values)
     if seeds >= LEAST_SEEDS:
         return f" (95 % intervals over {seeds} seeds)" if cell.reach is not None else f" ({seeds} seeds)"

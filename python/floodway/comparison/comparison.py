@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "compare"]
 
-#: A title with more variants than this counts them.
+#: Maximum number of variants that a title names; more are counted.
 MOST_IN_TITLE = 3
 
 
@@ -44,19 +44,19 @@ class Comparison:
     Attributes
     ----------
     variants
-        What was compared; the first is what the others are measured against.
+        Compared variants; differences are to the first.
     seeds
-        For each variant its seeds.
+        Seeds of each variant.
     results
-        For each variant the results of the runs that ended, one a seed.
+        Results of each variant's completed runs, one per seed.
     complete
-        Whether all runs ended; not so after Ctrl-C, or where other processes have runs that are missing.
+        Whether all runs have completed. They have not after Ctrl-C, or while other processes execute some.
     left
-        How many runs are left to other processes, once this shard's have ended; none where it was not one.
+        Number of runs left to other processes after this shard's; None without a shard.
     folder
-        Where results, tables, pictures and the page are; none where nothing was to be written.
+        Folder of results, tables, pictures and the page; None if nothing was written.
     trouble
-        Why they are not where they were to be; none where they are.
+        Why `folder` is not the requested one; None if it is.
     """
 
     variants: tuple[Variant, ...]
@@ -69,12 +69,12 @@ class Comparison:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the variants are called."""
+        """Labels of the variants."""
         return tuple(variant.label for variant in self.variants)
 
     @property
     def title(self) -> str:
-        """The name with what is compared."""
+        """The scenario's name, and what is compared."""
         few = len(self.labels) <= MOST_IN_TITLE
         return f"{self.name}: " + (" against ".join(self.labels) if few else f"{len(self.labels)} variants")
 
@@ -121,17 +121,17 @@ class Comparison:
 
     @cached_property
     def verdicts(self) -> tuple[str, ...]:
-        """What the simulator found in each variant: losses, deadlocks, broken invariants."""
+        """Verdict on each variant: losses, deadlocks, broken invariants."""
         return tuple(verdict(results) for results in self.results)
 
     @cached_property
     def warnings(self) -> tuple[VariantWarning, ...]:
-        """What `check` warns of in the variants, each once."""
+        """Warnings of `check` about the variants, each once."""
         return merged_warnings((variant.label, variant.scenario.warnings) for variant in self.variants)
 
     @cached_property
     def findings(self) -> tuple[str, ...]:
-        """How every variant differs from the first, in words."""
+        """Sentences on how each variant differs from the first."""
         return findings(self.labels, self.results, self.rows, self.groups, self.verdicts, self.link)
 
     @cached_property
@@ -146,8 +146,8 @@ class Comparison:
                 "number": row.key,
                 "variant": label,
                 "mean": cell.mean,
-                "min": min(cell.known, default=None),
-                "max": max(cell.known, default=None),
+                "min": min(cell.present_values, default=None),
+                "max": max(cell.present_values, default=None),
                 "change": cell.change,
                 "change_unit": row.change_unit,
             }
@@ -174,58 +174,63 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     on_progress: Callable[[Sequence[Task]], None] | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Run variants side by side.
+    """Run variants and compare their results.
 
-    Ctrl-C stops all runs within a fraction of a second; the comparison then holds the runs that had
-    ended, and is not `complete`. An interrupted or killed comparison continues when it is made again with the
-    same `out`: runs that are there are not run again.
+    Ctrl-C stops all runs within a fraction of a second; the comparison then has the completed runs, and is
+    not `complete`. A call with the same `out` continues an interrupted or killed comparison: it does not
+    repeat completed runs.
 
-    Where `out` can no longer be written when a run has ended, as on a full disk, all results go to a new
-    folder elsewhere: `folder` is that one, and `trouble` says why.
+    If `out` cannot be written when a run completes, as on a full disk, all results are written to a new
+    folder elsewhere: `folder` is its path, and `trouble` the reason.
 
     Parameters
     ----------
     variants
-        What `vary` made of a scenario, or scenarios and files of scenarios; at least two.
+        Variants from `vary`, or scenarios and files of scenarios; at least two.
     seeds
-        Runs of each variant, with its scenario's own seed and those that follow it.
+        Number of runs of each variant, with the scenario's seed and the following ones.
     jobs
-        Runs at a time; by default one per core.
+        Number of runs at a time. Default: one per core.
     threads
-        Threads of each run; results do not depend on it.
+        Number of threads of each run; results do not depend on it.
     force_threads
-        Whether runs use them also where they only wait for one another.
+        Whether runs use these threads even if they mostly wait for one another.
     force_memory
-        Whether runs begin that need more memory than is left by their estimate. Each run is judged alone,
-        though `jobs` of them run at a time.
+        Whether runs start although their estimate exceeds the memory that is left. Each run is checked
+        alone, although `jobs` of them run at a time.
     out
-        Where results, tables, pictures and a page are written: each run's as soon as it has ended.
-        By default nothing is written.
+        Folder for results, tables, pictures and a page; results of a run are written when it completes.
+        Default: nothing is written.
     shard
-        Where several processes divide the runs of one `out`, which of them this one is. The one after which
-        no run is missing has all results, and writes tables, pictures and the page.
+        Share of the runs that this process executes, if several processes have the same `out`. The process
+        that completes the last run has all results, and writes tables, pictures and the page.
     force
-        Whether an earlier comparison there may be replaced.
+        Whether an earlier comparison in `out` may be replaced.
     report
-        Whether runs also record series and pauses of all ports, and `out` gets a page that shows them over
-        time, `report.html`: the first seed of the first four variants.
+        Whether runs also record series and pauses of all ports, and `report.html` in `out` shows them over
+        time, for the first seed of the first four variants.
     pictures
         Whether pictures are drawn, which takes most of the time of small runs.
     on_progress
-        Called about ten times a second in the calling thread, with the runs that are not there already.
+        Function that is called about ten times a second in the calling thread, with the runs to execute.
     on_message
-        Called with messages, such as the number of completed runs.
+        Function that is called with messages, such as the number of completed runs.
+
+    Returns
+    -------
+    Comparison
+        The variants with the results of their runs.
 
     Raises
     ------
     ComparisonError
-        If there is nothing to compare, or shards have no place that they share, or one is to replace it.
+        If there are fewer than two variants, or `shard` is given without `out` or with `force`.
     ScenarioError
         If a scenario cannot be simulated; nothing has run then.
     OutputError
-        If the place is taken or cannot be written; nothing has run then, unless it has become so since.
+        If `out` is taken or cannot be written; nothing has run then, unless that changed during the runs.
     OutOfMemoryError
-        If a run needs more memory than there is.
+        If a run needs more memory than is available.
     RunError
         If a run failed.
 
@@ -245,9 +250,9 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     chosen = _recording(_variants(variants)) if report else _variants(variants)
     seeds_of = tuple(_seeds(variant, seeds) for variant in chosen)
     tasks = [
-        Task(label=_task_label(variant, seed, of=seeds), scenario=variant.scenario.with_seed(seed))
-        for variant, own in zip(chosen, seeds_of, strict=True)
-        for seed in own
+        Task(label=_task_label(variant, seed, seeds=seeds), scenario=variant.scenario.with_seed(seed))
+        for variant, variant_seeds in zip(chosen, seeds_of, strict=True)
+        for seed in variant_seeds
     ]
     planned = [] if out is None else _planned_runs(chosen, seeds_of)
     if shard is not None and (out is None or force):
@@ -262,7 +267,7 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
         else SharedFolder(out, planned, shard=shard)
     )
     with place as target:
-        own = target.own if isinstance(target, SharedFolder) else None
+        shard_runs = target.shard_runs if isinstance(target, SharedFolder) else None
         for number, result in target.ended.items():
             tasks[number].result = result
         if target.ended and on_message is not None:
@@ -271,13 +276,13 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
             tasks,
             jobs=jobs or cores(),
             resources=Resources(threads, force_threads=force_threads, force_memory=force_memory),
-            only=own,
+            only=shard_runs,
             on_progress=on_progress,
             on_result=target.publish,
         )
         left = None
-        if own is not None and all(tasks[number].result for number in own):
-            for number, result in target.found().items():
+        if shard_runs is not None and all(tasks[number].result for number in shard_runs):
+            for number, result in target.read_ended().items():
                 tasks[number].result = result
             left = sum(task.result is None for task in tasks)
         compared = _comparison(chosen, seeds_of, tasks, per_variant=seeds)
@@ -295,15 +300,15 @@ def _recording(variants: Sequence[Variant]) -> tuple[Variant, ...]:
 
 
 def _planned_runs(variants: tuple[Variant, ...], seeds: tuple[tuple[int, ...], ...]) -> list[PlannedRun]:
-    """Return where each run goes, with the key of what decides its result."""
+    """Return the planned runs, each with the key of all that decides its result."""
     return [
         PlannedRun(
             variant=variant.label,
             seed=seed,
             key=key_of(variant.scenario.with_seed(seed), Path(variant.scenario.native.file).parent),
         )
-        for variant, own in zip(variants, seeds, strict=True)
-        for seed in own
+        for variant, variant_seeds in zip(variants, seeds, strict=True)
+        for seed in variant_seeds
     ]
 
 
@@ -323,21 +328,21 @@ def _comparison(
     )
 
 
-def _variants(given: Sequence[Variant | Scenario | str | os.PathLike[str]]) -> tuple[Variant, ...]:
-    if isinstance(given, (str, os.PathLike, Scenario, Variant)):
+def _variants(inputs: Sequence[Variant | Scenario | str | os.PathLike[str]]) -> tuple[Variant, ...]:
+    if isinstance(inputs, (str, os.PathLike, Scenario, Variant)):
         raise ComparisonError("one is given: a comparison needs at least two variants, in a list")
-    others = [each for each in given if not isinstance(each, (Variant, Scenario, str, os.PathLike))]
+    others = [entry for entry in inputs if not isinstance(entry, (Variant, Scenario, str, os.PathLike))]
     if others:
         raise ComparisonError(f"a {type(others[0]).__name__} is not a variant, a scenario or a file of one")
-    paths = [each for each in given if isinstance(each, (str, os.PathLike))]
+    paths = [entry for entry in inputs if isinstance(entry, (str, os.PathLike))]
     from_files = iter(files(paths) if paths else ())
     variants = tuple(
-        each
-        if isinstance(each, Variant)
-        else Variant(label=each.name, scenario=each)
-        if isinstance(each, Scenario)
+        entry
+        if isinstance(entry, Variant)
+        else Variant(label=entry.name, scenario=entry)
+        if isinstance(entry, Scenario)
         else next(from_files)
-        for each in given
+        for entry in inputs
     )
     if len(variants) < 2:  # noqa: PLR2004 (what a comparison is of)
         raise ComparisonError(f"{len(variants)} given: a comparison needs at least two variants")
@@ -358,5 +363,5 @@ def _seeds(variant: Variant, count: int) -> tuple[int, ...]:
     return tuple(range(first, first + count))
 
 
-def _task_label(variant: Variant, seed: int, *, of: int) -> str:
-    return variant.label if of == 1 else f"{variant.label}, seed {seed}"
+def _task_label(variant: Variant, seed: int, *, seeds: int) -> str:
+    return variant.label if seeds == 1 else f"{variant.label}, seed {seed}"

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
-#: With more variants each has a row of its own, else a column.
+#: Maximum number of variants that have a column each; more have a row each.
 MOST_COLUMNS = 3
-#: The numbers of the table, as far as they are there and not the same in all variants.
+#: Numbers of the table, as far as they exist and differ between variants.
 CHOSEN = (
     "flows_unfinished",
     "fct_mean_us",
@@ -38,18 +38,29 @@ CHOSEN = (
     "paused_us",
     "dropped_packets",
 )
-#: Facts of a simulation that one line names.
+#: Facts of a simulation that share a line.
 NAMED_FACTS = ("nodes", "traffic", "flows", "seeds")
-#: So many numbers have a column where variants have rows.
+#: Number of columns if variants have rows.
 MOST_NUMBERS = 4
-#: So many times of jobs, and bus bandwidths, are among the numbers.
+#: Maximum number of times of jobs, and of bus bandwidths, in the table.
 MOST_JOBS = 2
-#: Of what neither more nor less is better.
+#: Numbers of which neither more nor less is better.
 NEUTRAL = ("link_receiver_peak_megabytes", "link_queue_peak_kilobytes")
 
 
 def document(comparison: Comparison) -> Document:
-    """Return what a comparison says: on a terminal, on its page, and as JSON."""
+    """Return the document of a comparison, for a terminal, its page and JSON.
+
+    Parameters
+    ----------
+    comparison
+        Comparison of which at least one run has completed.
+
+    Returns
+    -------
+    Document
+        The answer, its table, what was simulated, warnings, and all numbers.
+    """
     simulated = list(_simulated(comparison))
     bad = any("violated" in verdict or "deadlock" in verdict for verdict in comparison.verdicts)
     return Document(
@@ -59,7 +70,7 @@ def document(comparison: Comparison) -> Document:
         more=tuple(more(comparison)),
         table=_table(comparison),
         simulated=tuple(_summary(comparison, simulated)),
-        warnings=tuple(each.whole for each in comparison.warnings),
+        warnings=tuple(warning.whole for warning in comparison.warnings),
         sections=tuple(_sections(comparison, simulated)),
         data=_data(comparison),
     )
@@ -78,13 +89,13 @@ def _table(comparison: Comparison) -> Table:
         return _by_variant(comparison, rows[:MOST_NUMBERS], notes_)
     heads = [Cell(text=label, marks=_marks(comparison, label)) for label in comparison.labels]
     two = len(comparison.labels) == 2  # noqa: PLR2004 (a column has room for their differences)
-    made: list[tuple[Cell | str, ...]] = [
+    table_rows: list[tuple[Cell | str, ...]] = [
         (_name(row), *_values(row, details=not two), *([_difference(row, 1)] if two else [])) for row in rows
     ]
     if len(set(verdicts)) > 1:
-        made.append(("lossless classes", *map(_verdict, verdicts), *([""] if two else [])))
+        table_rows.append(("lossless classes", *map(_verdict, verdicts), *([""] if two else [])))
     return Table(
-        columns=("", *heads, *(["difference"] if two else [])), rows=tuple(made), notes=tuple(notes_)
+        columns=("", *heads, *(["difference"] if two else [])), rows=tuple(table_rows), notes=tuple(notes_)
     )
 
 
@@ -97,7 +108,7 @@ def _by_variant(comparison: Comparison, rows: Sequence[Row], notes_: Sequence[st
         order.sort(key=lambda number: (means[number] is None, sign * (means[number] or 0.0)))
     shown = [0, *order[: MOST_ROWS - 1]]
     left = len(comparison.labels) - len(shown)
-    made = tuple(
+    table_rows = tuple(
         (
             Cell(text=comparison.labels[number], marks=_marks(comparison, comparison.labels[number])),
             *(
@@ -112,7 +123,7 @@ def _by_variant(comparison: Comparison, rows: Sequence[Row], notes_: Sequence[st
     more_ = [f"{left} more variants: --full, and compare.json"] if left else []
     return Table(
         columns=("variant", *map(_name, rows), *verdicts),
-        rows=made,
+        rows=table_rows,
         words=frozenset(verdicts),
         notes=(f"differences are to {comparison.labels[0]}", *more_, *notes_),
     )
@@ -136,7 +147,7 @@ def _is_same(row: Row) -> bool:
 
 
 def _same(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
-    """Say in a line what is the same in all variants."""
+    """Yield a line with the numbers that are equal in all variants."""
     by_key = {row.key: row for row in comparison.rows}
     keys = ("flows_unfinished", "fct_mean_us", "endless_goodput_gbps", "dropped_packets")
     same = [by_key[key] for key in keys if key in by_key and by_key[key] not in rows]
@@ -166,7 +177,7 @@ def _verdict(text: str) -> Cell:
 
 def _marks(comparison: Comparison, label: str) -> tuple[int, ...]:
     """Return the numbers of the warnings that concern one variant, not all of them."""
-    return tuple(number for number, each in enumerate(comparison.warnings, 1) if label in each.labels)
+    return tuple(number for number, warning in enumerate(comparison.warnings, 1) if label in warning.labels)
 
 
 def _name(row: Row) -> str:
@@ -178,18 +189,18 @@ def _name(row: Row) -> str:
 def _simulated(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
     pairs = zip(comparison.labels, comparison.results, strict=True)
     # An interrupted comparison has variants without a run.
-    own = {
-        label: facts(results[0]) + realised([Realised.of(each) for each in results])
+    facts_by_label = {
+        label: facts(results[0]) + realised([Realised.of(result) for result in results])
         for label, results in pairs
         if results
     }
-    yield from common_facts(tuple(own), tuple(own.values()))
+    yield from common_facts(tuple(facts_by_label), tuple(facts_by_label.values()))
 
 
 def _summary(
     comparison: Comparison, simulated: Sequence[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]
 ) -> Iterator[str]:
-    """Say what was simulated in a few lines."""
+    """Yield a few lines on what was simulated."""
     parts = []
     for name, groups in simulated:
         if name in NAMED_FACTS and len(groups) == 1:
@@ -229,7 +240,7 @@ def _all_numbers(comparison: Comparison) -> Table:
     for row in comparison.rows:
         texts = [cell_text(row, cell) for cell in row.cells]
         details = ["; ".join(filter(None, (text.change, text.spread))) for text in texts]
-        cells = (Cell(text=text.value, detail=own) for text, own in zip(texts, details, strict=True))
+        cells = (Cell(text=text.value, detail=detail) for text, detail in zip(texts, details, strict=True))
         rows.append((row.label, *cells))
     rows.append(("verdict", *comparison.verdicts))
     return Table(
@@ -240,7 +251,7 @@ def _all_numbers(comparison: Comparison) -> Table:
 
 
 def _data(comparison: Comparison) -> dict[str, Any]:
-    """Return all numbers of the table, with what they are of and what was found."""
+    """Return all numbers with their variants, and the findings and warnings, for JSON."""
     link = comparison.link
     return {
         "scenario": comparison.name,
@@ -259,17 +270,17 @@ def _data(comparison: Comparison) -> dict[str, Any]:
         "rows": [_row(row, comparison.labels) for row in comparison.rows],
         "extrapolated": [
             {
-                "workload": own.workload,
-                "variants": list(own.variants),
+                "workload": extrapolation.workload,
+                "variants": list(extrapolation.variants),
                 "simulated": [
-                    {**{of: getattr(run, of) for of in own.wholes}, "time_us": run.time_us}
-                    for run in own.simulated
+                    {**{unit: getattr(run, unit) for unit in extrapolation.wholes}, "time_us": run.time_us}
+                    for run in extrapolation.simulated
                 ],
-                **own.wholes,
-                "time_us": own.time_us,
-                "error_us": own.error_us,
+                **extrapolation.wholes,
+                "time_us": extrapolation.time_us,
+                "error_us": extrapolation.error_us,
             }
-            for own in comparison.extrapolated
+            for extrapolation in comparison.extrapolated
         ],
         "groups": [
             {
@@ -283,8 +294,8 @@ def _data(comparison: Comparison) -> dict[str, Any]:
         ],
         "findings": list(comparison.findings),
         "warnings": [
-            {"text": each.text, "variants": list(each.labels or comparison.labels)}
-            for each in comparison.warnings
+            {"text": warning.text, "variants": list(warning.labels or comparison.labels)}
+            for warning in comparison.warnings
         ],
     }
 
@@ -301,8 +312,8 @@ def _row(row: Row, labels: tuple[str, ...]) -> dict[str, Any]:
 def _cell(cell: Number) -> dict[str, Any]:
     return {
         "mean": cell.mean,
-        "min": min(cell.known, default=None),
-        "max": max(cell.known, default=None),
+        "min": min(cell.present_values, default=None),
+        "max": max(cell.present_values, default=None),
         "values": list(cell.values),
         "of_finished_only": cell.finished_only,
         "of_few_flows": cell.few,

@@ -22,16 +22,16 @@ LEAST_FOR_ERROR = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated:
-    """Runs of some of an iteration.
+    """Runs of a part of an iteration.
 
     Attributes
     ----------
     variant
-        Their variant.
+        Variant of the runs.
     layers, micro_batches
-        How many are simulated; 0 for all.
+        Number of simulated layers and micro-batches; 0 for all.
     time_us
-        The mean time of an iteration, in microseconds.
+        Mean time of an iteration, in microseconds.
     """
 
     variant: str
@@ -42,39 +42,39 @@ class Simulated:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """The line through the last two of some times, and how far it may be off.
+    """The line through the last two of several times of iterations, with its error.
 
     Attributes
     ----------
-    of
-        What the numbers count, `layers` or `micro_batches`.
+    unit
+        Unit of the numbers, `layers` or `micro_batches`.
     points
-        Numbers, the least first, and the time of an iteration of so many, in microseconds.
+        Numbers in rising order, each with the time of such an iteration in microseconds.
     whole
-        The number of a whole iteration.
+        Number in a whole iteration.
     errors
-        How far each time may be off, 0 if it is that of a run; none where that is not known.
+        Error of each time in microseconds: 0 for that of a run, None if it is not known.
     """
 
-    of: str
+    unit: str
     points: tuple[tuple[int, float], ...]
     whole: int
     errors: tuple[float | None, ...]
 
     @property
     def step_us(self) -> float:
-        """By what a layer or micro-batch lengthens an iteration, by the last two points."""
+        """Time that a layer or micro-batch adds by the last two points, in microseconds."""
         return _slope(*self.points[-2:])
 
     @property
     def time_us(self) -> float:
-        """The time of a whole iteration."""
+        """Time of a whole iteration, in microseconds."""
         number, time_us = self.points[-1]
         return time_us + self.step_us * (self.whole - number)
 
     @property
     def error_us(self) -> float | None:
-        """How far it is off if the step changes as much again as between the points; none with two."""
+        """Error of the time if the step changes as much again as between the points; None with two points."""
         last = self.errors[-2:]
         if len(self.points) < LEAST_FOR_ERROR or None in last:
             return None
@@ -87,7 +87,7 @@ class Line:
     def numbers(self) -> str:
         """Return the numbers of the points in words."""
         *first, last = (f"{number:,}" for number, _ in self.points)
-        return f"{', '.join(first)} and {last} {_plural(self.of)}"
+        return f"{', '.join(first)} and {last} {_plural(self.unit)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,14 +99,15 @@ class Extrapolated:
     workload
         The job.
     line
-        The line at whose end it is: of the kind that the runs vary, or of micro-batches where they vary both.
+        Line that ends in the whole iteration: over the unit that runs vary, or over micro-batches if they
+        vary both.
     simulated
         The runs.
     by_layers
-        Where they vary both: for each number of micro-batches the line over layers, at whose ends the times
-        of `line` are.
+        If runs vary both units: a line over layers for each number of micro-batches, whose end is a point of
+        `line`.
     part
-        What of the iteration is not extrapolated, in words; empty if nothing.
+        Part of the iteration that is not extrapolated, in words; may be empty.
     """
 
     workload: str
@@ -117,27 +118,27 @@ class Extrapolated:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The variants that it is from."""
-        return tuple(own.variant for own in self.simulated)
+        """Variants with the simulated parts."""
+        return tuple(run.variant for run in self.simulated)
 
     @property
     def wholes(self) -> dict[str, int]:
-        """All layers and micro-batches of the iteration, of what is extrapolated."""
-        return {line.of: line.whole for line in (*self.by_layers[:1], self.line)}
+        """Numbers of layers and micro-batches of the whole iteration, if extrapolated."""
+        return {line.unit: line.whole for line in (*self.by_layers[:1], self.line)}
 
     @property
     def time_us(self) -> float:
-        """The time of the iteration."""
+        """Time of the whole iteration, in microseconds."""
         return self.line.time_us
 
     @property
     def error_us(self) -> float | None:
-        """How far it is off if what a layer or micro-batch adds changes as much again; none if not known."""
+        """Error of the time, as for `Line`, in microseconds; None if it is not known."""
         return self.line.error_us
 
     def sentence(self) -> str:
-        """Say what it is, that it was not simulated, and how good it is."""
-        whole = " and ".join(f"{count:,} {_plural(of)}" for of, count in self.wholes.items())
+        """Return a sentence with the time and its error, and that it was not simulated."""
+        whole = " and ".join(f"{count:,} {_plural(unit)}" for unit, count in self.wholes.items())
         part = f", of {self.part}," if self.part else ""
         text = (
             f"extrapolated, not simulated: an iteration of {self.workload} with all {whole}{part} takes "
@@ -149,14 +150,14 @@ class Extrapolated:
             points = f"{layers} for each of {points}"
         line = "lines" if self.by_layers else "a line"
         if self.error_us is None:
-            more = " and of ".join(_plural(of) for of in self.wholes)
+            more = " and of ".join(_plural(unit) for unit in self.wholes)
             return (
                 f"{text}, by {line} through those of {points}; its error is not known, a third number of "
                 f"{more} gives it"
             )
-        steps = " and ".join(_SINGULAR[of] for of in self.wholes)
+        steps = " and ".join(_SINGULAR[unit] for unit in self.wholes)
         share = self.error_us * 100 / self.time_us
-        step = f"{self.line.step_us:,.1f} us a {_SINGULAR[self.line.of]}"
+        step = f"{self.line.step_us:,.1f} us a {_SINGULAR[self.line.unit]}"
         error = f"give or take {self.error_us:,.1f} ({share:.2f} %)"
         return (
             f"{text}, by {line} through the last two of those of {points}, {step}; {error} if the time "
@@ -164,87 +165,99 @@ class Extrapolated:
         )
 
 
-#: One of what iterations are simulated in part by.
+#: Singular forms of the units.
 _SINGULAR = {"layers": "layer", "micro_batches": "micro-batch"}
 
 
-def _plural(of: str) -> str:
-    return of.replace("_", "-")
+def _plural(unit: str) -> str:
+    return unit.replace("_", "-")
 
 
 def extrapolated(labels: Sequence[str], results: Sequence[Sequence[Result]]) -> tuple[Extrapolated, ...]:
-    """Extrapolate each job of which variants simulate different parts, all else being equal."""
+    """Extrapolate each job of which variants simulate different parts and that are equal otherwise."""
     groups: dict[tuple[str, str], dict[tuple[int, int], Simulated]] = {}
     wholes: dict[tuple[str, str], dict[str, int]] = {}
     for label, of_variant in zip(labels, results, strict=True):
         for workload, parts in parts_of(of_variant).items():
-            times = [own.time_us for result in of_variant for own in result.summary().iterations_of(workload)]
+            times = [
+                iteration.time_us
+                for result in of_variant
+                for iteration in result.summary().iterations_of(workload)
+            ]
             if times:
-                layers, micro_batches = (parts.get(of, (0, 0))[0] for of in KEYS)
+                layers, micro_batches = (parts.get(unit, (0, 0))[0] for unit in KEYS)
                 key = (workload, _rest(of_variant[0], workload))
                 run = Simulated(
                     variant=label, layers=layers, micro_batches=micro_batches, time_us=fmean(times)
                 )
                 groups.setdefault(key, {}).setdefault((layers, micro_batches), run)
-                wholes.setdefault(key, {}).update({of: whole for of, (_, whole) in parts.items()})
+                wholes.setdefault(key, {}).update({unit: whole for unit, (_, whole) in parts.items()})
     return tuple(
-        own for key, found in groups.items() for own in _of(key[0], list(found.values()), wholes[key])
+        extrapolation
+        for key, runs in groups.items()
+        for extrapolation in _extrapolations(key[0], list(runs.values()), wholes[key])
     )
 
 
 def _rest(result: Result, workload: str) -> str:
-    """Return the scenario without what a job simulates of an iteration."""
+    """Return the scenario, as text, without the keys that set the simulated part of a job."""
     scenario: Mapping[str, Any] = json.loads(json.dumps(result.run.scenario["scenario"]))
-    for own in scenario["workload"]:
-        if own.get("name") == workload:
+    for workload_table in scenario["workload"]:
+        if workload_table.get("name") == workload:
             for key in KEYS.values():
-                own["training"].pop(key, None)
-    # The seeds are those of the variant, and the same job in all of them.
+                workload_table["training"].pop(key, None)
+    # Runs of a variant differ in the seed only, and have the same job.
     return json.dumps({key: value for key, value in scenario.items() if key != "seed"}, sort_keys=True)
 
 
-def _of(workload: str, runs: Sequence[Simulated], wholes: Mapping[str, int]) -> Iterator[Extrapolated]:
-    """Extrapolate layers for each number of micro-batches, and these where there are several lines."""
+def _extrapolations(
+    workload: str, runs: Sequence[Simulated], wholes: Mapping[str, int]
+) -> Iterator[Extrapolated]:
+    """Extrapolate over layers for each number of micro-batches, then over several of these."""
     if len({run.layers for run in runs}) == 1:
         yield from _alone(workload, runs, "micro_batches", wholes)
         return
     rows: dict[int, list[Simulated]] = {}
     for run in sorted(runs, key=lambda run: run.micro_batches):
         rows.setdefault(run.micro_batches, []).append(run)
-    own = [found for row in rows.values() for found in _alone(workload, row, "layers", wholes)]
-    some = [found for found in own if found.simulated[0].micro_batches]
+    by_layers = [
+        extrapolation for row in rows.values() for extrapolation in _alone(workload, row, "layers", wholes)
+    ]
+    some = [extrapolation for extrapolation in by_layers if extrapolation.simulated[0].micro_batches]
     if len(some) < 2:  # noqa: PLR2004 (a line has two ends)
-        yield from own
+        yield from by_layers
         return
-    points = tuple((found.simulated[0].micro_batches, found.time_us) for found in some)
+    points = tuple(
+        (extrapolation.simulated[0].micro_batches, extrapolation.time_us) for extrapolation in some
+    )
     line = Line(
-        of="micro_batches",
+        unit="micro_batches",
         points=points,
         whole=wholes["micro_batches"],
-        errors=tuple(found.error_us for found in some),
+        errors=tuple(extrapolation.error_us for extrapolation in some),
     )
     yield Extrapolated(
         workload=workload,
         line=line,
-        simulated=tuple(run for found in some for run in found.simulated),
-        by_layers=tuple(found.line for found in some),
+        simulated=tuple(run for extrapolation in some for run in extrapolation.simulated),
+        by_layers=tuple(extrapolation.line for extrapolation in some),
     )
 
 
 def _alone(
-    workload: str, runs: Sequence[Simulated], of: str, wholes: Mapping[str, int]
+    workload: str, runs: Sequence[Simulated], unit: str, wholes: Mapping[str, int]
 ) -> Iterator[Extrapolated]:
-    """Extrapolate runs that differ in one number."""
-    points = sorted((getattr(run, of), run.time_us, run) for run in runs if getattr(run, of))
+    """Extrapolate runs that differ in the number of one unit."""
+    points = sorted((getattr(run, unit), run.time_us, run) for run in runs if getattr(run, unit))
     if len(points) < 2:  # noqa: PLR2004 (as above)
         return
     line = Line(
-        of=of,
+        unit=unit,
         points=tuple((number, time_us) for number, time_us, _ in points),
-        whole=wholes[of],
+        whole=wholes[unit],
         errors=(0.0,) * len(points),
     )
-    (other,) = KEYS.keys() - {of}
+    (other,) = KEYS.keys() - {unit}
     simulated = getattr(runs[0], other)
     part = part_in_words({other: (simulated, wholes[other])}) if simulated else ""
     yield Extrapolated(workload=workload, line=line, simulated=tuple(run for *_, run in points), part=part)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["findings", "is_of_the_same_work"]
 
-#: So many groups of flows, or collectives, are named: those that differ most.
+#: Number of groups of flows, or collectives, that a finding names: those that differ most.
 MOST_GROUPS = 3
 
 
@@ -37,16 +37,16 @@ def findings(  # noqa: PLR0913, PLR0917 (what a comparison has)
     verdicts: Sequence[str],
     link: ShownLink | None,
 ) -> tuple[str, ...]:
-    """Say how every variant differs from the first, a line each.
+    """Return how each variant differs from the first, one line per variant.
 
     Parameters
     ----------
     labels
-        What the variants are called.
+        Labels of the variants.
     results
-        For each variant one result a seed.
+        Results of each variant, one per seed.
     rows, groups, verdicts, link
-        The rows of `metrics`, the groups of `groups` and the link for these results.
+        Rows, groups, verdicts and the shown link of these results.
     """
     by_key = {row.key: row for row in rows}
     lines = []
@@ -76,14 +76,14 @@ def findings(  # noqa: PLR0913, PLR0917 (what a comparison has)
 
 
 def _workloads(results: Sequence[Result]) -> list[str]:
-    """Name the workloads of a variant: completion times of other ones say nothing about each other."""
+    """Return the workloads of a variant: completion times of different ones are not comparable."""
     return (
         [workload["name"] for workload in results[0].run.scenario["scenario"]["workload"]] if results else []
     )
 
 
 def is_of_the_same_work(results: Sequence[Sequence[Result]], number: int) -> bool:
-    """Whether a variant simulates what the first one does, so that completion times can be compared."""
+    """Return whether a variant simulates the same work as the first, so that times can be compared."""
     if parts_of(results[0]) != parts_of(results[number]):
         return False
     return _workloads(results[0]) == _workloads(results[number])
@@ -98,28 +98,28 @@ class _Pair:
         self._rows = rows
 
     def cell(self, row: Row) -> Cell | None:
-        """Return the variant's number, where the seeds decide that it differs from the first one's."""
+        """Return the variant's cell if the seeds decide that it differs from the first one's, else None."""
         cell = row.cells[self.number]
         return cell if cell.change is not None and cell.apart and not rounds_to_zero(cell) else None
 
     def values(self, key: str) -> tuple[float, float] | None:
-        """Return both means, where both are there."""
+        """Return both means; None if one is missing."""
         row = self._rows.get(key)
-        first, own = (None, None) if row is None else (row.cells[0].mean, row.cells[self.number].mean)
-        return None if first is None or own is None else (first, own)
+        first, other = (None, None) if row is None else (row.cells[0].mean, row.cells[self.number].mean)
+        return None if first is None or other is None else (first, other)
 
     def differing(self, key: str) -> tuple[float, float] | None:
-        """Return both means, where the seeds decide that they differ."""
+        """Return both means if the seeds decide that they differ, else None."""
         row = self._rows.get(key)
         return self.values(key) if row is not None and self.cell(row) else None
 
     def times(self, groups: Sequence[Group]) -> Iterator[str]:
         """Compare completion times of the groups that differ most."""
         sizes = [(_size(self._cells(group)), text) for group in groups if (text := self._differ(group))]
-        found = [text for _, text in sorted(sizes, key=lambda each: -each[0])[:MOST_GROUPS]]
+        texts = [text for _, text in sorted(sizes, key=lambda sized: -sized[0])[:MOST_GROUPS]]
         compared = [row for group in groups for row in _compared(group) if self._is_compared(row)]
-        if found:
-            yield f"with {self.label}, {', '.join(found)} than with {self.first}{self._seeds_of(compared)}"
+        if texts:
+            yield f"with {self.label}, {', '.join(texts)} than with {self.first}{self._seeds_of(compared)}"
         elif compared:
             yield self._no_difference("completion times", compared)
 
@@ -131,16 +131,16 @@ class _Pair:
             return
         cells = sorted(
             ((_size([cell]), row.job, cell) for row in rows if (cell := self.cell(row))),
-            key=lambda each: -each[0],
+            key=lambda sized: -sized[0],
         )
-        found = [f"{job} ends {_sooner(cell)}" for _, job, cell in cells[:MOST_GROUPS]]
-        if found:
-            yield f"with {self.label}, {', '.join(found)} than with {self.first}{self._seeds_of(rows)}"
+        texts = [f"{job} ends {_sooner(cell)}" for _, job, cell in cells[:MOST_GROUPS]]
+        if texts:
+            yield f"with {self.label}, {', '.join(texts)} than with {self.first}{self._seeds_of(rows)}"
         else:
             yield self._no_difference("times of collectives and iterations", rows)
 
     def goodput(self) -> Iterator[str]:
-        """Compare what flows that never end got."""
+        """Compare the goodput of flows that never end."""
         values = self.differing("endless_goodput_gbps")
         if values:
             yield f"under {self.label}, flows that never end get {_instead(values, 'Gbit/s')}"
@@ -152,7 +152,7 @@ class _Pair:
             yield self._counted("unfinished measured flows", values, seeds=self._seeds("flows_unfinished"))
 
     def of_link(self, link: ShownLink) -> Iterator[str]:
-        """Compare what a long link carried while loaded, or why a switch's port was chosen."""
+        """Compare the throughput of a long link while loaded, or the number by which a port was chosen."""
         key, form = {
             "long link": ("link_loaded_gbps", "{title} carries {values} Gbit/s while loaded"),
             "busiest link": ("link_loaded_gbps", "{title} carries {values} Gbit/s while loaded"),
@@ -177,7 +177,7 @@ class _Pair:
             yield f"{self.label} drops {_number(values[1])} {packets}, {self.first} {_number(values[0])}"
 
     def verdict(self, verdicts: Sequence[str]) -> Iterator[str]:
-        """Name verdicts where they differ."""
+        """Yield the verdicts if they differ."""
         if verdicts[self.number] != verdicts[0]:
             yield f"verdicts: {self.label} {verdicts[self.number]}, {self.first} {verdicts[0]}"
 
@@ -188,12 +188,12 @@ class _Pair:
         return [cell for row in _compared(group) if (cell := self.cell(row))]
 
     def _differ(self, group: Group) -> str:
-        """Say how a group differs on average and at p99, where the seeds decide it."""
+        """Return how a group differs on average and at p99, as far as the seeds decide it."""
         texts = []
         if cell := self.cell(group.mean):
             texts.append(f"end {_sooner(cell)} on average")
         if group.is_class and (cell := self.cell(group.slowdown)):
-            values = [each.mean or 0.0 for each in (cell, group.slowdown.cells[0])]
+            values = [side.mean or 0.0 for side in (cell, group.slowdown.cells[0])]
             reach = "" if cell.reach is None else f" ({cell.change:+.0f} ± {percent_text(cell.reach)} %)"
             slowdowns = f"{_number(values[0])} instead of {_number(values[1])}{reach}"
             texts.append(f"have a slowdown of {slowdowns} at {_p99(group.slowdown, self.number)}")
@@ -201,34 +201,36 @@ class _Pair:
             texts.append(f"{'' if texts else 'end '}{_sooner(cell)} at {_p99(group.p99, self.number)}")
         return f"{group.label} {' and '.join(texts)}" if texts else ""
 
-    def _no_difference(self, what: str, rows: Sequence[Row]) -> str:
+    def _no_difference(self, quantity: str, rows: Sequence[Row]) -> str:
         both = f"{self.label} and {self.first}"
         if all(row.cells[self.number].values == row.cells[0].values for row in rows):
-            return f"the {what} with {both} are the same"
+            return f"the {quantity} with {both} are the same"
         if any(row.cells[self.number].apart for row in rows):
-            return f"the {what} with {both} differ by less than 0.1 %"
-        return f"the seeds decide no difference between the {what} with {both}"
+            return f"the {quantity} with {both} differ by less than 0.1 %"
+        return f"the seeds decide no difference between the {quantity} with {both}"
 
     def _seeds_of(self, rows: Sequence[Row]) -> str:
-        """Say of how many seeds differences are that have no interval."""
+        """Return the number of seeds of differences without an interval, as text."""
         seeds = min(len(row.cells[self.number].values) for row in rows)
         if seeds >= LEAST_SEEDS:
             return ""
         return " (one seed)" if seeds == 1 else f" (in each of {seeds} seeds)"
 
     def _seeds(self, key: str) -> int:
-        """Return how many numbers each mean is of."""
+        """Return the number of values in each mean."""
         row = self._rows.get(key)
         return 0 if row is None else max(len(row.cells[number].values) for number in (0, self.number))
 
-    def _counted(self, what: str, values: tuple[float, float], *, seeds: int) -> str:
+    def _counted(self, quantity: str, values: tuple[float, float], *, seeds: int) -> str:
         """Format two numbers side by side; over several seeds they are means, which need not be whole."""
-        each, mean = (" per run", f" (mean of {seeds} seeds)") if seeds > 1 else ("", "")
-        return f"{what}{each}: {self.label} {_number(values[1])}, {self.first} {_number(values[0])}{mean}"
+        per_run, mean = (" per run", f" (mean of {seeds} seeds)") if seeds > 1 else ("", "")
+        return (
+            f"{quantity}{per_run}: {self.label} {_number(values[1])}, {self.first} {_number(values[0])}{mean}"
+        )
 
 
 def _buffer(pair: _Pair, link: ShownLink, results: Sequence[Sequence[Result]]) -> Iterator[str]:
-    """Compare the peaks at a long link's receiver, of the buffers that they have."""
+    """Compare the peaks of the buffer at a long link's receiver, with the buffer's sizes."""
     values = pair.differing("link_receiver_peak_megabytes")
     if values is None or link.kind != "long link":
         return
@@ -243,24 +245,24 @@ def _buffer(pair: _Pair, link: ShownLink, results: Sequence[Sequence[Result]]) -
 
 
 def _buffer_megabytes(results: Sequence[Result], link: ShownLink) -> float | None:
-    found = link_of(results[0].summary(), link)
-    size = found.receiver_buffer_bytes if found else None
+    link_summary = link_of(results[0].summary(), link)
+    size = link_summary.receiver_buffer_bytes if link_summary else None
     return None if size is None else size / 1e6
 
 
 def _size(cells: Sequence[Cell]) -> float:
-    """Return how large the largest change is: half and double are of one size."""
+    """Return the size of the largest change as a logarithm: half and double have the same size."""
     ratios = [1 + cell.change / 100 for cell in cells if cell.change is not None]
     return max((abs(math.log(ratio)) if ratio > 0 else math.inf for ratio in ratios), default=0.0)
 
 
 def _compared(group: Group) -> tuple[Row, Row]:
-    """Return what a group is compared by."""
+    """Return the rows by which a group is compared."""
     return group.mean, group.slowdown if group.is_class else group.p99
 
 
 def _p99(row: Row, number: int) -> str:
-    """Name the percentile, and of how few flows it is."""
+    """Return the name of the percentile, with the number of flows if they are few."""
     counts = [cell.few for cell in (row.cells[0], row.cells[number]) if cell.few is not None]
     return f"p99 of {counted(min(counts), 'flow')}" if counts else "p99"
 
@@ -273,13 +275,13 @@ def _sooner(cell: Cell) -> str:
 
 
 def _instead(values: tuple[float, float], unit: str) -> str:
-    first, own = (_number(value) for value in values)
+    first, other = (_number(value) for value in values)
     after = f" {unit}" if unit else ""
-    return f"{own}{after} in both" if own == first else f"{own} instead of {first}{after}"
+    return f"{other}{after} in both" if other == first else f"{other} instead of {first}{after}"
 
 
 def _number(value: float) -> str:
-    """Write three digits or all before the point; whole numbers as such."""
+    """Return a number with three digits, or all before the point; whole numbers without decimals."""
     if value == round(value) or abs(value) >= 100:  # noqa: PLR2004 (three digits)
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"  # noqa: PLR2004 (three digits)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["PAGE_FILE", "ComparisonFolder", "PlannedRun", "SharedFolder"]
 
 PAGE_FILE = "index.html"
-#: All numbers, a row for each number and variant.
+#: File of all numbers: a row for each number and variant.
 NUMBERS_FILE = "table.csv"
 _OF_A_COMPARISON = (
     PAGE_FILE,
@@ -60,7 +60,7 @@ _OF_A_COMPARISON = (
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRun:
-    """Where one run goes: its variant's label and its seed, and the hash of what decides its result."""
+    """A planned run: its variant's label, its seed, and the hash of all that decides its result."""
 
     variant: str
     seed: int
@@ -68,24 +68,24 @@ class PlannedRun:
 
 
 class ComparisonFolder:
-    """A place for a comparison, locked and known to be writable before the first run.
+    """The folder of a comparison, locked and checked for writing before the first run.
 
     Parameters
     ----------
     folder
-        Its location; None writes nothing.
+        Path of the folder; None writes nothing.
     planned
-        What runs there will be, in order.
+        Planned runs, in order.
     force
-        Whether a comparison, or the results of a run, that are there may be replaced; other files are
-        kept. Without it an interrupted comparison of the same runs continues.
+        Whether an earlier comparison, or results of a run, may be replaced; other files are kept. Without
+        it, an interrupted comparison of the same runs continues.
 
     Attributes
     ----------
     folder
-        Where results are: the place, or the folder to which they went when it could not be written.
+        Folder of the results: the given one, or another one after the given one could not be written.
     error_elsewhere
-        Why they are not in their place; none where they are.
+        Why the results are not in the given folder; None if they are.
 
     Raises
     ------
@@ -126,13 +126,13 @@ class ComparisonFolder:
 
     @property
     def ended(self) -> dict[int, Result]:
-        """The runs that have ended, by their numbers; at first those of a comparison that continues."""
+        """Results of completed runs by their numbers; at first those of a comparison that continues."""
         return dict(self._ended)
 
-    def found(self) -> dict[int, Result]:
-        """Read all planned runs that are there, in whichever process they were made."""
+    def read_ended(self) -> dict[int, Result]:
+        """Read all completed runs, of this and of other processes."""
         if self.folder is not None:
-            self._ended |= self._found(self.folder)
+            self._ended |= self._read_ended(self.folder)
         return self.ended
 
     def publish(self, number: int, result: Result) -> None:
@@ -153,7 +153,7 @@ class ComparisonFolder:
             self._move_elsewhere(self.folder, error)
 
     def finish(self, comparison: Comparison, *, report: bool = False, pictures: bool = True) -> None:
-        """Write numbers, page and pictures, if they are asked for; with `report` also runs over time.
+        """Write numbers, page, pictures if requested, and with `report` the page of runs over time.
 
         Raises
         ------
@@ -165,18 +165,20 @@ class ComparisonFolder:
         from floodway.common.documents.html import page  # noqa: PLC0415 (of whole comparisons alone)
         from floodway.common.documents.table_files import table_files  # noqa: PLC0415 (as above)
 
-        drawn = _drawn(comparison) if pictures else []
+        drawn = _draw(comparison) if pictures else []
         contents = {picture.file: picture.png for picture in drawn}
-        found = document(comparison)
+        comparison_document = document(comparison)
         links = {"The runs over time: network, queues, pauses, flows and their causes": REPORT_FILE}
         foot = f"floodway {comparison.results[0][0].run.versions['floodway']}"
         foot += "" if report else "; floodway compare ... --report adds a page of the runs over time"
-        contents[PAGE_FILE] = page(found, drawn, links=links if report else {}, foot=foot).encode()
-        texts = {**table_files(found), NUMBERS_FILE: comparison.table.write_csv()}
+        contents[PAGE_FILE] = page(
+            comparison_document, drawn, links=links if report else {}, foot=foot
+        ).encode()
+        texts = {**table_files(comparison_document), NUMBERS_FILE: comparison.table.write_csv()}
         contents |= {name: text.encode() for name, text in texts.items()}
         if report:
             contents[REPORT_FILE] = self._over_time(self.folder, comparison).encode()
-        whole = {"complete": True, **as_json(found), "runs": self._runs(self._ended)}
+        whole = {"complete": True, **as_json(comparison_document), "runs": self._runs(self._ended)}
         try:
             _write_report(self.folder, contents, whole)
         except OutputError as error:
@@ -184,14 +186,14 @@ class ComparisonFolder:
             _write_report(self.folder, contents, whole)
 
     def _over_time(self, folder: Path, comparison: Comparison) -> str:
-        """Make the page of the first seed of the first variants over time."""
+        """Return the page over time, of the first seed of the first variants."""
         from floodway.simulation.report import MOST_RUNS, report  # noqa: PLC0415 (where it is asked for)
 
-        own = zip(comparison.labels[:MOST_RUNS], comparison.results, strict=False)
+        pairs = zip(comparison.labels[:MOST_RUNS], comparison.results, strict=False)
         first: dict[str, Path] = {}
         for run, name in zip(self._planned_runs, self._folders, strict=True):
             first.setdefault(run.variant, folder / name)
-        return report({label: results[0] for label, results in own}, title=comparison.title, folders=first)
+        return report({label: results[0] for label, results in pairs}, title=comparison.title, folders=first)
 
     def _begin(self, folder: Path, *, force: bool) -> None:
         """Take the lock, clean up after killed processes, find completed runs, and write the marker."""
@@ -211,17 +213,17 @@ class ComparisonFolder:
             self._replaces = True
         else:
             self._refuse_kept(folder)
-            self._ended = self._found(folder)
+            self._ended = self._read_ended(folder)
 
     def _refuse_foreign(self, folder: Path) -> None:
-        """Refuse a folder, or folders of runs in it, with something other than results."""
+        """Raise an error if the folder, or a run's folder in it, contains something other than results."""
         shown = os.fspath(folder)
         foreign = "holds something other than results; choose another folder"
         if not _is_taken(folder, shown=shown):
             return
         if _earlier(folder / COMPARISON_FILE) is None and not (folder / RUN_FILE).is_file():
             raise OutputError(shown, foreign)
-        # Where there were several seeds before, or will be, runs of one lie in the folder of another.
+        # A run of one seed has its variant's folder, which contains the folders of runs of several seeds.
         runs = {folder / name for name in (*_earlier_runs(folder), *self._folders)}
         for name in self._folders:
             run = folder / name
@@ -229,7 +231,7 @@ class ComparisonFolder:
                 raise OutputError(os.fspath(run), foreign)
 
     def _refuse_kept(self, folder: Path) -> None:
-        """Refuse results that are whole, and a comparison of other runs."""
+        """Raise an error if the folder has complete results, or a comparison of other runs."""
         earlier = _earlier(folder / COMPARISON_FILE)
         if earlier is None or earlier["complete"]:
             raise OutputError(os.fspath(folder), "holds results already; --force replaces them")
@@ -239,16 +241,16 @@ class ComparisonFolder:
                 "holds an interrupted comparison of other runs; --force replaces it",
             )
 
-    def _found(self, folder: Path) -> dict[int, Result]:
+    def _read_ended(self, folder: Path) -> dict[int, Result]:
         """Read the runs of an interrupted comparison; an incomplete one is run again."""
-        found: dict[int, Result] = {}
+        results: dict[int, Result] = {}
         for number, (planned, name) in enumerate(zip(self._planned_runs, self._folders, strict=True)):
             run = folder / name
             if number not in self._ended and (run / RUN_FILE).is_file():
-                own = verified(run)
-                if own.key == planned.key and not own.faults:
-                    found[number] = read(run)
-        return found
+                verification = verified(run)
+                if verification.key == planned.key and not verification.faults:
+                    results[number] = read(run)
+        return results
 
     def _store(self, folder: Path, before: dict[int, Result], number: int) -> None:
         """Write a run and report that it has ended; the first one replaces what was there."""
@@ -279,7 +281,7 @@ class ComparisonFolder:
         self.error_elsewhere = error
 
     def _leave(self, folder: Path) -> None:
-        """Leave no trace where nothing was written."""
+        """Remove the folder if nothing was written."""
         if self._ended and self.error_elsewhere is None:
             return
         if self._marked and not any((folder / name / RUN_FILE).is_file() for name in self._folders):
@@ -303,22 +305,22 @@ class ComparisonFolder:
 
 
 class SharedFolder(ComparisonFolder):
-    """A place for a comparison whose runs several processes divide.
+    """The folder of a comparison whose runs several processes share.
 
-    Nothing there is replaced. Each run that is made here is locked until the end, so that no other process
-    makes it as well.
+    Nothing in it is replaced. The runs of this process are locked until its end, so that no other process
+    executes them.
 
     Parameters
     ----------
     folder, planned
-        As `ComparisonFolder`'s.
+        As for `ComparisonFolder`.
     shard
-        Which of the processes this one is.
+        Share of this process.
 
     Attributes
     ----------
-    own
-        The numbers of the runs that are made here: those of the shard that are missing.
+    shard_runs
+        Numbers of the runs that this process executes: the missing ones of its shard.
 
     Raises
     ------
@@ -331,7 +333,7 @@ class SharedFolder(ComparisonFolder):
     ) -> None:
         self._shard = shard
         self._places: dict[int, Reservation] = {}
-        self.own: Sequence[int] = ()
+        self.shard_runs: Sequence[int] = ()
         super().__init__(folder, planned, force=False)
 
     def finish(self, comparison: Comparison, *, report: bool = False, pictures: bool = True) -> None:
@@ -362,12 +364,12 @@ class SharedFolder(ComparisonFolder):
                 self._places[number] = self._held.enter_context(
                     Reservation(folder / self._folders[number], force=True)
                 )
-        # What is there now, finished by the reservation or in another process, is not made again.
-        self._ended = self._found(folder)
-        self.own = [number for number in self._places if number not in self._ended]
+        # Runs that another process has completed by now are not repeated.
+        self._ended = self._read_ended(folder)
+        self.shard_runs = [number for number in self._places if number not in self._ended]
 
     def _refuse_others(self, folder: Path) -> None:
-        """Refuse a comparison of other runs."""
+        """Raise an error if the folder has a comparison of other runs."""
         earlier = _earlier(folder / COMPARISON_FILE)
         if earlier is None or earlier.get("planned", earlier["runs"]) != self._planned():
             raise OutputError(os.fspath(folder), "holds a comparison of other runs; choose another folder")
@@ -381,7 +383,7 @@ class SharedFolder(ComparisonFolder):
 
 
 def _folders(planned: Sequence[PlannedRun]) -> list[str]:
-    """Name a folder for each run: that of its variant, or one a seed inside that."""
+    """Return a folder's name for each run: that of its variant, or one per seed in it."""
     labels = list(dict.fromkeys(run.variant for run in planned))
     names = dict(zip(labels, folder_names(labels), strict=True))
     if len(labels) == len(planned):
@@ -390,12 +392,12 @@ def _folders(planned: Sequence[PlannedRun]) -> list[str]:
 
 
 def _is_taken(folder: Path, *, shown: str, but: Collection[Path] = ()) -> bool:
-    """Whether a folder holds anything that is not of processes which have ended, but for some entries.
+    """Return whether a folder has entries other than `but` and files that floodway leaves behind.
 
     Raises
     ------
     OutputError
-        If it is there and no folder.
+        If it exists and is not a folder.
     """
     if not folder.exists() and not folder.is_symlink():
         return False
@@ -405,7 +407,7 @@ def _is_taken(folder: Path, *, shown: str, but: Collection[Path] = ()) -> bool:
 
 
 def _is_there(folder: Path) -> bool:
-    """Whether a folder is known as one of results."""
+    """Return whether a folder has the record of a comparison or of a run."""
     return any((folder / name).is_file() for name in (COMPARISON_FILE, RUN_FILE))
 
 
@@ -429,13 +431,13 @@ def _remove_stale(folder: Path, *, keep: Sequence[str]) -> None:
         if name in keep:
             continue
         if (run / RUN_FILE).is_file():
-            for own in FILES:
-                (run / own).unlink(missing_ok=True)
+            for file in FILES:
+                (run / file).unlink(missing_ok=True)
         _remove_empty(run.parent, [run.name], also=run.parent != folder)
 
 
-def _drawn(comparison: Comparison) -> Sequence[Picture]:
-    # Drawing is loaded where it is needed: it takes as long as all the rest.
+def _draw(comparison: Comparison) -> Sequence[Picture]:
+    # Imported here: drawing takes as long to import as everything else.
     from floodway.common.documents.html import PAGE_WIDTH_IN  # noqa: PLC0415
     from floodway.plot import look  # noqa: PLC0415
     from floodway.plot.compared import pictures  # noqa: PLC0415
@@ -447,35 +449,35 @@ def _drawn(comparison: Comparison) -> Sequence[Picture]:
 
 
 def _earlier_runs(folder: Path) -> list[str]:
-    """Return the folders of the runs that the comparison in a folder lists, or was to have."""
+    """Return the folders of the runs that the comparison in a folder has completed or planned."""
     earlier = _earlier(folder / COMPARISON_FILE) or {"runs": []}
     planned = earlier.get("planned", [])
     listed = (*earlier["runs"], *(planned if isinstance(planned, list) else ()))
     names = [str(run.get("folder", "")) for run in listed if isinstance(run, dict)]
-    # What the file names may be anywhere; only what lies inside is ours.
+    # Paths in the file may lead anywhere; only those inside the folder are used.
     return [name for name in names if name and (folder / name).resolve().is_relative_to(folder.resolve())]
 
 
 def _earlier(file: Path) -> dict[str, Any] | None:
     """Read the record of the comparison in a folder; None if there is no comparison."""
     try:
-        known = read_json(file)
+        record = read_json(file)
     except (OSError, ValueError):
         return None
-    if not isinstance(known, dict) or not isinstance(known.get("complete"), bool):
+    if not isinstance(record, dict) or not isinstance(record.get("complete"), bool):
         return None
-    return known if isinstance(known.get("runs"), list) else None
+    return record if isinstance(record.get("runs"), list) else None
 
 
 def _remove_report(folder: Path) -> None:
-    """Remove what an earlier comparison or a single run has left here: it does not fit any more."""
+    """Remove the numbers, pictures and pages of an earlier comparison or run."""
     names = _OF_A_COMPARISON if (folder / COMPARISON_FILE).is_file() else ()
     for name in (*names, *(FILES if (folder / RUN_FILE).is_file() else ())):
         (folder / name).unlink(missing_ok=True)
 
 
 def _remove_empty(folder: Path, names: Sequence[str], *, also: bool = True) -> None:
-    """Remove folders that hold nothing, and the one around them."""
+    """Remove empty folders, and the folder that contains them."""
     for name in {*names, *(str(Path(name).parent) for name in names)} - {"."}:
         with contextlib.suppress(OSError):
             (folder / name).rmdir()

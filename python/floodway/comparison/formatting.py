@@ -1,4 +1,4 @@
-"""Numbers of a comparison as text, with all digits and with those that people read."""
+"""Numbers of a comparison as text, with all digits or rounded for reading."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class CellText:
 
 
 def cell_text(row: Row, cell: Cell) -> CellText:
-    """Write one number."""
+    """Return a number as text, with its spread and its difference."""
     return CellText(value=_value(row, cell), spread=_spread(row, cell), change=_change(row, cell))
 
 
 def value_text(row: Row, cell: Cell) -> str:
-    """Write a number with three digits and its unit."""
+    """Return a number with three digits and its unit."""
     if cell.mean is None:
         return _value(row, cell)
     few = f" {MARK}{cell.few:,}" if cell.few is not None else ""
@@ -48,7 +48,7 @@ def value_text(row: Row, cell: Cell) -> str:
 
 
 def change_text(row: Row, cell: Cell) -> str:
-    """Write a difference to the first variant with two digits, with its interval."""
+    """Return a difference to the first variant with two digits, and its interval."""
     if cell.change is None:
         return ""
     unit = "%" if row.change_unit == "percent" else "points"
@@ -58,17 +58,17 @@ def change_text(row: Row, cell: Cell) -> str:
 
 
 def percent_text(size: float) -> str:
-    """Write the size of a difference with two digits, or all before the point."""
+    """Return the size of a difference with two digits, or all before the point."""
     return f"{abs(size):,.0f}" if abs(size) >= 10 else f"{abs(size):.1f}"  # noqa: PLR2004 (two digits)
 
 
 def rounds_to_zero(cell: Cell) -> bool:
-    """Whether a difference is shown as none."""
+    """Return whether a difference is rounded to zero."""
     return cell.change is not None and float(percent_text(cell.change).replace(",", "")) == 0
 
 
 def notes(comparison: Comparison) -> Iterator[str]:
-    """Explain what the table shows, as far as it does."""
+    """Yield notes on the numbers that the table shows."""
     keys = {row.key for row in comparison.rows}
     cells = [cell for row in comparison.rows for cell in row.cells]
     link = comparison.link
@@ -85,7 +85,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
             "goodput: from the first to the last start of a measured flow; no difference is given between "
             "variants in which all finished, since all that was offered arrived in both"
         )
-    yield from (own.sentence() for own in comparison.extrapolated)
+    yield from (extrapolation.sentence() for extrapolation in comparison.extrapolated)
     if any(cell.few is not None for cell in cells):
         yield few_noted("seed")
     if any(cell.finished_only for cell in cells):
@@ -99,19 +99,19 @@ def notes(comparison: Comparison) -> Iterator[str]:
 
 def _value(row: Row, cell: Cell) -> str:
     if cell.mean is None:
-        without = len(cell.values) - len(cell.known)
+        without = len(cell.values) - len(cell.present_values)
         several = f" in {without} of {len(cell.values)} seeds" if len(cell.values) > 1 else ""
         return f"{row.missing}{several}"
     # The mean of whole numbers is not whole.
-    digits = max(row.digits, 1) if any(value != cell.mean for value in cell.known) else row.digits
+    digits = max(row.digits, 1) if any(value != cell.mean for value in cell.present_values) else row.digits
     few = f" {MARK}{cell.few:,}" if cell.few is not None else ""
     return f"{cell.mean:,.{digits}f}{' *' if cell.finished_only else ''}{few}"
 
 
 def _spread(row: Row, cell: Cell) -> str:
-    if cell.mean is None or min(cell.known) == max(cell.known):
+    if cell.mean is None or min(cell.present_values) == max(cell.present_values):
         return ""
-    return f"{min(cell.known):,.{row.digits}f} to {max(cell.known):,.{row.digits}f}"
+    return f"{min(cell.present_values):,.{row.digits}f} to {max(cell.present_values):,.{row.digits}f}"
 
 
 def _change(row: Row, cell: Cell) -> str:

@@ -36,15 +36,15 @@ class Group:
     Attributes
     ----------
     label
-        What sentences call them.
+        Name of the group in sentences.
     workload
-        Their workload.
+        Workload of the flows.
     from_bytes, to_bytes
-        Their sizes are above the first and up to the second.
+        Limits of the flows' sizes: above the first and up to the second.
     mean, p99, slowdown
         Rows: the mean and the 99th percentile of completion times, and that of slowdown.
     is_class
-        Whether it is a class of sizes: flows of different sizes are compared by slowdown.
+        Whether the group is a class of sizes: flows of different sizes are compared by slowdown.
     """
 
     label: str
@@ -59,7 +59,7 @@ class Group:
 
 @dataclass(frozen=True)
 class _Times:
-    """What one run has of a group."""
+    """Completion times of a group in one run."""
 
     flows: int
     unfinished: int
@@ -74,7 +74,7 @@ def groups(results: Sequence[Sequence[Result]], *, paired: bool) -> tuple[Group,
     Parameters
     ----------
     results, paired
-        As `rows` has them. Workloads whose flows are all of one class have one group.
+        As for `rows`. Workloads whose flows are all of one class have one group.
     """
     by_run = {id(result): _times_of(result) for of_variant in results for result in of_variant}
     common = set.intersection(*(set(times) for times in by_run.values())) if by_run else set()
@@ -102,14 +102,14 @@ def _looked_up(
 def _times_of(result: Result) -> dict[tuple[str, int, int], _Times]:
     measured = result.flows.filter(pl.col("measured"))
     edges = (0, *CLASSES, _LAST)
-    found = {}
+    times = {}
     for name in (workload.name for workload in result.outcome.workloads):
-        own = measured.filter(pl.col("workload").cast(pl.String) == name)
+        workload_flows = measured.filter(pl.col("workload").cast(pl.String) == name)
         for low, high in pairwise(edges):
-            flows = own.filter((pl.col("size_bytes") > low) & (pl.col("size_bytes") <= high))
+            flows = workload_flows.filter((pl.col("size_bytes") > low) & (pl.col("size_bytes") <= high))
             if len(flows):
-                found[name, low, high] = _times(flows)
-    return found
+                times[name, low, high] = _times(flows)
+    return times
 
 
 def _times(flows: pl.DataFrame) -> _Times:
@@ -138,7 +138,7 @@ def _group(  # noqa: PLR0913 (what a group is made of)
     mean, p99, slowdown = (
         row_of(metric, results, paired=paired) for metric in _metrics(f"{name}_{low}_{high}", label, times)
     )
-    fewest = [min((times(result).flows for result in own), default=0) for own in results]
+    fewest = [min((times(result).flows for result in of_variant), default=0) for of_variant in results]
     few = [flows if is_few(flows, thousandths=990) else None for flows in fewest]
 
     def noted(row: Row) -> Row:
@@ -159,24 +159,24 @@ def _group(  # noqa: PLR0913 (what a group is made of)
 
 def _metrics(key: str, label: str, times: Callable[[Result], _Times]) -> Iterator[Metric]:
     def mean(result: Result) -> float | None:
-        own = times(result)
+        group_times = times(result)
         # Means over different flows are not comparable.
-        return None if own.unfinished else own.mean_us
+        return None if group_times.unfinished else group_times.mean_us
 
     def no_summary(_: object) -> None:
         return None
 
-    yield Metric(key=f"{key}_fct_mean_us", label=f"{label}: mean, us", of=no_summary, of_result=mean)
+    yield Metric(key=f"{key}_fct_mean_us", label=f"{label}: mean, us", of_summary=no_summary, of_result=mean)
     yield Metric(
         key=f"{key}_fct_p99_us",
         label=f"{label}: p99, us",
-        of=no_summary,
+        of_summary=no_summary,
         of_result=lambda result: times(result).p99_us,
     )
     yield Metric(
         key=f"{key}_slowdown_p99",
         label=f"{label}: slowdown, p99",
-        of=no_summary,
+        of_summary=no_summary,
         of_result=lambda result: times(result).slowdown,
     )
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["Cell", "Metric", "Row", "row_of", "rows", "verdict"]
 
 NOT_REACHED = "not reached"
-#: Why a port's meter drops control messages, as it is meant to.
+#: Reason of the control messages that a port's meter drops by design.
 METERED = "metered"
-#: So many workloads have rows of their own.
+#: Maximum number of workloads with rows of their own.
 MOST_WORKLOADS = 4
-#: So many collectives, by operation and size, have rows.
+#: Maximum number of collectives, by operation and size, with rows.
 MOST_COLLECTIVES = 8
 
 
@@ -38,22 +38,21 @@ class Cell:
     Attributes
     ----------
     values
-        One per seed; None where there is no number, such as a percentile at an unfinished flow.
+        One per seed; None if there is no number, as for a percentile at an unfinished flow.
     finished_only
-        Whether unfinished flows are missing from it, in any seed.
+        Whether unfinished flows of any seed are missing from it.
     change
-        Difference of its mean to that of the first variant: in percent, or in points where the number
-        is a share; none for the first variant, where there is nothing to divide, and where the number says
-        nothing of the difference.
+        Difference of its mean to that of the first variant: in percent, or in points if the number is a
+        share; None for the first variant, if the first mean is 0, and if the number is equal by definition.
     reach
-        How far the 95 % confidence interval of the difference goes to either side, in the unit of the change;
-        none for less than three seeds.
+        Half of the width of the difference's 95 % confidence interval, in the unit of the change; None for
+        fewer than three seeds.
     few
-        Of a percentile of flows: of how many it is, where hardly any lie beyond it; the least of the seeds.
+        Number of flows of a percentile that hardly any flow lies beyond, the smallest of the seeds, or None.
     apart
         Whether the seeds decide that it differs from the first variant's: the interval is without zero. With
-        two seeds, which have no interval: it lies on the same side in both; where the variants have different
-        seeds, the two spreads do not overlap.
+        one or two seeds, which have no interval: it differs in the same direction in all, or if the variants
+        have different seeds, the two spreads do not overlap.
     """
 
     values: tuple[float | None, ...]
@@ -65,13 +64,13 @@ class Cell:
 
     @property
     def mean(self) -> float | None:
-        """Mean over the seeds; none if any has no value."""
-        known = self.known
-        return sum(known) / len(known) if known and len(known) == len(self.values) else None
+        """Mean over the seeds; None if one has no value."""
+        present = self.present_values
+        return sum(present) / len(present) if present and len(present) == len(self.values) else None
 
     @property
-    def known(self) -> tuple[float, ...]:
-        """The values that are there."""
+    def present_values(self) -> tuple[float, ...]:
+        """Values of the seeds that have one."""
         return tuple(value for value in self.values if value is not None)
 
 
@@ -82,19 +81,19 @@ class Row:
     Attributes
     ----------
     key
-        What `compare.json` calls it; its suffix is the unit.
+        Key in `compare.json`, whose suffix is the unit.
     label
-        What tables call it, unit included.
+        Label in tables, with the unit.
     digits
-        Decimals that are shown.
+        Number of decimals.
     missing
-        What is shown where there is no value.
+        Text for a missing value.
     change_unit
-        `percent` or `points`.
+        Unit of changes, `percent` or `points`.
     cells
-        One a variant.
+        Cells, one per variant.
     job
-        The collective or iteration whose time it is; empty if it is another number.
+        Collective or iteration whose time it is; empty for other numbers.
     """
 
     key: str
@@ -108,24 +107,24 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A number that variants are compared by: where it comes from, and how it is shown."""
+    """A number by which variants are compared: its source and its format."""
 
     key: str
     label: str
-    of: Callable[[Summary], float | None]
+    of_summary: Callable[[Summary], float | None]
     digits: int = 1
     missing: str = "-"
     change_unit: str = "percent"
     finished_only: Callable[[Summary], bool] = lambda _: False
     always: bool = True
     thousandths: int | None = None
-    #: Of how many flows a percentile is.
+    #: Number of flows of a percentile.
     flows: Callable[[Summary], int] = lambda summary: summary.total.measured
-    #: The collective or iteration whose time it is.
+    #: Collective or iteration whose time it is; empty for other numbers.
     job: str = ""
-    #: Whether a run's number is what every other variant would have as well: no change is shown then.
+    #: Whether a run's number would be equal in all other variants; then no change is shown.
     says_nothing: Callable[[Summary], bool] = lambda _: False
-    #: Takes the number from all of a result, where its summary does not have it.
+    #: Reads the number from the result, if its summary does not have it.
     of_result: Callable[[Result], float | None] | None = None
 
 
@@ -135,13 +134,13 @@ def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired:
     Parameters
     ----------
     results
-        For each variant one result a seed; none of a variant that was interrupted.
+        Results of each variant, one per seed; empty for an interrupted variant.
     link
-        What `shown_link` returned.
+        Link whose numbers are compared, from `shown_link`.
     paired
         Whether all variants have the same seeds, and so the same traffic.
     """
-    # Who runs a job asks for its time first.
+    # The times of jobs come first.
     metrics = (
         *_iteration_metrics(results),
         *_collective_metrics(results),
@@ -150,20 +149,23 @@ def rows(results: Sequence[Sequence[Result]], link: ShownLink | None, *, paired:
         *(_link_metrics(link) if link else ()),
         *_TOTALS,
     )
-    made = ((metric, row_of(metric, results, paired=paired)) for metric in metrics)
-    return tuple(row for metric, row in made if _exists(row, always=metric.always))
+    candidates = ((metric, row_of(metric, results, paired=paired)) for metric in metrics)
+    return tuple(row for metric, row in candidates if _exists(row, always=metric.always))
 
 
 def verdict(results: Sequence[Result]) -> str:
-    """Say what the simulator found, with how many seeds where they do not agree."""
+    """Return the verdict on a variant, with the numbers of seeds if they differ."""
     kinds: dict[tuple[str, ...], list[Outcome]] = {}
     for outcome in (result.outcome for result in results):
         lossless = outcome.lossless
-        known = (lossless.verdict, str(lossless.failed is not None), str(_lossy_drops(outcome) > 0))
-        kinds.setdefault((*known, *_ends(outcome)), []).append(outcome)
+        verdict_key = (lossless.verdict, str(lossless.failed is not None), str(_lossy_drops(outcome) > 0))
+        kinds.setdefault((*verdict_key, *_ends(outcome)), []).append(outcome)
     texts = [
-        (", ".join([brief([own.lossless for own in found]), *_lossy(found), *ends]), len(found))
-        for (_, _, _, *ends), found in kinds.items()
+        (
+            ", ".join([brief([outcome.lossless for outcome in outcomes]), *_lossy(outcomes), *ends]),
+            len(outcomes),
+        )
+        for (_, _, _, *ends), outcomes in kinds.items()
     ]
     if len(texts) < 2:  # noqa: PLR2004 (they agree)
         return texts[0][0] if texts else "-"
@@ -171,7 +173,7 @@ def verdict(results: Sequence[Result]) -> str:
 
 
 def _lossy(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Say what was dropped although the verdict is that lossless classes lost nothing."""
+    """Return the drops outside of lossless classes, as text."""
     low, high = (most(map(_lossy_drops, outcomes)) for most in (min, max))
     if high:
         packets = "" if low == high else f"{low:,} to "
@@ -179,7 +181,7 @@ def _lossy(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def _lossy_drops(outcome: Outcome) -> int:
-    """Count packets that no verdict speaks of: those dropped where no flow control promises to lose none."""
+    """Count the dropped packets that the verdict does not cover: those of classes that may lose packets."""
     lossless = outcome.lossless
     if lossless.verdict == "not-asked" or lossless.loss is not None:
         return 0
@@ -203,16 +205,18 @@ def _ends(outcome: Outcome) -> Iterator[str]:
 def row_of(metric: Metric, results: Sequence[Sequence[Result]], *, paired: bool) -> Row:
     """Compute a row for the results of `rows`."""
     summaries = [[result.summary() for result in of_variant] for of_variant in results]
-    read = metric.of_result or (lambda result: metric.of(result.summary()))
+    read = metric.of_result or (lambda result: metric.of_summary(result.summary()))
     cells = [
         Cell(
             values=tuple(read(result) for result in of_variant),
-            finished_only=any(metric.finished_only(summary) for summary in own),
-            few=_few(metric, own),
+            finished_only=any(metric.finished_only(summary) for summary in variant_summaries),
+            few=_few(metric, variant_summaries),
         )
-        for of_variant, own in zip(results, summaries, strict=True)
+        for of_variant, variant_summaries in zip(results, summaries, strict=True)
     ]
-    silent = [all(metric.says_nothing(summary) for summary in own) for own in summaries]
+    silent = [
+        all(metric.says_nothing(summary) for summary in variant_summaries) for variant_summaries in summaries
+    ]
     others = (
         cell if silent[0] and silent[number] else _against(cells[0], cell, metric.change_unit, paired=paired)
         for number, cell in enumerate(cells)
@@ -229,9 +233,9 @@ def row_of(metric: Metric, results: Sequence[Sequence[Result]], *, paired: bool)
     )
 
 
-def _few(metric: Metric, own: Sequence[Summary]) -> int | None:
-    """Return of how few flows a percentile is, where it is."""
-    fewest = min((metric.flows(summary) for summary in own), default=0)
+def _few(metric: Metric, summaries: Sequence[Summary]) -> int | None:
+    """Return the number of flows of a percentile if they are few, else None."""
+    fewest = min((metric.flows(summary) for summary in summaries), default=0)
     thousandths = metric.thousandths
     return fewest if thousandths is not None and is_few(fewest, thousandths=thousandths) else None
 
@@ -242,23 +246,27 @@ def _against(first: Cell, cell: Cell, unit: str, *, paired: bool) -> Cell:
     if a is None or b is None:
         return cell
     change = b - a if unit == "points" else (b / a - 1) * 100 if a else None
-    reach = difference_half_width(cell.known, first.known, paired=paired)
-    decided = _split(first.known, cell.known, paired=paired) if reach is None else abs(b - a) > reach
+    reach = difference_half_width(cell.present_values, first.present_values, paired=paired)
+    decided = (
+        _split(first.present_values, cell.present_values, paired=paired)
+        if reach is None
+        else abs(b - a) > reach
+    )
     if reach is not None and unit == "percent":
         reach = reach / abs(a) * 100 if a else None
     return replace(cell, change=change, reach=reach, apart=decided)
 
 
-def _split(first: Sequence[float], own: Sequence[float], *, paired: bool) -> bool:
+def _split(first: Sequence[float], other: Sequence[float], *, paired: bool) -> bool:
     if paired:
-        pairs = list(zip(first, own, strict=True))
+        pairs = list(zip(first, other, strict=True))
         return all(a < b for a, b in pairs) or all(a > b for a, b in pairs)
-    return min(first) > max(own) or max(first) < min(own)
+    return min(first) > max(other) or max(first) < min(other)
 
 
 def _exists(row: Row, *, always: bool) -> bool:
-    known = [value for cell in row.cells for value in cell.known]
-    return bool(known) and (always or any(known))
+    values = [value for cell in row.cells for value in cell.present_values]
+    return bool(values) and (always or any(values))
 
 
 def _percent(share: float | None) -> float | None:
@@ -273,47 +281,47 @@ _METRICS = (
     Metric(
         key="flows_finished",
         label="measured flows finished",
-        of=lambda summary: summary.total.measured_finished,
+        of_summary=lambda summary: summary.total.measured_finished,
         digits=0,
     ),
     Metric(
         key="flows_unfinished",
         label="measured flows unfinished",
-        of=lambda summary: summary.total.measured - summary.total.measured_finished,
+        of_summary=lambda summary: summary.total.measured - summary.total.measured_finished,
         digits=0,
     ),
     Metric(
         key="fct_mean_us",
         label="completion time, mean, us",
-        of=lambda summary: summary.total.fct.mean_us,
+        of_summary=lambda summary: summary.total.fct.mean_us,
         finished_only=lambda summary: summary.total.fct.mean_of_finished_only,
     ),
     Metric(
         key="fct_p50_us",
         thousandths=500,
         label="completion time, p50, us",
-        of=lambda summary: summary.total.fct.p50_us,
+        of_summary=lambda summary: summary.total.fct.p50_us,
         missing=NOT_REACHED,
     ),
     Metric(
         key="fct_p99_us",
         thousandths=990,
         label="completion time, p99, us",
-        of=lambda summary: summary.total.fct.p99_us,
+        of_summary=lambda summary: summary.total.fct.p99_us,
         missing=NOT_REACHED,
     ),
     Metric(
         key="fct_p999_us",
         thousandths=999,
         label="completion time, p99.9, us",
-        of=lambda summary: summary.total.fct.p999_us,
+        of_summary=lambda summary: summary.total.fct.p999_us,
         missing=NOT_REACHED,
     ),
     Metric(
         key="slowdown_p50",
         thousandths=500,
         label="slowdown, p50",
-        of=lambda summary: summary.total.slowdown_p50,
+        of_summary=lambda summary: summary.total.slowdown_p50,
         digits=2,
         missing=NOT_REACHED,
     ),
@@ -321,22 +329,22 @@ _METRICS = (
         key="slowdown_p99",
         thousandths=990,
         label="slowdown, p99",
-        of=lambda summary: summary.total.slowdown_p99,
+        of_summary=lambda summary: summary.total.slowdown_p99,
         digits=2,
         missing=NOT_REACHED,
     ),
     Metric(
         key="last_finish_us",
         label="last measured flow finished, us",
-        of=lambda summary: summary.total.last_finish_us,
+        of_summary=lambda summary: summary.total.last_finish_us,
         missing=NOT_REACHED,
     ),
     Metric(
         key="goodput_gbps",
         label="goodput while measured flows start, Gbit/s",
-        of=lambda summary: summary.total.goodput_gbps,
+        of_summary=lambda summary: summary.total.goodput_gbps,
         digits=2,
-        # All that was offered has arrived: what is left are completion times.
+        # All flows have finished: variants differ in completion times only.
         says_nothing=lambda summary: summary.total.measured == summary.total.measured_finished,
     ),
 )
@@ -345,38 +353,42 @@ _TOTALS = (
     Metric(
         key="endless_goodput_gbps",
         label="goodput of flows that never end, Gbit/s",
-        of=lambda summary: sum(own.goodput_gbps for own in summary.endless) if summary.endless else None,
+        of_summary=lambda summary: (
+            sum(workload.goodput_gbps for workload in summary.endless) if summary.endless else None
+        ),
     ),
     Metric(
         key="paused_us",
         label="time paused, all ports and classes, us",
-        of=lambda summary: summary.paused_us,
+        of_summary=lambda summary: summary.paused_us,
         always=False,
     ),
     Metric(
         key="pfc_frames",
         label="pause frames received",
-        of=lambda summary: summary.pfc_frames,
+        of_summary=lambda summary: summary.pfc_frames,
         digits=0,
         always=False,
     ),
     Metric(
         key="cnps_made",
         label="CNPs made",
-        of=lambda summary: summary.cnps.total,
+        of_summary=lambda summary: summary.cnps.total,
         digits=0,
         always=False,
     ),
     Metric(
         key="dropped_packets",
         label="packets dropped",
-        of=lambda summary: sum(packets for reason, packets in summary.outcome.drops if reason != METERED),
+        of_summary=lambda summary: sum(
+            packets for reason, packets in summary.outcome.drops if reason != METERED
+        ),
         digits=0,
     ),
     Metric(
         key="metered_messages",
         label="credits and other messages dropped by meters",
-        of=lambda summary: dict(summary.outcome.drops).get(METERED, 0),
+        of_summary=lambda summary: dict(summary.outcome.drops).get(METERED, 0),
         digits=0,
         always=False,
     ),
@@ -389,7 +401,7 @@ def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]
     Variants may have different ones, and where a run ended early some were not complete.
     """
     by_run = [
-        {(own.workload, own.name): own for own in result.summary().collectives}
+        {(row.workload, row.name): row for row in result.summary().collectives}
         for of_variant in results
         for result in of_variant
     ]
@@ -400,27 +412,27 @@ def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]
         label = f"{workload}: {name}" if several else name
         word = re.sub(r"\W+", "_", f"{workload}_{name}")
 
-        def of(summary: Summary, field: str, key: tuple[str, str] = key) -> float | None:
-            found = {(own.workload, own.name): own for own in summary.collectives}.get(key)
-            return None if found is None else float(getattr(found, field))
+        def value_of(summary: Summary, field: str, key: tuple[str, str] = key) -> float | None:
+            collective = {(row.workload, row.name): row for row in summary.collectives}.get(key)
+            return None if collective is None else float(getattr(collective, field))
 
         yield Metric(
             key=f"{word}_mean_us",
             label=f"{label}: time, mean, us",
-            of=partial(of, field="mean_us"),
+            of_summary=partial(value_of, field="mean_us"),
             job=label,
         )
         yield Metric(
             key=f"{word}_busbw_gbps",
             label=f"{label}: bus bandwidth, Gbit/s",
-            of=partial(of, field="busbw_gbps"),
+            of_summary=partial(value_of, field="busbw_gbps"),
         )
 
 
 def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
     """Compare the mean time of an iteration of each job, and its exposed communication."""
     by_run = [
-        dict.fromkeys(own.workload for own in result.summary().iterations)
+        dict.fromkeys(row.workload for row in result.summary().iterations)
         for of_variant in results
         for result in of_variant
     ]
@@ -428,32 +440,34 @@ def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
     for name in every[:MOST_WORKLOADS]:
         label = f"{name}: " if len(every) > 1 else ""
         parts = {
-            own.part
+            row.part
             for of_variant in results
             for result in of_variant
-            for own in result.summary().iterations_of(name)
+            for row in result.summary().iterations_of(name)
         }
-        # Iterations of different parts are no finding.
+        # Times of different parts of an iteration are not compared.
         alike = len(parts) == 1
         part = next(iter(parts)) if alike else "different parts"
         whole = f"{label}iteration{f', {part}' if part else ''}"
-        for field, what, job in (
+        for field, title, job in (
             ("time_us", f"{whole}: time", whole if alike else ""),
             ("exposed_us", f"{label}exposed communication", ""),
         ):
 
-            def of(summary: Summary, field: str, name: str = name) -> float | None:
-                values = [getattr(own, field) for own in summary.iterations_of(name)]
+            def value_of(summary: Summary, field: str, name: str = name) -> float | None:
+                values = [getattr(row, field) for row in summary.iterations_of(name)]
                 return fmean(values) if values else None
 
             key = re.sub(r"\W+", "_", f"{name}_iteration_{field}")
-            yield Metric(key=key, label=f"{what}, mean, us", of=partial(of, field=field), job=job)
+            yield Metric(
+                key=key, label=f"{title}, mean, us", of_summary=partial(value_of, field=field), job=job
+            )
 
 
 def _workload_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
     """Compare completion times of each workload, where all runs have the same few."""
     by_run = [
-        tuple(own.name for own in result.summary().workloads if own.measured)
+        tuple(workload.name for workload in result.summary().workloads if workload.measured)
         for of_variant in results
         for result in of_variant
     ]
@@ -464,63 +478,63 @@ def _workload_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
 
 
 def _measured_workload(summary: Summary, *, at: int) -> WorkloadSummary:
-    return [own for own in summary.workloads if own.measured][at]
+    return [workload for workload in summary.workloads if workload.measured][at]
 
 
-def _metrics_of_workload(name: str, own: Callable[[Summary], WorkloadSummary]) -> Iterator[Metric]:
+def _metrics_of_workload(name: str, workload_of: Callable[[Summary], WorkloadSummary]) -> Iterator[Metric]:
     yield Metric(
         key=f"workload_{name}_fct_mean_us",
         label=f"{name}: completion time, mean, us",
-        of=lambda summary: own(summary).fct.mean_us,
-        finished_only=lambda summary: own(summary).fct.mean_of_finished_only,
+        of_summary=lambda summary: workload_of(summary).fct.mean_us,
+        finished_only=lambda summary: workload_of(summary).fct.mean_of_finished_only,
     )
     yield Metric(
         key=f"workload_{name}_fct_p99_us",
         label=f"{name}: completion time, p99, us",
-        of=lambda summary: own(summary).fct.p99_us,
+        of_summary=lambda summary: workload_of(summary).fct.p99_us,
         missing=NOT_REACHED,
         thousandths=990,
-        flows=lambda summary: own(summary).measured,
+        flows=lambda summary: workload_of(summary).measured,
     )
 
 
 def _link_metrics(link: ShownLink) -> Iterator[Metric]:
-    def of(read: Callable[[LinkSummary], float | None]) -> Callable[[Summary], float | None]:
-        return lambda summary: read(found) if (found := link_of(summary, link)) else None
+    def value_of(read: Callable[[LinkSummary], float | None]) -> Callable[[Summary], float | None]:
+        return lambda summary: read(link_row) if (link_row := link_of(summary, link)) else None
 
     yield Metric(
         key="link_loaded_gbps",
         label=f"{link.name}: throughput while loaded, Gbit/s",
-        of=of(lambda found: found.loaded_gbps),
+        of_summary=value_of(lambda row: row.loaded_gbps),
     )
     yield Metric(
         key="link_loaded_idle_percent",
         label=f"{link.name}: idle while loaded, %",
-        of=of(lambda found: _percent(found.loaded_idle_share)),
+        of_summary=value_of(lambda row: _percent(row.loaded_idle_share)),
         change_unit="points",
     )
     yield Metric(
         key="link_loaded_paused_percent",
         label=f"{link.name}: paused while loaded, %",
-        of=of(lambda found: _percent(found.loaded_paused_share)),
+        of_summary=value_of(lambda row: _percent(row.loaded_paused_share)),
         change_unit="points",
         always=False,
     )
     yield Metric(
         key="link_paused_us",
         label=f"{link.name}: time paused, us",
-        of=lambda _: None,
+        of_summary=lambda _: None,
         of_result=partial(paused_us, link=link),
         always=False,
     )
     yield Metric(
         key="link_queue_peak_kilobytes",
         label=f"{link.name}: longest queue before it, KB",
-        of=of(lambda found: None if found.queue_peak_bytes is None else found.queue_peak_bytes / 1e3),
+        of_summary=value_of(lambda row: None if row.queue_peak_bytes is None else row.queue_peak_bytes / 1e3),
     )
     yield Metric(
         key="link_receiver_peak_megabytes",
         label=f"{link.name}: peak buffer at its receiver, MB",
-        of=of(lambda found: _megabytes(found.receiver_peak_bytes)),
+        of_summary=value_of(lambda row: _megabytes(row.receiver_peak_bytes)),
         digits=2,
     )

@@ -25,10 +25,10 @@ class ShownLink:
     Attributes
     ----------
     object
-        Its name, as `link: from>to`.
+        Name of the direction, as `link: from>to`.
     kind
-        Why it is this one: the longest link; without a long one the port of a switch that was paused for the
-        longest time, or has the longest queue; or the busiest of the watched ones.
+        Reason of the choice: the longest link; without a long one the port of a switch that was paused for
+        the longest time, or has the longest queue; or the busiest of the watched links.
     """
 
     object: str
@@ -36,23 +36,27 @@ class ShownLink:
 
     @property
     def name(self) -> str:
-        """Its direction, with the link's name where parallel links share that."""
+        """Direction of the link, with the link's name if parallel links have the same direction."""
         link, _, direction = self.object.partition(": ")
         return f"{link} {direction}" if "#" in link else direction
 
     @property
     def title(self) -> str:
-        """Its kind and name, as `the long link x1>x2`."""
+        """Kind and name of the link, as `the long link x1>x2`."""
         return f"the {self.kind} {self.name}"
 
 
 def shown_link(results: Sequence[Result]) -> ShownLink | None:
-    """Choose a link: a long one, or what the switches' ports say of the network behind the hosts' own links.
+    """Choose the link whose throughput, queue and pauses are compared.
 
-    Among long links between switches the longest, and among equals the one that was loaded for the longest
-    time, then the busiest; else the link between switches that was paused
-    for the longest time in all runs together; without pauses the switch's port with the longest queue. None
-    where no link is watched in all runs, and none between switches was paused.
+    It is the longest of the long links between switches, and of equal ones the one that was loaded for the
+    longest time, then the busiest. Without long links it is the link between switches that was paused for the
+    longest time in all runs together, and without pauses the switch's port with the longest queue.
+
+    Returns
+    -------
+    ShownLink or None
+        The link; None if no link is watched in all runs, and no link between switches was paused.
     """
     by_run = [{link.object: link for link in result.summary().links} for result in results]
     common = [name for name in by_run[0] if all(name in links for links in by_run)] if by_run else []
@@ -62,15 +66,15 @@ def shown_link(results: Sequence[Result]) -> ShownLink | None:
 
 
 def link_of(summary: Summary, link: ShownLink) -> LinkSummary | None:
-    """Look the shown link up in a run's summary."""
-    return next((found for found in summary.links if found.object == link.object), None)
+    """Return the shown link of a run's summary; None if it is not there."""
+    return next((link_summary for link_summary in summary.links if link_summary.object == link.object), None)
 
 
 def paused_us(result: Result, link: ShownLink) -> float:
-    """Return for how long the shown link was paused, summed over classes."""
+    """Return the time for which the shown link was paused, summed over classes, in microseconds."""
     name, _, direction = link.object.partition(": ")
-    own = (pl.col("link") == name) & (pl.col("node") == direction.partition(">")[0])
-    return float(result.counters.filter(own)["paused_us"].sum())
+    of_direction = (pl.col("link") == name) & (pl.col("node") == direction.partition(">")[0])
+    return float(result.counters.filter(of_direction)["paused_us"].sum())
 
 
 def _long(common: Sequence[str], by_run: Sequence[Mapping[str, LinkSummary]]) -> ShownLink | None:
@@ -82,7 +86,7 @@ def _long(common: Sequence[str], by_run: Sequence[Mapping[str, LinkSummary]]) ->
 
 
 def _inner(names: Sequence[str], results: Sequence[Result]) -> list[str]:
-    """Leave out the links of hosts, which say how busy hosts are; but where there is no switch."""
+    """Return the links without those of hosts, unless there is no switch."""
     switches = set(_switches(results[0])) if results else set()
     ends = {name: set(name.partition(": ")[2].split(">")) for name in names}
     return [name for name in names if not switches or ends[name] <= switches]
@@ -132,6 +136,6 @@ def _carried(name: str, by_run: Sequence[Mapping[str, LinkSummary]]) -> float:
 
 
 def _switches(result: Result) -> list[str]:
-    """Name the switches of a run."""
+    """Return the names of a run's switches."""
     groups = result.run.scenario.get("resolved", ())
     return [name for group in groups if group["kind"] == "switch" for name in group["objects"]]

@@ -21,9 +21,9 @@ class VariantWarning:
     Attributes
     ----------
     text
-        What `check` says.
+        Text of the warning.
     labels
-        The variants that it is of; empty where it is of all of them.
+        Labels of the variants that have it; empty if all have it.
     more
         Number of other warnings that differ only in numbers.
     """
@@ -34,42 +34,51 @@ class VariantWarning:
 
     @property
     def whole(self) -> str:
-        """Itself in one line."""
-        of = f"{'; '.join(self.labels)}: " if self.labels else ""
+        """The warning in one line, with its variants."""
+        prefix = f"{'; '.join(self.labels)}: " if self.labels else ""
         more = f" (and {self.more:,} more like it, with other numbers)" if self.more else ""
-        return f"{of}{self.text}{more}"
+        return f"{prefix}{self.text}{more}"
 
 
 def merged_warnings(
-    found: Iterable[tuple[str, Iterable[str]]], *, by_number: bool = True
+    variants: Iterable[tuple[str, Iterable[str]]], *, by_number: bool = True
 ) -> tuple[VariantWarning, ...]:
-    """Name each warning once, in the order in which they come.
+    """Merge equal warnings of variants, in the order of their first occurrence.
 
     Parameters
     ----------
-    found
-        Variants with their warnings; one variant may come several times.
+    variants
+        Labels of variants with their warnings; a label may occur several times.
     by_number
         Whether warnings that differ only in numbers are separate; otherwise only the first is kept.
 
+    Returns
+    -------
+    tuple of VariantWarning
+        One for each different warning.
+
     Examples
     --------
-    >>> [each.whole for each in merged_warnings([("pfc", ["a", "b"]), ("swing", ["b"])])]
+    >>> [warning.whole for warning in merged_warnings([("pfc", ["a", "b"]), ("swing", ["b"])])]
     ['pfc: a', 'b']
     >>> sizes = [("pfc", ["1 KB short", "2 KB short"]), ("swing", [])]
-    >>> [each.whole for each in merged_warnings(sizes, by_number=False)]
+    >>> [warning.whole for warning in merged_warnings(sizes, by_number=False)]
     ['pfc: 1 KB short (and 1 more like it, with other numbers)']
     """
     labels: dict[str, None] = {}
     kinds: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
-    for label, texts in found:
+    for label, texts in variants:
         labels[label] = None
         for text in texts:
-            own, of = kinds.setdefault(text if by_number else _NUMBER.sub("#", text), ({}, {}))
-            own[text], of[label] = None, None
+            texts_of_kind, labels_of_kind = kinds.setdefault(
+                text if by_number else _NUMBER.sub("#", text), ({}, {})
+            )
+            texts_of_kind[text], labels_of_kind[label] = None, None
     return tuple(
         VariantWarning(
-            text=next(iter(own)), labels=() if of.keys() == labels.keys() else tuple(of), more=len(own) - 1
+            text=next(iter(texts_of_kind)),
+            labels=() if labels_of_kind.keys() == labels.keys() else tuple(labels_of_kind),
+            more=len(texts_of_kind) - 1,
         )
-        for own, of in kinds.values()
+        for texts_of_kind, labels_of_kind in kinds.values()
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Variant", "differing", "files", "folder_names", "split_values", "vary"]
 
-#: Longer than this, a name of a folder is cut.
+#: Maximum number of characters of a folder's name.
 LONGEST_FOLDER = 60
 _OPEN, _CLOSE, _QUOTES = "[{(", "]})", "\"'"
 
@@ -35,11 +35,11 @@ class Variant:
     Attributes
     ----------
     label
-        What tables and pictures call it.
+        Name in tables and pictures.
     scenario
-        What is simulated.
+        Scenario of the variant.
     differs
-        The keys that differ from the others, with their values as written.
+        Keys that differ from other variants, with their values as written.
     """
 
     label: str
@@ -49,6 +49,16 @@ class Variant:
 
 def split_values(text: str) -> tuple[str, ...]:
     """Split values at commas, but not inside brackets, braces and quotes.
+
+    Parameters
+    ----------
+    text
+        Values as on the command line, separated by commas.
+
+    Returns
+    -------
+    tuple of str
+        The values, without spaces around them.
 
     Raises
     ------
@@ -88,31 +98,31 @@ def vary(
     named: Sequence[tuple[str, Sequence[tuple[str, str]]]] = (),
     sets: Sequence[tuple[str, str]] = (),
 ) -> tuple[Variant, ...]:
-    """Make a variant of a scenario for every combination of values.
+    """Return a variant of a scenario for each combination of values.
 
     Parameters
     ----------
     path
-        The scenario's file.
+        File of the scenario.
     axes
-        Key paths, as `load` takes them in `sets`, each with its values.
+        Key paths as in the argument `sets` of `load`, each with its values.
     named
-        Names, each with the key paths that it sets together, and their values; without any, the scenario as
-        it is. Each is combined with every combination of the axes.
+        Names, each with key paths and the values that it sets together; a name without any is the scenario
+        as it is. Each name is combined with all combinations of the axes.
     sets
         Key paths with values that hold for all variants.
 
     Returns
     -------
     tuple of Variant
-        The names vary slowest, and the last key varies fastest.
+        One variant per combination; names vary slowest, and the last key varies fastest.
 
     Raises
     ------
     ComparisonError
         If a key or name is given twice, or a key has less than two values, or one of them twice.
     ScenarioError
-        If a value does not fit; it has the faults of all variants, and each names its variant.
+        If a value is not valid; the error has the faults of all variants, each with the variant's name.
 
     Examples
     --------
@@ -129,10 +139,10 @@ def vary(
         for values in itertools.product(*(values for _, values in axes))
     ]
     of_axes = list(zip(_labels(axes, combinations), combinations, strict=True))
-    own = [(name, tuple(settings)) for name, settings in named] or [("", ())]
+    settings_by_name = [(name, tuple(settings)) for name, settings in named] or [("", ())]
     chosen = [
         (", ".join(filter(None, (name, label))), (*settings, *values))
-        for name, settings in own
+        for name, settings in settings_by_name
         for label, values in of_axes
     ]
     labels = [label for label, _ in chosen]
@@ -149,43 +159,67 @@ def vary(
 def files(
     paths: Sequence[str | os.PathLike[str]], *, sets: Sequence[tuple[str, str]] = ()
 ) -> tuple[Variant, ...]:
-    """Make a variant of each scenario's file, called after the file.
+    """Return a variant for each scenario's file, with the file's name as its label.
+
+    Parameters
+    ----------
+    paths
+        Files of scenarios.
+    sets
+        Key paths with values that hold for all variants.
+
+    Returns
+    -------
+    tuple of Variant
+        One variant per file; labels have the files' folders if names are equal.
 
     Raises
     ------
     ComparisonError
         If a file is given twice.
     ScenarioError
-        If one cannot be simulated; it has the faults of all of them.
+        If a scenario cannot be simulated; the error has the faults of all of them.
     """
-    given = [Path(path) for path in paths]
-    twice = _twice([path.resolve() for path in given])
+    scenario_files = [Path(path) for path in paths]
+    twice = _twice([path.resolve() for path in scenario_files])
     if twice:
         raise ComparisonError(f"{twice}: is given twice", place=twice)
-    labels = _file_labels(given)
+    labels = _file_labels(scenario_files)
     return _built(
-        lambda index: Variant(label=labels[index], scenario=load(given[index], sets=sets)), labels, options={}
+        lambda index: Variant(label=labels[index], scenario=load(scenario_files[index], sets=sets)),
+        labels,
+        options={},
     )
 
 
 def differing(variants: Sequence[Variant]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the keys of the scenarios that are not the same in all variants, with each one's value.
+    """Return the keys that differ between variants, with the value of each variant.
 
-    Values that the variants were made by come as they were written, `-` where a variant leaves a key to the
-    scenario; of scenarios side by side, the settings of objects that all of them have are compared.
+    Values of varied keys are as written, and `-` if a variant does not set the key. Of separate scenarios,
+    the settings of objects that all of them have are compared.
     """
     written = [dict(variant.differs) for variant in variants]
     if any(written):
-        keys = list(dict.fromkeys(key for each in written for key in each))
-        return tuple((key, tuple(each.get(key, "-") for each in written)) for key in keys)
+        keys = list(dict.fromkeys(key for differs in written for key in differs))
+        return tuple((key, tuple(differs.get(key, "-") for differs in written)) for key in keys)
     settings = [_settings(variant.scenario) for variant in variants]
-    keys = list(dict.fromkeys(key for each in settings for key in each))
-    rows = ((key, tuple(each.get(key, "-") for each in settings)) for key in keys)
+    keys = list(dict.fromkeys(key for variant_settings in settings for key in variant_settings))
+    rows = ((key, tuple(variant_settings.get(key, "-") for variant_settings in settings)) for key in keys)
     return tuple((key, values) for key, values in rows if len(set(values)) > 1)
 
 
 def folder_names(labels: Sequence[str]) -> tuple[str, ...]:
-    """Make names of folders of labels, each its own even where letters' case does not count.
+    """Return a folder's name for each label; names are unique even if upper and lower case are equal.
+
+    Parameters
+    ----------
+    labels
+        Labels of variants.
+
+    Returns
+    -------
+    tuple of str
+        Names without special characters, in the order of the labels.
 
     Examples
     --------
@@ -259,7 +293,7 @@ def _twice(values: Iterable[Any]) -> str | None:
 def _labels(
     axes: Sequence[tuple[str, Sequence[str]]], combinations: Sequence[tuple[tuple[str, str], ...]]
 ) -> list[str]:
-    """Label variants by their values; values that are not clear alone get their key as a prefix."""
+    """Return labels of variants by their values, with the key as a prefix if a value is ambiguous."""
     names = {(key, value): _plain_name(value) for key, values in axes for value in values}
     uses = Counter(names.values())
     plain = {key for key, values in axes if all(uses[names[key, value]] == 1 for value in values)}
@@ -272,7 +306,7 @@ def _labels(
 
 
 def _plain_name(value: str) -> str | None:
-    """Return the word that a value is, or the choice that it gives parameters to."""
+    """Return the word of a value, or the key of a table with one key; None if it has none."""
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", value):
         return None if value in ("true", "false", "inf", "nan") else value
     try:
@@ -285,7 +319,7 @@ def _plain_name(value: str) -> str | None:
 
 
 def _short(key: str, axes: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Shorten a key path to its last parts, as few as are unique."""
+    """Return the shortest end of a key path that is unique among the axes."""
     parts = key.split(".")
     others = [other for other, _ in axes if other != key]
     ends = (".".join(parts[begin:]) for begin in range(len(parts) - 1, 0, -1))
@@ -294,7 +328,7 @@ def _short(key: str, axes: Sequence[tuple[str, Sequence[str]]]) -> str:
 
 
 def _file_labels(paths: Sequence[Path]) -> list[str]:
-    """Call files by their names without the ending, with folders where names are the same."""
+    """Return the names of files without suffix, with their folders if names are equal."""
     for depth in range(1, max(len(path.resolve().parts) for path in paths) + 1):
         labels = ["/".join(path.resolve().with_suffix("").parts[-depth:]) for path in paths]
         if _twice(labels) is None:
@@ -322,30 +356,32 @@ def _built(
                 renamed = _by_option(fault, options)
                 faults.setdefault(renamed.text, []).append((label, renamed))
     if faults:
-        raise ScenarioError(tuple(_named(found, of=len(labels)) for found in faults.values()))
+        raise ScenarioError(
+            tuple(_name_variants(variant_faults, total=len(labels)) for variant_faults in faults.values())
+        )
     return tuple(variants)
 
 
 def _by_option(fault: Fault, options: Mapping[str, str]) -> Fault:
-    """Name the option that gave a value: a scenario knows of values that are set only."""
-    option = next((own for key, own in options.items() if fault.file.startswith(f"--set {key}=")), None)
+    """Replace `--set` in the location of a fault by the option of the command line that set the value."""
+    option = next((name for key, name in options.items() if fault.file.startswith(f"--set {key}=")), None)
     if option is None:
         return fault
     rename = fault.file.replace("--set", option, 1)
     return replace(fault, file=rename, text=fault.text.replace(fault.file, rename, 1))
 
 
-def _named(found: Sequence[tuple[str, Fault]], *, of: int) -> Fault:
-    """Name the variants that have a fault, unless all have it."""
-    _, fault = found[0]
-    if len(found) == of:
+def _name_variants(variant_faults: Sequence[tuple[str, Fault]], *, total: int) -> Fault:
+    """Add the names of the variants that have a fault, unless all have it."""
+    _, fault = variant_faults[0]
+    if len(variant_faults) == total:
         return fault
-    labels = "; ".join(label for label, _ in found)
-    return replace(fault, text=f"variant{'s' if len(found) > 1 else ''} {labels}: {fault.text}")
+    labels = "; ".join(label for label, _ in variant_faults)
+    return replace(fault, text=f"variant{'s' if len(variant_faults) > 1 else ''} {labels}: {fault.text}")
 
 
 def _settings(scenario: Scenario) -> dict[str, str]:
-    """Flatten a scenario to a text for each key."""
+    """Return the values of a scenario as texts, by key path."""
     document = json.loads(scenario.native.resolved_json)
     return dict(_flat(document["scenario"], ""))
 

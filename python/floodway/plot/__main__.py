@@ -1,4 +1,4 @@
-"""`python -m floodway.plot DIR`: every picture of the results in a folder, beside them."""
+"""The command `python -m floodway.plot DIR`: every picture of the results in a folder, beside them."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Ranks of jobs in time, all together: how many compute, and how many have a message on the network."""
+"""Shares of a job's ranks over time: ranks that compute, and that have a message on the network."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
 __all__ = ["SHARES", "chosen_ranks", "messages_of", "shares_of"]
 
-#: What a rank does at an instant: the first of these that holds.
+#: Activities of a rank; at each instant the first of these that applies.
 SHARES = ("computing", "message", "other")
-#: Pieces of the time that is shown.
+#: Number of intervals of the window.
 PIECES = 240
-#: So many ranks stand for all.
+#: Number of ranks that represent all ranks.
 MOST_RANKS = 12
 
 
 def messages_of(result: Result, operations: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
-    """Return the messages of jobs that were on the network in this time.
+    """Return the messages of jobs that were on the network inside a window.
 
     Parameters
     ----------
     result
-        Whose table of flows has them; one without a row is not there.
+        Result whose table of flows has the messages; those without a row are missing.
     operations
-        The operations that are shown, by which a host has its rank; of several ranks at a host, the first.
+        Operations that are shown. They give the rank of each host: of several, the first.
     limits
-        From when to when, in microseconds.
+        Begin and end of the window, in microseconds.
 
     Returns
     -------
     pl.DataFrame
-        One row a message: `workload`, the `rank` that sends it, `node`, `bytes`, `start_us`, and `end_us`,
+        One row per message: `workload`, the `rank` that sends it, `node`, `bytes`, `start_us`, and `end_us`,
         when it has arrived.
     """
     flows = result.flows.select(
@@ -48,7 +48,7 @@ def messages_of(result: Result, operations: pl.DataFrame, limits: tuple[float, f
         pl.col("source").cast(pl.String).alias("node"),
         pl.col("size_bytes").alias("bytes"),
         pl.col("start_us"),
-        # What has not arrived is on its way until the end.
+        # A message that has not arrived is on the network until the end.
         pl.col("finish_receiver_us").fill_null(limits[1]).alias("end_us"),
     )
     ranks = operations.group_by("workload", "node").agg(pl.col("rank").min())
@@ -61,31 +61,31 @@ def messages_of(result: Result, operations: pl.DataFrame, limits: tuple[float, f
 
 
 def shares_of(operations: pl.DataFrame, messages: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
-    """Say which share of the ranks did what in each piece of the time.
+    """Return the shares of ranks by activity, in each interval of a window.
 
     Parameters
     ----------
     operations
-        Those of all ranks: `workload`, `rank`, `kind`, `start_us`, `end_us`.
+        Operations of all ranks: `workload`, `rank`, `kind`, `start_us`, `end_us`.
     messages
-        As of `messages_of`.
+        Messages, from `messages_of`.
     limits
-        From when to when, in microseconds.
+        Begin and end of the window, in microseconds.
 
     Returns
     -------
     pl.DataFrame
-        One row a piece: `start_us`, `end_us`, and the mean shares of ranks that were `computing`; of others,
-        that had a `message` on the network; and of others that were in an operation, `other`: within their
-        node, or waiting. A receive alone is not counted: nothing has started there.
+        One row per interval: `start_us`, `end_us`, and the mean shares of ranks that were `computing`; of
+        the others, that had a `message` on the network; and of the others, that were in an operation within
+        their node or waited (`other`). A receive alone is not counted: it has not started.
     """
     edges = np.linspace(*limits, PIECES + 1)
-    own = operations.filter(pl.col("kind") != "recv")
+    started = operations.filter(pl.col("kind") != "recv")
     ranks = operations.select("workload", "rank").n_unique()
-    compute = own.filter(pl.col("kind") == "compute")
+    compute = started.filter(pl.col("kind") == "compute")
     sent = pl.concat([compute.select(_SPANS), messages.select(_SPANS)])
-    # Each covers what the one before covers.
-    covered = [_covered(frame, edges) for frame in (compute.select(_SPANS), sent, own.select(_SPANS))]
+    # Each of these contains the one before it.
+    covered = [_covered(frame, edges) for frame in (compute.select(_SPANS), sent, started.select(_SPANS))]
     covered[2] = np.maximum(covered[1], covered[2])
     parts = np.diff(np.stack(covered), prepend=0.0, axis=0) / max(ranks, 1)
     return pl.DataFrame(
@@ -97,10 +97,10 @@ _SPANS = ("workload", "rank", "start_us", "end_us")
 
 
 def _covered(frame: pl.DataFrame, edges: Times) -> Times:
-    """Return how many ranks a span covers in each piece, as a mean."""
+    """Return the mean number of ranks with a span in each interval."""
     total = np.zeros(len(edges))
-    for own in frame.partition_by("workload", "rank"):
-        spans = own.sort("start_us", "end_us")
+    for rank_spans in frame.partition_by("workload", "rank"):
+        spans = rank_spans.sort("start_us", "end_us")
         starts, ends = spans["start_us"].to_numpy(), spans["end_us"].to_numpy()
         before = np.concatenate(([-np.inf], np.maximum.accumulate(ends)))[:-1]
         begins = np.minimum(np.maximum(starts, before), ends)
@@ -111,9 +111,9 @@ def _covered(frame: pl.DataFrame, edges: Times) -> Times:
 
 
 def chosen_ranks(operations: pl.DataFrame, path: CriticalPath | None) -> list[tuple[str, int]]:
-    """Choose ranks that stand for all of a result.
+    """Return ranks that represent all ranks of a result.
 
-    They are the first and the last rank of each job; the rank at which the critical path ends, and those at
+    These are the first and the last rank of each job; the rank at which the critical path ends, and those at
     which its phases begin and end; without a path, those at which most operations of the job were last; and
     others between them.
     """
@@ -121,12 +121,12 @@ def chosen_ranks(operations: pl.DataFrame, path: CriticalPath | None) -> list[tu
         (str(job), int(rank)) for job, rank in operations.select("workload", "rank").unique().iter_rows()
     ]
     every.sort()
-    first = [own for at, own in enumerate(every) if at == 0 or every[at - 1][0] != own[0]]
-    last = [own for at, own in enumerate(every) if at + 1 == len(every) or every[at + 1][0] != own[0]]
-    wanted = [*_slow(operations, path), *first, *last]
+    first = [rank for at, rank in enumerate(every) if at == 0 or every[at - 1][0] != rank[0]]
+    last = [rank for at, rank in enumerate(every) if at + 1 == len(every) or every[at + 1][0] != rank[0]]
+    preferred = [*_slow(operations, path), *first, *last]
     evenly = [every[round(at * (len(every) - 1) / (MOST_RANKS - 1))] for at in range(MOST_RANKS)]
-    known = set(every)
-    chosen = [own for own in dict.fromkeys([*wanted, *evenly]) if own in known][:MOST_RANKS]
+    existing = set(every)
+    chosen = [rank for rank in dict.fromkeys([*preferred, *evenly]) if rank in existing][:MOST_RANKS]
     return sorted(chosen)
 
 

@@ -45,22 +45,22 @@ __all__ = [
 Format = Literal["png", "pdf", "svg"]
 #: The formats of pictures, by the endings of their files.
 FORMATS: tuple[Format, ...] = ("png", "pdf", "svg")
-#: Settings of matplotlib that pictures have from their caller.
+#: Settings of matplotlib that pictures inherit from their caller.
 FONTS = ("font.family", "font.serif", "font.sans-serif", "font.monospace")
-#: Inches, as all lengths of layouts: those of letters of 10 points.
+#: Width and height of a picture in inches; all lengths of layouts are in inches with letters of 10 points.
 SIZE = (7.0, 4.2)
-#: A narrower picture has more, so that it is at least so many pixels wide.
+#: Pixels per inch, and the minimum width in pixels: narrower pictures have more pixels per inch.
 DOTS_PER_INCH, LEAST_PIXELS = 150, 1050
-#: Of panels below one another.
+#: Height of each of several panels below one another.
 PANEL_HEIGHT = 1.6
-#: Of panels side by side.
+#: Width of each of several panels side by side.
 PANEL_WIDTH = 4.4
-#: An axis across has labels between powers of ten where its end is at most so many times its begin. Over
-#: more, and from so much on, it has powers. Numbers from the last on have commas.
+#: Maximum ratio of the end of a horizontal axis to its begin with labels between powers of ten; numbers from
+#: which the labels of axes over more are powers; and numbers from which labels have commas.
 MOST_DECADES, LARGE, GROUPED = 1e3, 1e6, 10_000
-#: Longer names are cut in the middle, and longer titles, which have several lines.
+#: Maximum number of characters of names and of titles, which may have several lines; longer ones are cut.
 LONGEST_NAME, LONGEST_TITLE = 64, 192
-#: Programs write themselves and the time into their files; without these, the same result has the same bytes.
+#: Metadata that formats contain by default, removed here: so that equal results give equal bytes.
 _METADATA: dict[Format, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
@@ -69,9 +69,9 @@ _METADATA: dict[Format, dict[str, Any]] = {
 
 
 class NotebookFigure(Figure):
-    """A figure that a notebook shows where a cell ends with it, without the state of `pyplot`.
+    """A figure that a notebook shows as the value of a cell, without the state of `pyplot`.
 
-    Its letters have the size that was chosen when it was made, wherever it is drawn.
+    It keeps the size of letters that was current when it was created.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 (matplotlib's)
@@ -83,14 +83,14 @@ class NotebookFigure(Figure):
         return png_of(self)
 
     def savefig(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 (matplotlib's)
-        """Write it, as matplotlib does; a PDF's letters are type 42, which may be searched and selected."""
-        # Labels of ticks are made as late as here.
+        """Write the figure as matplotlib does, with text in PDFs that can be searched (type 42)."""
+        # Labels of ticks are created only here.
         with mpl.rc_context({**self._letters, "pdf.fonttype": 42}):
             self._centre_label()
             super().savefig(*arguments, **options)
 
     def supylabel(self, *arguments: Any, **options: Any) -> Text:  # noqa: ANN401 (matplotlib's)
-        """Name what goes up in all panels, in the middle of them; matplotlib has it in that of the figure."""
+        """Add the label of all vertical axes, at the middle of the panels instead of the figure."""
         self._beside = super().supylabel(*arguments, **options)
         return self._beside
 
@@ -104,14 +104,14 @@ class NotebookFigure(Figure):
 
 
 def figure_for(wide: float, high: float, *, layout: str | None = "constrained") -> NotebookFigure:
-    """Make a figure for a layout, whose lengths are in inches with letters of 10 points."""
+    """Return a figure for a layout, whose lengths are in inches with letters of 10 points."""
     scale = current().scale
     dots = max(DOTS_PER_INCH, LEAST_PIXELS / (wide * scale))
     return NotebookFigure(figsize=(wide * scale, high * scale), dpi=dots, layout=layout)
 
 
 def axes_of(across: str, up: str, *, title: str) -> tuple[Figure, Axes]:
-    """Make a figure with one pair of axes."""
+    """Return a figure with one pair of axes."""
     figure = figure_for(current().wide(SIZE[0]), alone_high())
     axes = figure.add_subplot()
     axes.set(xlabel=across, ylabel=up, title=heading(title, usual=SIZE[0]))
@@ -120,23 +120,23 @@ def axes_of(across: str, up: str, *, title: str) -> tuple[Figure, Axes]:
 
 
 def alone_high() -> float:
-    """Return how high the layout of a single pair of axes is."""
+    """Return the height of the layout of a single pair of axes, in inches."""
     return SIZE[1] * lower()
 
 
 def lower() -> float:
-    """Return what heights are multiplied by: a narrower picture is lower, too, but less so."""
+    """Return the factor for heights: a narrower picture is lower, too, but less so."""
     return math.sqrt(min(1.0, current().wide(SIZE[0]) / SIZE[0]))
 
 
 def panels_of(across: str, up: str, *, title: str, panels: int) -> tuple[Figure, list[Axes]]:
-    """Make a figure with pairs of axes below one another, all over the same ranges."""
+    """Return a figure with pairs of axes below one another, all with the same ranges."""
     figure, grid = grid_of(across, up, title=title, rows=panels, columns=1)
     return figure, [row[0] for row in grid]
 
 
 def grid_of(across: str, up: str, *, title: str, rows: int, columns: int) -> tuple[Figure, list[list[Axes]]]:
-    """Make a figure with rows of pairs of axes, all over the same ranges."""
+    """Return a figure with rows of pairs of axes, all with the same ranges."""
     usual = SIZE[0] if columns == 1 else 1.0 + PANEL_WIDTH * columns
     figure = figure_for(current().wide(usual), max(alone_high(), PANEL_HEIGHT * rows + 1.0))
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
@@ -154,18 +154,18 @@ def grid_of(across: str, up: str, *, title: str, rows: int, columns: int) -> tup
 def stacked(
     title: str, heights: float, panels: int, *, ratios: Sequence[float] | None = None
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure with panels below one another, each with a range of its own upward.
+    """Return a figure with panels below one another, each with its own vertical range.
 
     Parameters
     ----------
     title
-        What stands above.
+        Title above the panels.
     heights
-        Inches of all together.
+        Height of all panels together, in inches.
     panels
-        How many.
+        Number of panels.
     ratios
-        Their heights in relation to one another. Default: all alike.
+        Relative heights of the panels. Default: all equal.
     """
     figure = figure_for(current().wide(SIZE[0]), heights)
     grid = figure.subplots(panels, 1, sharex=True, squeeze=False, height_ratios=ratios)
@@ -177,14 +177,19 @@ def stacked(
 
 
 def scale_axes(axes: Axes, usual: Sequence[str]) -> tuple[str, ...]:
-    """Make axes logarithmic, those that are chosen or else the usual ones, and return which.
+    """Set the scale of axes: the chosen ones are logarithmic, or else the usual ones.
 
     Parameters
     ----------
     axes
-        The axes.
+        Axes to scale.
     usual
-        `x`, `y`, both or none.
+        Axes that are logarithmic by default: `x`, `y`, both or empty.
+
+    Returns
+    -------
+    tuple of str
+        Axes that are logarithmic.
     """
     log = current().log
     chosen = tuple(usual if log is None else log)
@@ -197,7 +202,7 @@ def scale_axes(axes: Axes, usual: Sequence[str]) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def plain_style() -> Iterator[None]:
-    """Draw with matplotlib's own defaults but for fonts, so that the same result gives the same picture."""
+    """Draw with matplotlib's defaults except for fonts, so that equal results give equal pictures."""
     settings: Any = mpl.rcParams
     chosen: Any = {name: settings[name] for name in FONTS} | {"font.size": LAYOUT_PT * current().scale}
     with style.context("default"), mpl.rc_context(chosen):
@@ -205,7 +210,7 @@ def plain_style() -> Iterator[None]:
 
 
 def shown(name: str, *, longest: int = LONGEST_NAME) -> str:
-    """Return a name as pictures show it: no sign has a meaning of its own, and it is not too long.
+    """Return a name for pictures: characters have no special meaning, and long names are cut.
 
     Examples
     --------
@@ -216,15 +221,15 @@ def shown(name: str, *, longest: int = LONGEST_NAME) -> str:
     if len(plain) > longest:
         half = longest // 2 - 2
         plain = f"{plain[:half]} ... {plain[-half:]}"
-    # A legend leaves out what begins with an underscore.
+    # A legend omits labels that begin with an underscore.
     return (f" {plain}" if plain.startswith("_") else plain).replace("$", r"\$")
 
 
 def plain_ticks(axis: Axis, *, write: Callable[[float], str] | None = None) -> None:
-    """Write the numbers of a logarithmic axis out: 1, 2, 5, 10, 20 and so on.
+    """Label a logarithmic axis with plain numbers: 1, 2, 5, 10, 20 and so on.
 
-    An axis across has no room for that over many decades: it has the powers of ten alone then, as such where
-    they are large. `write` writes numbers in another way, such as sizes with their units.
+    A horizontal axis over many decades has only labels at powers of ten, written as powers if they are large.
+    `write` formats numbers in another way, such as sizes with their units.
     """
     written = write or _written_out
     powers = LogFormatterSciNotation()
@@ -251,19 +256,19 @@ def _written_out(value: float) -> str:
 
 
 def png_of(figure: Figure) -> bytes:
-    """Draw a figure as PNG; the same result gives the same bytes."""
+    """Return a figure as PNG; equal results give equal bytes."""
     return bytes_of(figure, "png")
 
 
 def bytes_of(figure: Figure, form: Format) -> bytes:
-    """Draw a figure in a format; the same result gives the same bytes."""
+    """Return a figure in a format; equal results give equal bytes."""
     drawn = BytesIO()
     with (
         plain_style(),
         mpl.rc_context({"svg.hashsalt": "floodway"}),
         warnings.catch_warnings(),
     ):
-        # A letter that the font lacks is shown as a box; who reads it knows the name.
+        # A letter that the font lacks is drawn as a box, without a warning.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(drawn, format=form, metadata=_METADATA[form])
     return drawn.getvalue()

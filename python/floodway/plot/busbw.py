@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["busbw"]
 
 WHAT = "Bus bandwidth of collectives"
-#: With a larger ratio of bandwidths than this, their axis is logarithmic.
+#: Ratio of the largest to the smallest bandwidth above which their axis is logarithmic.
 FAR_APART = 20
-#: The least share of the axis between two sizes that are written there.
+#: Minimum distance of two labelled sizes, as a share of the axis.
 SIZES_APART = 0.1
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
@@ -45,30 +45,44 @@ def busbw(
     Parameters
     ----------
     sources
-        The results; of several seeds all collectives count.
+        Results; of several seeds all collectives count.
     measured
         Tables of nccl-tests to draw beside them, with broken lines.
     workloads
         Names of the jobs to show. Default: all.
     title
-        What stands above. Default: that it is the bus bandwidth of collectives.
+        Title. Default: one that names the bus bandwidth of collectives.
 
     Returns
     -------
     Drawing
-        Its table has `result` and the columns of `floodway.results.collectives.bandwidths`.
+        Picture, with a table of `result` and the columns of `floodway.results.collectives.bandwidths`.
 
     Raises
     ------
     PlotError
         If no collective was complete.
+
+    Examples
+    --------
+    >>> import floodway
+    >>> from floodway.builders import Collective, SingleSwitch, Workload
+    >>> from floodway.plot import Source, busbw
+    >>> collective = Collective(op="all-reduce", size=["64KB", "256KB"])
+    >>> scenario = floodway.Scenario(
+    ...     topology=SingleSwitch(hosts=4, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="job", collective=collective)],
+    ... )
+    >>> drawing = busbw([Source(label="switch", results=(floodway.run(scenario),))])
+    >>> drawing.data["bytes"].to_list()
+    [64000, 256000]
     """
     tables = [_bandwidths_of(source, workloads) for source in sources]
-    tables += [each.data.select(pl.lit(each.label).alias("result"), pl.all()) for each in measured]
+    tables += [log.data.select(pl.lit(log.label).alias("result"), pl.all()) for log in measured]
     data = pl.concat(tables, how="vertical_relaxed") if tables else pl.DataFrame()
     if data.is_empty():
         raise PlotError("no collective was complete", key="workload" if workloads else None)
-    were_measured = {each.label for each in measured}
+    were_measured = {log.label for log in measured}
     with plain_style():
         figure, axes = axes_of(
             "size of a collective",
@@ -106,32 +120,32 @@ def busbw(
 
 
 def _bandwidths_of(source: Source, workloads: Sequence[str]) -> pl.DataFrame:
-    """Report on the collectives of one source, of these jobs."""
+    """Return the bandwidths of one source's collectives, of these jobs."""
     frames = [result.collectives for result in source.results if result.collectives is not None]
-    named = [frame.with_columns(pl.col("workload", "kind", "name").cast(pl.String)) for frame in frames]
-    if not named:
+    collectives = [frame.with_columns(pl.col("workload", "kind", "name").cast(pl.String)) for frame in frames]
+    if not collectives:
         raise PlotError(f"{source.label} has no collective")
-    chosen = pl.concat(named)
-    known = chosen["workload"].unique().sort().to_list()
+    chosen = pl.concat(collectives)
+    jobs = chosen["workload"].unique().sort().to_list()
     for workload in workloads:
-        if workload not in known:
-            message = f"no job with a complete collective is named {workload!r}; jobs: {', '.join(known)}"
-            raise PlotError(message if known else "no collective was complete", key="workload")
+        if workload not in jobs:
+            message = f"no job with a complete collective is named {workload!r}; jobs: {', '.join(jobs)}"
+            raise PlotError(message if jobs else "no collective was complete", key="workload")
     if workloads:
         chosen = chosen.filter(pl.col("workload").is_in(list(workloads)))
     return bandwidths(chosen).select(pl.lit(source.label).alias("result"), pl.all())
 
 
 def _name_sizes(axes: Axes, sizes: Iterable[int]) -> None:
-    """Write the sizes below the axis, each with its unit, as far as there is room."""
-    # Nothing at all has no place on a logarithmic axis.
+    """Label the axis of sizes, each with its unit, as far as there is room."""
+    # A logarithmic axis has no 0.
     marks = [max(size, 1) for size in sizes]
     apart = SIZES_APART * math.log(marks[-1] / marks[0])
-    named = marks[:1]
+    labelled = marks[:1]
     for mark in marks[1:]:
-        if math.log(mark / named[-1]) >= apart:
-            named.append(mark)
+        if math.log(mark / labelled[-1]) >= apart:
+            labelled.append(mark)
     if len(marks) > 1:
         axes.set_xscale("log")
-    axes.set_xticks(named, [size_text(mark) for mark in named])
+    axes.set_xticks(labelled, [size_text(mark) for mark in labelled])
     axes.set_xticks([], minor=True)

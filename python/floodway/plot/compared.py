@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 __all__ = ["pictures"]
 
-#: Labels longer than this make bars unreadable when they stand side by side.
+#: Maximum number of characters of labels that are below bars horizontally.
 LONG_LABEL = 12
-#: More operations of a variant are drawn by `floodway plot timeline` alone: it takes seconds.
+#: Maximum number of a variant's operations: more take seconds, and only `floodway plot timeline` draws them.
 MOST_OPERATIONS = 50_000
-#: So many of them have room all the same.
+#: Maximum number of labels that are horizontal whatever their length.
 FEW_LABELS = 2
 
 
@@ -47,22 +47,29 @@ def pictures(
     Parameters
     ----------
     labels
-        What the variants are called.
+        Labels of the variants.
     results
-        For each variant one result a seed, at least one.
+        Results of each variant, one per seed, at least one.
     link
-        Whose throughput, buffer and pauses are drawn; none to leave these out.
+        Link whose throughput, buffer and pauses are drawn; None for no such pictures.
+
+    Returns
+    -------
+    tuple of Picture
+        Files of pictures with their captions.
     """
-    sources = [Source(label=label, results=tuple(own)) for label, own in zip(labels, results, strict=True)]
+    sources = [
+        Source(label=label, results=tuple(seeds)) for label, seeds in zip(labels, results, strict=True)
+    ]
     several = len(results[0]) > 1
     drawn = [*_of_jobs(sources, several=several), *_of_flows(sources, several=several)]
     if link is not None:
         drawn += _of_link(sources, link, several=several)
-    made = []
+    drawn_pictures = []
     for file, caption, draw in drawn:
         with contextlib.suppress(PlotError):
-            made.append(Picture(file=file, caption=caption, png=png_of(draw())))
-    return tuple(made)
+            drawn_pictures.append(Picture(file=file, caption=caption, png=png_of(draw())))
+    return tuple(drawn_pictures)
 
 
 def _of_flows(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
@@ -158,14 +165,12 @@ def _name_bars(axes: Axes, labels: Sequence[str]) -> None:
 
 
 def _paused_percent(source: Source, link: ShownLink) -> list[float]:
-    links = [
-        found for result in source.results for found in result.summary().links if found.object == link.object
-    ]
-    return [found.loaded_paused_share * 100 for found in links if found.loaded_paused_share is not None]
+    links = [row for result in source.results for row in result.summary().links if row.object == link.object]
+    return [row.loaded_paused_share * 100 for row in links if row.loaded_paused_share is not None]
 
 
 def _reverse(name: str) -> str:
-    """Name the other direction of a link."""
+    """Return the name of the other direction of a link."""
     link, _, direction = name.partition(": ")
     sender, _, receiver = direction.partition(">")
     return f"{link}: {receiver}>{sender}"

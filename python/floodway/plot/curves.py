@@ -42,29 +42,39 @@ __all__ = [
     "titled",
 ]
 
-#: Distinguishable also with colour blindness (Okabe and Ito 2008, without yellow).
+#: Colours that are distinguishable with colour blindness, too (Okabe and Ito 2008, without yellow).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-#: Once more round the colours, and from workload to workload of many sources, another line and another mark.
+#: Lines and marks: the next ones are used when colours repeat, and for each workload of several sources.
 LINES = ("-", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 MARKS = ("o", "s", "D", "v")
-#: Letters that fit into an inch of a row of the legend, and what the sample of a line takes of them.
+#: Letters per inch of a row of the legend, and the width of a line's sample in letters.
 LEGEND_LETTERS, LEGEND_KEY = 14.3, 8
-#: Letters of the note below a picture that fit into an inch.
+#: Letters per inch of the note below a picture.
 NOTE_LETTERS = 15.5
-#: Of a picture whose curves may hide one another.
+#: Note below a picture whose curves may hide one another.
 WIDER_BELOW = "Earlier curves are drawn wider so that coinciding curves stay visible."
 LARGER_BELOW = "Earlier curves have larger marks so that coinciding curves stay visible."
-#: Inches of a row of the legend.
+#: Height of a row of the legend, in inches.
 LEGEND_ROW = 0.19
-#: Points of the last curve, what each below it has more of them at most, and the lowest at most in all.
+#: Width of the top curve in points, and what curves below are wider at most: each than the next, and in all.
 WIDTH, WIDER, WIDEST = 1.3, 0.7, 2.4
-#: The same of marks.
+#: Size of the marks of the top curve in points, and the additions below it, as for widths.
 MARK_SIZE, LARGER, LARGEST = 3.5, 1.6, 5.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Results of one scenario, one a seed, under the label that pictures show, and their folders if known."""
+    """Results of one scenario, which pictures show as one curve or panel.
+
+    Attributes
+    ----------
+    label
+        Label in pictures.
+    results
+        Results of the scenario, one per seed.
+    folders
+        Folders of the results; empty if they are not known.
+    """
 
     label: str
     results: tuple[Result, ...]
@@ -73,16 +83,16 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """A picture and what it shows as a table, whose column names carry the units.
+    """A picture and its data as a table, whose column names have the units as suffixes.
 
     Attributes
     ----------
     figure
-        The picture.
+        Figure of matplotlib.
     data
-        What it shows.
+        Data that the picture shows.
     note
-        What explains widths, bars and marks; it stands below the picture, and captions have it as well.
+        Explanation of widths, bars and marks, below the picture and in captions.
     """
 
     figure: Figure
@@ -99,13 +109,13 @@ class Curve:
     source
         Label of the results.
     workload
-        Name of the workload; none where all of them are together.
+        Name of the workload; None for all workloads together.
     flows
         `size_bytes`, `fct_us`, `slowdown`, `finished` of all seeds, which `seed` numbers; never empty.
     label
-        What the legend says.
+        Label in the legend.
     colour, line, mark, mark_size
-        How it looks; marks are open, so that those that lie on one another can all be seen.
+        Style of the curve; marks are open, so that marks below others are visible.
     """
 
     source: str
@@ -119,17 +129,17 @@ class Curve:
 
     @property
     def seeds(self) -> int:
-        """Of how many runs its flows are."""
+        """Number of runs that the flows are from."""
         return int(self.flows["seed"].n_unique())
 
     @property
     def marks(self) -> dict[str, Any]:
-        """How its points look."""
+        """Style of the points, as arguments of matplotlib."""
         return {"marker": self.mark, "markersize": self.mark_size, "markerfacecolor": "white"}
 
     @property
     def finished(self) -> int:
-        """How many of its flows finished."""
+        """Number of flows that finished."""
         return int(self.flows["finished"].sum())
 
 
@@ -139,14 +149,14 @@ def colour_of(number: int) -> str:
 
 
 def flow_curves(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> tuple[Curve, ...]:
-    """Choose the flows of each curve: one for each source and workload that has measured flows.
+    """Return a curve for each source and workload with measured flows.
 
     Parameters
     ----------
     sources
-        The results.
+        Results.
     workloads
-        Names of workloads, all if empty; none to take all workloads of a source together.
+        Names of workloads, empty for all; None for one curve of all workloads together.
 
     Raises
     ------
@@ -156,40 +166,40 @@ def flow_curves(sources: Sequence[Source], *, workloads: Sequence[str] | None = 
     flows = [_measured(source) for source in sources]
     names = _workloads(sources, flows, workloads) if workloads is not None else [None]
     chosen = [
-        (n, w, own)
+        (n, w, chosen_flows)
         for n, frame in enumerate(flows)
         for w, name in enumerate(names)
-        if len(own := frame if name is None else frame.filter(pl.col("workload") == name))
+        if len(chosen_flows := frame if name is None else frame.filter(pl.col("workload") == name))
     ]
     if not chosen:
         raise PlotError("there is no measured flow to show")
     return tuple(
         _curve(
             (n, w),
-            own,
+            chosen_flows,
             sources=sources,
             names=names,
             mark_size=_mark_size(len(chosen) - 1 - place, len(chosen)),
         )
-        for place, (n, w, own) in enumerate(chosen)
+        for place, (n, w, chosen_flows) in enumerate(chosen)
     )
 
 
 def add_legend(
     figure: Figure, labels: Sequence[str], *, handles: Sequence[Artist] | None = None, note: str = ""
 ) -> None:
-    """Put legend and note below the axes, in as many columns as fit; the figure grows by their rows.
+    """Add legend and note below the axes, in as many columns as fit; the figure grows by their rows.
 
     Parameters
     ----------
     figure
-        Whose.
+        Figure of the legend.
     labels
-        What it names.
+        Labels in the legend.
     handles
-        What of the figure each label names; by default everything that has one.
+        Artist of each label. Default: all artists with labels.
     note
-        What stands above the names.
+        Text above the labels.
     """
     scale = current().scale
     width, height = figure.get_size_inches()
@@ -201,7 +211,7 @@ def add_legend(
     figure.set_size_inches(width, height + LEGEND_ROW * scale * rows)
     look: dict[str, Any] = {"loc": "outside lower center", "ncols": columns, "fontsize": "small"}
     if lines:
-        # What explains without names needs no frame.
+        # A note without labels needs no frame.
         look |= {"frameon": bool(labels)}
         look |= {"title": "\n".join(lines), "title_fontsize": "x-small"}
     if handles is None and labels:
@@ -211,19 +221,19 @@ def add_legend(
 
 
 def legend_columns(labels: Sequence[str], *, wide: float) -> int:
-    """Return in how many columns a legend stands below axes of a layout that is so wide."""
+    """Return the number of columns of a legend below axes, for the width of the layout in inches."""
     longest = max(map(len, labels), default=0)
     return max(1, min(4, int(LEGEND_LETTERS * wide) // (longest + LEGEND_KEY)))
 
 
 def note_lines(note: str, *, wide: float) -> list[str]:
-    """Return the lines of a note below axes of a layout that is so wide; none where none is wanted."""
+    """Return the lines of a note below axes, for the width of the layout in inches; empty without notes."""
     return wrap(note, int(NOTE_LETTERS * wide)) if current().note else []
 
 
-def titled(what: str, sources: Sequence[Source]) -> str:
-    """Name what a picture shows, and of which result where there is one only."""
-    return what if len(sources) > 1 else f"{shown(sources[0].label)}\n{what}"
+def titled(subject: str, sources: Sequence[Source]) -> str:
+    """Return a title: the subject of a picture, and the result's label if there is only one."""
+    return subject if len(sources) > 1 else f"{shown(sources[0].label)}\n{subject}"
 
 
 def _measured(source: Source) -> pl.DataFrame:
@@ -237,17 +247,17 @@ def _measured(source: Source) -> pl.DataFrame:
 
 
 def _workloads(
-    sources: Sequence[Source], flows: Sequence[pl.DataFrame], given: Sequence[str]
+    sources: Sequence[Source], flows: Sequence[pl.DataFrame], chosen: Sequence[str]
 ) -> list[str | None]:
-    """Choose workloads, in the order of the scenarios."""
-    listed = [own.name for source in sources for own in source.results[0].outcome.workloads]
+    """Return the chosen workloads, in the order of the scenarios."""
+    listed = [workload.name for source in sources for workload in source.results[0].outcome.workloads]
     present = [name for frame in flows for name in frame["workload"].unique(maintain_order=True)]
-    known = [name for name in dict.fromkeys([*listed, *present]) if name in set(present)]
-    for name in given:
-        if name not in known:
-            text, near = not_a_choice(name, what="a workload of these results", allowed=known)
-            raise PlotError(text, key="workload", given=name, allowed=tuple(known), nearest=near)
-    return [name for name in known if not given or name in given]
+    names = [name for name in dict.fromkeys([*listed, *present]) if name in set(present)]
+    for name in chosen:
+        if name not in names:
+            text, near = not_a_choice(name, what="a workload of these results", allowed=names)
+            raise PlotError(text, key="workload", given=name, allowed=tuple(names), nearest=near)
+    return [name for name in names if not chosen or name in chosen]
 
 
 def _curve(
@@ -260,9 +270,9 @@ def _curve(
 ) -> Curve:
     n, w = place
     source, workload = sources[n].label, names[w]
-    # Colours tell sources apart; of a single one, its workloads.
-    major, minor, of = (n, w, len(names)) if len(sources) > 1 else (w, 0, 1)
-    turn = major // len(COLOURS) * of + minor
+    # Each source has a colour, or of a single source, each workload.
+    major, minor, lines_per_colour = (n, w, len(names)) if len(sources) > 1 else (w, 0, 1)
+    turn = major // len(COLOURS) * lines_per_colour + minor
     several = workload is not None and len(names) > 1
     label = source if not several else str(workload) if len(sources) == 1 else f"{source}, {workload}"
     return Curve(
@@ -278,5 +288,5 @@ def _curve(
 
 
 def _mark_size(below: int, curves: int) -> float:
-    """Draw larger marks on what lies below, so that curves that are the same can all be seen."""
+    """Return the size of marks, larger for curves below others, so that equal curves are all visible."""
     return MARK_SIZE + below * min(LARGER, LARGEST / max(curves - 1, 1))

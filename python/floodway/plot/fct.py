@@ -1,7 +1,7 @@
-"""Flow completion times: the share of measured flows that completed within a time.
+"""The picture of flow completion times: the share of measured flows that completed within a time.
 
-Unfinished flows count as later than every finished one: a curve that has some ends below one, and its
-label says how many they are.
+Unfinished flows count as later than all finished ones: a curve with unfinished flows ends below one, and its
+label has their number.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FLOWS", "TIME", "fct"]
 
-#: What goes across, and what goes up.
+#: Labels of the axes.
 TIME, FLOWS = "flow completion time in µs", "share of measured flows"
-#: A curve of more flows is drawn through this many, evenly spread, and through more towards its end.
+#: Numbers of evenly spread points of a curve, and of further points at its end.
 MOST_POINTS, MOST_OF_TAIL = 3000, 1000
-#: Marks of a curve.
+#: Number of marks on a curve.
 MARKED = 8
 
 
@@ -36,20 +36,33 @@ def fct(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> D
     Parameters
     ----------
     sources
-        The results; the flows of all seeds of a source make one distribution.
+        Results; the flows of all seeds of a source are one distribution.
     workloads
-        As in `flow_curves`.
+        Names of workloads, as in `flow_curves`.
 
     Returns
     -------
     Drawing
-        Its table has `result`, `workload`, `fct_us`, and `share`: of the measured flows, how many
+        Picture, with a table of `result`, `workload`, `fct_us`, and `share` of the measured flows that
         completed within that time.
 
     Raises
     ------
     PlotError
         If no measured flow finished, or there is no such workload.
+
+    Examples
+    --------
+    >>> import floodway
+    >>> from floodway.builders import Burst, SingleSwitch, Workload
+    >>> from floodway.plot import Source, fct
+    >>> scenario = floodway.Scenario(
+    ...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+    ... )
+    >>> drawing = fct([Source(label="pair", results=(floodway.run(scenario),))])
+    >>> drawing.data["share"].to_list()
+    [0.0, 0.5, 1.0]
     """
     curves = flow_curves(sources, workloads=workloads)
     if not any(curve.finished for curve in curves):
@@ -61,14 +74,14 @@ def fct(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> D
         labels = [_label(curve) for curve in curves]
         for curve, (times, share), label in zip(curves, points, labels, strict=True):
             look = {"color": curve.colour, "linestyle": curve.line, "linewidth": WIDTH}
-            # A few marks, in different places, tell curves apart in print.
+            # Curves have a few marks at different positions, to be distinguishable in print.
             every = max(1, len(times) // MARKED)
             look |= {**curve.marks, "markevery": (min(every // 2, len(times) - 1), every)}
             axes.step(times, share, where="post", label=label, **look)
             if curve.finished < len(curve.flows):
                 axes.plot(times[-1:], share[-1:], marker="x", color=curve.colour)
         log = scale_axes(axes, "x")
-        # A logarithm has no zero: then the least share of a curve is the lowest.
+        # A logarithmic axis has no 0: it begins at the smallest share of a curve.
         axes.set_ylim(min(share[1] for _, share in points if len(share)) if "y" in log else 0, 1.01)
         note = LARGER_BELOW if len(curves) > 1 else ""
         add_legend(figure, labels, note=note)
@@ -76,7 +89,7 @@ def fct(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> D
 
 
 def _points(curve: Curve) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], ...]:
-    """Return times in rising order, and for each the share of flows that completed until then."""
+    """Return times in rising order, each with the share of flows that completed until then."""
     times = np.sort(curve.flows["fct_us"].drop_nulls().to_numpy())
     ranks = _ranks(len(times))
     # The curve begins at 0.
@@ -85,7 +98,7 @@ def _points(curve: Curve) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]],
 
 
 def _ranks(count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Choose the flows through which a curve is drawn; all where they are not too many."""
+    """Return the ranks of the flows through which a curve is drawn; all if they are few."""
     if count <= MOST_POINTS + MOST_OF_TAIL:
         return np.arange(count)
     spread = np.arange(MOST_POINTS) * (count - 1) // (MOST_POINTS - 1)

@@ -20,12 +20,19 @@ __all__ = ["refuse_taken", "save"]
 
 
 def refuse_taken(files: Sequence[Path], *, force: bool) -> None:
-    """Refuse to replace an existing file.
+    """Raise an error if a file exists and must not be replaced.
+
+    Parameters
+    ----------
+    files
+        Paths of the files to write.
+    force
+        Whether existing files may be replaced.
 
     Raises
     ------
     OutputError
-        If a file is there and `force` is not given, or a folder is in its place.
+        If a file exists and `force` is not set, or the path is a folder.
     """
     for file in files:
         if file.is_dir():
@@ -35,21 +42,21 @@ def refuse_taken(files: Sequence[Path], *, force: bool) -> None:
 
 
 def save(drawing: Drawing, files: Sequence[Path], *, force: bool = False) -> None:
-    """Write a picture into files, in the formats of their endings; `csv` is the data.
+    """Write a picture into files, in the formats of their suffixes; `.csv` is the data.
 
     Parameters
     ----------
     drawing
-        The picture and its data.
+        Picture with its data.
     files
-        Their folders are made if they do not exist.
+        Paths of the files; missing folders are created.
     force
-        Whether files that are there may be replaced.
+        Whether existing files may be replaced.
 
     Raises
     ------
     OutputError
-        If one is there already, or cannot be written.
+        If a file exists, or cannot be written.
     """
     refuse_taken(files, force=force)
     contents = {file: _content(drawing, file.suffix[1:]) for file in files}

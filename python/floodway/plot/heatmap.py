@@ -1,4 +1,4 @@
-"""Watched objects against time, with a metric as the colour."""
+"""The heatmap of watched objects against time, with a metric as the colour."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 __all__ = ["heatmap"]
 
-#: Parts of the run, each a column.
+#: Number of columns, each a part of the run.
 POINTS = 200
-#: More rows than this cannot be distinguished; those with the largest values are kept.
+#: Maximum number of rows, those with the largest values: more cannot be distinguished.
 MOST_ROWS = 64
-#: Inches of a row, and what else each panel and the figure take.
+#: Height of a row, and of the rest of each panel and of the figure, in inches.
 ROW, PANEL, AROUND = 0.19, 0.35, 1.2
-#: Inches that the bar of colours is wide.
+#: Width of the colour bar, in inches.
 BAR = 0.15
 #: An object that reaches this share of the largest value counts as reached by congestion.
 REACHED = 0.1
-#: Light is nothing: what is printed in grey, or seen with fewer colours, keeps its order.
+#: Colours from light to dark, whose order remains in grey or with colour blindness.
 COLOURS = "magma_r"
 
 
@@ -57,16 +57,16 @@ def heatmap(
     Parameters
     ----------
     sources
-        The results; of several seeds the first is shown.
+        Results; of several seeds the first is shown.
     objects
-        Patterns of names, as in `chosen_objects`. By default everything that was watched.
+        Patterns of names, as in `chosen_objects`. Default: all watched objects.
     metric
         Name of a metric, as in `metric_of`.
 
     Returns
     -------
     Drawing
-        Its table is as that of `series`; it has every chosen object.
+        Picture, with a table as that of `series`, of all chosen objects.
 
     Raises
     ------
@@ -74,11 +74,11 @@ def heatmap(
         If nothing was watched, or there is no such metric or object.
     """
     first = [source.results[0] for source in sources]
-    kept = [result.series for result in first]
-    if not any(map(len, kept)):
+    tables = [result.series for result in first]
+    if not any(map(len, tables)):
         raise PlotError("nothing was watched, so there is nothing to show in time")
-    chosen = metric_of(metric, kept)
-    names = chosen_objects(objects, kept)
+    chosen = metric_of(metric, tables)
+    names = chosen_objects(objects, tables)
     frames = [in_time(result, chosen, objects=names, points=POINTS) for result in first]
     if not any(frame["value"].count() for frame in frames):
         raise PlotError(f"no object that is shown has a {chosen.label}", key="metric", given=metric)
@@ -90,14 +90,14 @@ def heatmap(
 
 
 def _rows(names: Sequence[str], frames: Sequence[pl.DataFrame], metric: Metric) -> list[str]:
-    """Choose the objects that are shown, in order from the top down."""
+    """Return the objects that are shown, from the top down."""
     peaks = dict(pl.concat(frames).group_by("object").agg(pl.col("value").max()).iter_rows())
     largest = sorted(names, key=lambda name: -(peaks.get(name) or 0.0))[:MOST_ROWS]
     rows = [name for name in names if name in set(largest)]
     if metric.kind in ("rate", "used", "sum"):
         return rows
-    least = REACHED * max((value or 0.0 for value in peaks.values()), default=0.0)
-    reached = frames[0].filter(pl.col("value") >= least, pl.col("value") > 0)
+    threshold = REACHED * max((value or 0.0 for value in peaks.values()), default=0.0)
+    reached = frames[0].filter(pl.col("value") >= threshold, pl.col("value") > 0)
     onset = dict(reached.group_by("object").agg(pl.col("time_us").min()).iter_rows())
     return sorted(rows, key=lambda name: onset.get(name, float("inf")))
 
@@ -144,14 +144,14 @@ def _panel(
     per: tuple[float, float],
     look: tuple[Normalize, Colormap],
 ) -> None:
-    """Draw a row an object, each over its own parts; what is not known stays grey."""
+    """Draw a row per object, with its own parts of time; unknown values are grey."""
     axes.set_facecolor("0.85")
     for place, name in enumerate(rows):
-        own = frame.filter(pl.col("object") == name)
-        if not len(own):
+        cells = frame.filter(pl.col("object") == name)
+        if not len(cells):
             continue
-        ends = [end / per[0] for end in (*own["time_us"], own["time_us"][-1] + own["span_us"][-1])]
-        values = own["value"].fill_null(float("nan")).to_numpy() / per[1]
+        ends = [end / per[0] for end in (*cells["time_us"], cells["time_us"][-1] + cells["span_us"][-1])]
+        values = cells["value"].fill_null(float("nan")).to_numpy() / per[1]
         axes.pcolormesh(
             ends, [place - 0.5, place + 0.5], values[None, :], norm=look[0], cmap=look[1], rasterized=True
         )

@@ -19,34 +19,34 @@ if TYPE_CHECKING:
 
 __all__ = ["FONTS_PT", "LAYOUT_PT", "WIDTHS_IN", "Look", "current", "heading", "look", "panel_width"]
 
-#: Points of the letters that layouts are made for.
+#: Size of the letters that layouts are designed for, in points.
 LAYOUT_PT = 10.0
-#: The widths that a picture may have, in inches, and the sizes of letters, in points.
+#: Allowed widths of a picture in inches, and sizes of letters in points.
 WIDTHS_IN, FONTS_PT = (2.0, 40.0), (4.0, 40.0)
-#: The narrowest layout, in inches with letters of 10 points: there is no room for axes in a narrower one.
+#: Minimum width of a layout, in inches with letters of 10 points: narrower ones have no room for axes.
 NARROWEST = 3.0
-#: The narrowest panel, in the same inches.
+#: Minimum width of a panel, in the same unit.
 LEAST_PANEL = 1.0
-#: Letters of a title to an inch of the layout.
+#: Letters of a title per inch of the layout.
 TITLE_LETTERS = 10.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """The chosen look of a picture; None is the picture's own.
+    """The chosen look of a picture; None is the picture's default.
 
     Attributes
     ----------
     width_in
         Width in inches.
     font_pt
-        Size of the letters of axes' labels in points; others are in proportion.
+        Size of the letters of axes' labels, in points; others are in proportion.
     title
-        Instead of the picture's own; empty for none.
+        Title in place of the picture's own; empty for no title.
     log
-        Which axes are logarithmic, of pictures whose axes have numbers.
+        Logarithmic axes, for pictures whose axes have numbers.
     note
-        Whether what explains widths, bars and marks stands below the picture.
+        Whether the explanation of widths, bars and marks is below the picture.
     """
 
     width_in: float | None = None
@@ -57,11 +57,11 @@ class Look:
 
     @property
     def scale(self) -> float:
-        """What lengths of the layout are multiplied by."""
+        """Factor for lengths of the layout."""
         return 1.0 if self.font_pt is None else self.font_pt / LAYOUT_PT
 
     def wide(self, usual: float) -> float:
-        """Return the width of the layout, where it is usually so wide, in inches for letters of 10 points."""
+        """Return the width of the layout in inches for letters of 10 points, given its usual width."""
         return usual if self.width_in is None else self.width_in / self.scale
 
 
@@ -69,7 +69,7 @@ _CURRENT: ContextVar[Look] = ContextVar("look", default=Look())  # noqa: B039 (i
 
 
 def current() -> Look:
-    """Return what is chosen where this is called."""
+    """Return the look that is in effect."""
     return _CURRENT.get()
 
 
@@ -82,21 +82,26 @@ def look(
     log: Sequence[Literal["x", "y"]] | None = None,
     note: bool = True,
 ) -> Iterator[Look]:
-    """Choose how the pictures look that are drawn inside the `with` block.
+    """Set the look of pictures that are drawn inside the `with` block.
 
     Parameters
     ----------
     width_in
-        Width in inches, 2 to 40; by default 7, and more where results are side by side.
+        Width in inches, 2 to 40. Default: 7, and more for results side by side.
     font_pt
-        Size of letters in points, 4 to 40; by default 10.
+        Size of letters in points, 4 to 40. Default: 10.
     title
-        Instead of each picture's own; empty for none.
+        Title in place of each picture's own; empty for no title.
     log
-        Which axes are logarithmic: `"x"`, `"y"`, both or none of them, of completion times, slowdown, series
-        and, in studies, bars (`"y"`), lines and distributions.
+        Logarithmic axes: `"x"`, `"y"`, both or an empty list, for completion times, slowdown, series and, in
+        studies, bars (`"y"`), lines and distributions. Default: those of each picture.
     note
-        Whether what explains widths, bars and marks stands below the picture.
+        Whether the explanation of widths, bars and marks is below the picture.
+
+    Yields
+    ------
+    Look
+        The look that is in effect.
 
     Raises
     ------
@@ -110,17 +115,17 @@ def look(
     ...     round(chosen.wide(7.0), 2)
     4.25
     """
-    for name, value, (least, most) in (
+    for name, value, (minimum, maximum) in (
         ("width_in", width_in, WIDTHS_IN),
         ("font_pt", font_pt, FONTS_PT),
     ):
-        if value is not None and not least <= value <= most:
-            text = f"{name}: {value:g} is not between {least:g} and {most:g}"
+        if value is not None and not minimum <= value <= maximum:
+            text = f"{name}: {value:g} is not between {minimum:g} and {maximum:g}"
             raise PlotError(text, key=name, given=f"{value:g}")
-    unknown = next((each for each in log or () if each not in {"x", "y"}), None)
+    unknown = next((axis for axis in log or () if axis not in {"x", "y"}), None)
     if unknown is not None:
         raise PlotError(f"log: {unknown!r} is not an axis; allowed: x, y", key="log", given=unknown)
-    hidden = next((each for each in title or "" if not each.isprintable()), None)
+    hidden = next((character for character in title or "" if not character.isprintable()), None)
     if hidden is not None:
         text = f"title: it has the character U+{ord(hidden):04X}, which cannot be shown"
         raise PlotError(text, key="title", given=title)
@@ -128,9 +133,9 @@ def look(
         width_in=width_in, font_pt=font_pt, title=title, log=None if log is None else tuple(log), note=note
     )
     if width_in is not None and chosen.wide(0.0) < NARROWEST:
-        least = NARROWEST * chosen.scale
+        minimum = NARROWEST * chosen.scale
         text = f"width_in: {width_in:g} is too narrow for letters of {font_pt or LAYOUT_PT:g} points"
-        raise PlotError(f"{text}; at least {least:.2g}", key="width_in", given=f"{width_in:g}")
+        raise PlotError(f"{text}; at least {minimum:.2g}", key="width_in", given=f"{width_in:g}")
     before = _CURRENT.set(chosen)
     try:
         yield chosen
@@ -139,24 +144,24 @@ def look(
 
 
 def panel_width(wide: float, *, around: float, panels: int) -> float:
-    """Return how wide each of some panels side by side is, in a layout that is so wide.
+    """Return the width of each of several panels side by side, in inches, for the width of their layout.
 
     Raises
     ------
     PlotError
-        If nothing is left for them.
+        If there is no room for them.
     """
     panel = (wide - around) / panels
     if panel < LEAST_PANEL:
         scale = current().scale
-        least = (around + LEAST_PANEL * panels) * scale
-        text = f"width_in: {wide * scale:.3g} leaves the panels no room; at least {least:.3g}"
+        minimum = (around + LEAST_PANEL * panels) * scale
+        text = f"width_in: {wide * scale:.3g} leaves the panels no room; at least {minimum:.3g}"
         raise PlotError(text, key="width_in", given=f"{wide * scale:.3g}")
     return panel
 
 
 def heading(title: str, *, usual: float) -> str:
-    """Return the title that a picture has, in lines that fit its width."""
+    """Return the title of a picture, in lines that fit its width."""
     chosen = current()
     text = title if chosen.title is None else chosen.title.replace("$", r"\$")
     letters = int(chosen.wide(usual) * TITLE_LETTERS)

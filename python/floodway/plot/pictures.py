@@ -1,4 +1,4 @@
-"""Every picture of a single run: completion times, slowdown, throughput of the busiest links in time."""
+"""Pictures of a single run: completion times, slowdown, throughput of the busiest links over time."""
 
 from __future__ import annotations
 
@@ -24,15 +24,27 @@ __all__ = ["save_all"]
 
 
 def save_all(result: Result, folder: str | os.PathLike[str]) -> list[Path]:
-    """Draw every picture of a result into a folder, and return the files.
+    """Draw every picture of a result into a folder.
 
-    A picture whose result has nothing to show in it, such as one without watched links, is left out.
+    Pictures without data are left out, such as throughput of a run without watched links.
+
+    Parameters
+    ----------
+    result
+        Result of a run.
+    folder
+        Existing folder for the pictures; files in it are replaced.
+
+    Returns
+    -------
+    list of Path
+        Paths of the pictures, in PNG.
     """
-    own = (Source(label=result.run.name, results=(result,)),)
+    sources = (Source(label=result.run.name, results=(result,)),)
     pictures: dict[str, Callable[[], Drawing]] = {
-        "fct.png": lambda: fct(own),
-        "slowdown.png": lambda: slowdown(own),
-        "throughput.png": lambda: series(own),
+        "fct.png": lambda: fct(sources),
+        "slowdown.png": lambda: slowdown(sources),
+        "throughput.png": lambda: series(sources),
     }
     drawn = []
     for name, draw in pictures.items():

@@ -1,4 +1,4 @@
-"""Panels of ports and senders in time: queues over pauses, and strips of ticks and states below."""
+"""Panels of ports and senders over time: queues with pauses, and strips of ticks and states below."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "state_colour"]
 
-#: Inches of a queue's panel, of a row of the strip below it, and of the panel of senders.
+#: Heights of a queue's panel, of a row of the strip below it, and of the panel of senders, in inches.
 QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT = 1.2, 0.15, 1.6
-#: Inches of a port's name above its queue, between a queue and its strip, a port and the next, and results.
+#: Distances in inches: a port's name above its queue, queue to strip, port to port, and result to result.
 NAME, TO_STRIP, TO_NEXT, ASIDE = 0.16, 0.06, 0.08, 0.35
-#: Inches left and right of all panels, of a line of the title, of the labels of results, of the axis of time.
+#: Inches left and right of all panels, and heights of a title's line, results' labels, and the time axis.
 LEFT, RIGHT, TITLE_LINE, LABELS, TIME = 0.7, 0.3, 0.24, 0.2, 0.5
-#: Longer labels of results are written smaller, so that they stay above their own panels.
+#: Maximum number of characters of a result's label in normal size; longer labels are smaller.
 LONG_LABEL = 42
-#: Ticks, by event, in the order of their rows.
+#: Colours of ticks by event, in the order of their rows.
 TICK_COLOURS: Mapping[str, str] = {"mark-ce": "#d55e00", "mark-ue": "#cc79a7", "cnp": "#000000"}
 TICK_NAMES: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP made"}
 PAUSED: dict[str, Any] = {"facecolor": "0.82", "linewidth": 0}
-#: States of the mechanisms that have some: calm ones pale, so that the others are seen; and those of others.
+#: Colours of the mechanisms' states, pale for calm ones; and colours of other states.
 STATE_COLOURS: Mapping[str, str] = {
     "determined": "#b5e0d2",
     "non-congestion": "#b5e0d2",
@@ -54,7 +54,7 @@ STATE_COLOURS: Mapping[str, str] = {
     "isolating": "#4d8b31",
 }
 OTHER_STATES = ("#f0e442", "#cc79a7", "#999999", "#009e73")
-#: Different from the colours of flows.
+#: Colour of queues, different from the colours of flows.
 QUEUE_COLOUR = "0.2"
 
 
@@ -71,20 +71,20 @@ def draw(
     Parameters
     ----------
     columns
-        By result: its ports, the same of all.
+        Ports of each result, with the same names in all.
     senders
-        By result: its flows, the same of all; none at all for no panel.
+        Flows of each result, with the same names in all; without flows there is no panel.
     limits
-        From when to when, in microseconds.
+        Begin and end of the window, in microseconds.
     title, labels
-        What stands above the figure, and above each result; no labels for a single one.
+        Title of the figure, and label of each result; empty for a single one.
     """
     look = _Layout(columns, senders, limits)
     figure, grid = look.grid(title, labelled=bool(labels))
     for c, column in enumerate(columns):
         for p, port in enumerate(column):
             look.queue(grid[2 * p][c], port)
-            look.strip(grid[2 * p + 1][c], port, named=c == 0)
+            look.strip(grid[2 * p + 1][c], port, labelled=c == 0)
         if labels:
             size = "medium" if len(labels[c]) <= LONG_LABEL else "x-small"
             grid[0][c].set_title(shown(labels[c]), fontsize=size, pad=72 * NAME + 2)
@@ -98,13 +98,13 @@ def draw(
 
 
 def state_colour(state: str, states: Sequence[str]) -> str:
-    """Return the colour of a state; one that no mechanism has gets a colour by its place among `states`."""
+    """Return the colour of a state; an unknown state has a colour by its position in `states`."""
     others = [other for other in states if other not in STATE_COLOURS]
     return STATE_COLOURS.get(state) or OTHER_STATES[others.index(state) % len(OTHER_STATES)]
 
 
 class _Layout:
-    """What all panels of a figure share: units, rows of the strips, colours."""
+    """The layout that all panels of a figure share: units, rows of the strips, colours."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class _Layout:
         self.empty = [not any((port.queue["value"] > 0).any() for port in row) for row in rows]
         self.has_senders = any(senders)
         self.flows = [flow.name for flow in senders[0]] if self.has_senders else []
-        self.carried = any(not flow.carried.is_empty() for own in senders for flow in own)
+        self.carried = any(not flow.carried.is_empty() for flows in senders for flow in flows)
         self.paused = any(not port.pauses.is_empty() for port in every)
         self.watched = any(not port.queue.is_empty() for port in every)
         shown_events = [
@@ -137,13 +137,13 @@ class _Layout:
         self.rows: list[str | int] = [*shown_events, *self.classes]
 
     def grid(self, title: str, *, labelled: bool) -> tuple[Figure, list[list[Axes]]]:
-        """Make a row of queues and one of strips for each port, and one of senders, with title and legend.
+        """Create a row of queues and one of strips for each port, and one of senders, with title and legend.
 
-        All has its place in inches: what would solve for places does so up to the last digits of its numbers,
-        which are not the same each time.
+        All positions are in inches: a solver of layouts would give positions whose last digits differ
+        between runs.
         """
         strip = (ROW_HEIGHT * len(self.rows) or 0.01, TO_NEXT)
-        # Above each panel, its height, and what is below it.
+        # Space above each panel, its height, and space below it.
         port = [(NAME, QUEUE_HEIGHT, TO_STRIP), (0.0, *strip)]
         rows = port * len(self.ports) + [(TO_NEXT, FLOWS_HEIGHT, 0.0)] * self.has_senders
         around = LEFT + ASIDE * (self.results - 1) + RIGHT
@@ -152,9 +152,9 @@ class _Layout:
         panel = panel_width(wide, around=around, panels=self.results)
         title = heading(title, usual=usual)
         above = 0.12 + TITLE_LINE * len(title.splitlines()) + LABELS * labelled
-        named = self.legend()
-        columns = legend_columns([label for label, _ in named], wide=wide)
-        below = TIME + LEGEND_ROW * -(-len(named) // columns) + 0.2
+        samples = self.legend()
+        columns = legend_columns([label for label, _ in samples], wide=wide)
+        below = TIME + LEGEND_ROW * -(-len(samples) // columns) + 0.2
         high = above + sum(map(sum, rows)) + below
         figure = figure_for(wide, high, layout=None)
         grid: list[list[Axes]] = []
@@ -167,10 +167,10 @@ class _Layout:
             top -= height + gap
         grid[0][0].set_xlim(*self.limits)
         figure.suptitle(title, y=1 - 0.08 / high, va="top")
-        handles = [handle for _, handle in named]
+        handles = [handle for _, handle in samples]
         anchor: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
         look: dict[str, Any] = {"ncols": columns, "fontsize": "small"}
-        figure.legend(handles, [label for label, _ in named], **anchor, **look)
+        figure.legend(handles, [label for label, _ in samples], **anchor, **look)
         return figure, grid
 
     def _row(
@@ -179,17 +179,17 @@ class _Layout:
         boxes: Sequence[tuple[float, float, float, float]],
         grid: Sequence[Sequence[Axes]],
     ) -> list[Axes]:
-        """Make panels side by side with the same range upward, and that of all others across."""
-        made: list[Axes] = []
+        """Create panels side by side, with a common vertical range and the horizontal range of all."""
+        panels: list[Axes] = []
         for box in boxes:
-            across = grid[0][0] if grid else made[0] if made else None
-            axes = figure.add_axes(box, sharex=across, sharey=made[0] if made else None)
-            axes.tick_params(labelsize="small", labelbottom=False, labelleft=not made)
-            made.append(axes)
-        return made
+            across = grid[0][0] if grid else panels[0] if panels else None
+            axes = figure.add_axes(box, sharex=across, sharey=panels[0] if panels else None)
+            axes.tick_params(labelsize="small", labelbottom=False, labelleft=not panels)
+            panels.append(axes)
+        return panels
 
     def queue(self, axes: Axes, port: PortInTime) -> None:
-        """Draw a queue over the pauses of its port."""
+        """Draw a queue, and the pauses of its port behind it."""
         axes.grid(visible=True, alpha=0.3)
         axes.set_axisbelow(True)
         for begin, end in port.pauses.iter_rows():
@@ -203,8 +203,8 @@ class _Layout:
             return
         self._step(axes, port.queue, self.per_queue, color=QUEUE_COLOUR, linewidth=1.0)
 
-    def strip(self, axes: Axes, port: PortInTime, *, named: bool) -> None:
-        """Draw ticks of marks and CNPs, and states as coloured spans, a row each."""
+    def strip(self, axes: Axes, port: PortInTime, *, labelled: bool) -> None:
+        """Draw ticks of marks and CNPs, and states as coloured spans, in a row each."""
         if not self.rows:
             axes.set_visible(False)
             return
@@ -235,10 +235,10 @@ class _Layout:
             for row in self.rows
         ]
         axes.set_yticks(range(len(labels)), labels, fontsize="xx-small")
-        axes.tick_params(axis="y", length=0, labelleft=named)
+        axes.tick_params(axis="y", length=0, labelleft=labelled)
 
     def senders(self, axes: Axes, flows: Sequence[FlowInTime]) -> None:
-        """Draw what senders might send, and thinner what their last links carried."""
+        """Draw the allowed rates of senders, and in thinner lines the rates of their last links."""
         axes.grid(visible=True, alpha=0.3)
         for number, flow in enumerate(flows):
             colour = colour_of(number)
@@ -250,35 +250,37 @@ class _Layout:
                 axes.step(edges, np.append(rates, rates[-1]), where="post", linewidth=1.5, color=colour)
 
     def finish(self, grid: Sequence[Sequence[Axes]]) -> None:
-        """Say what goes up, and from where on, once all that shares a range is drawn."""
+        """Label the vertical axes and set their ranges, after all panels are drawn."""
         for p, was_empty in enumerate(self.empty):
             axes = grid[2 * p][0]
             axes.set_ylabel(self.queue_unit if self.watched else "", fontsize="small")
-            # A queue that was always empty has no range of its own.
+            # A queue that was always empty has no range.
             axes.set_ylim(bottom=0, top=1.0 if was_empty else None)
         if self.has_senders:
             grid[-1][0].set_ylabel("Gbit/s", fontsize="small")
             grid[-1][0].set_ylim(bottom=0)
 
     def legend(self) -> list[tuple[str, Artist]]:
-        """Name everything that is drawn, with samples."""
-        named: list[tuple[str, Artist]] = []
+        """Return the labels of everything that is drawn, with samples."""
+        samples: list[tuple[str, Artist]] = []
         if self.watched:
-            named.append(("longest queue", Line2D([], [], color=QUEUE_COLOUR)))
+            samples.append(("longest queue", Line2D([], [], color=QUEUE_COLOUR)))
         if self.paused:
-            named.append(("paused" if self.exact else "paused, to within a bucket", Patch(**PAUSED)))
-        named += [(shown(state), Patch(facecolor=state_colour(state, self.states))) for state in self.states]
+            samples.append(("paused" if self.exact else "paused, to within a bucket", Patch(**PAUSED)))
+        samples += [
+            (shown(state), Patch(facecolor=state_colour(state, self.states))) for state in self.states
+        ]
         for number, flow in enumerate(self.flows):
-            named.append((f"{shown(flow)} allowed", Line2D([], [], color=colour_of(number), linewidth=1.5)))
+            samples.append((f"{shown(flow)} allowed", Line2D([], [], color=colour_of(number), linewidth=1.5)))
         if self.carried:
-            named.append(("thin: total of its last link", Line2D([], [], color="0.4", linewidth=0.6)))
-        return named
+            samples.append(("thin: total of its last link", Line2D([], [], color="0.4", linewidth=0.6)))
+        return samples
 
     def _states(self, port: PortInTime, number: int) -> list[tuple[str, float, float]]:
         if port.states.is_empty():
             return []
-        own = port.states.filter(pl.col("class") == number)
-        return list(own.select("state", "from_us", "to_us").iter_rows())
+        states = port.states.filter(pl.col("class") == number)
+        return list(states.select("state", "from_us", "to_us").iter_rows())
 
     def _step(self, axes: Axes, curve: pl.DataFrame, per: float, **look: Any) -> None:  # noqa: ANN401 (of lines)
         begins, spans, values = (column.to_numpy() for column in curve.get_columns())

@@ -1,6 +1,6 @@
-"""Ports in time: queues with pauses, marks, CNPs and states, and below them allowances of senders.
+"""The picture of ports over time: queues with pauses, marks, CNPs and states, and allowances of senders.
 
-All panels lie over one time axis. Each shows what the run kept of it: `records.watch` (queues),
+All panels have one time axis. Each shows what the run recorded: `records.watch` (queues),
 `records.pauses`, `records.signals`, `records.allowances`.
 """
 
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 
 __all__ = ["TICKS", "FlowInTime", "PortInTime", "ports"]
 
-#: Parts of the window that a queue is shown in, and ticks: more would lie on top of one another. Of what a
-#: link carried, fewer: in a part of a few packets, one more or less is all that shows.
+#: Numbers of parts of the window, for queues and ticks: more would overlap. There are fewer for the
+#: throughput of a link: parts of a few packets would show single packets.
 POINTS, TICK_PLACES, CARRIED_POINTS = 1000, 1500, 100
-#: Flows that are shown where none are named.
+#: Number of flows that are shown by default.
 USUAL_FLOWS = 6
-#: More than these are hard to read: ports, flows.
+#: Maximum numbers of ports and of flows: more are hard to read.
 MOST_PORTS, MOST_FLOWS = 12, 12
-#: Events that are shown as ticks, by what pictures call them.
+#: Names in pictures of the events that are shown as ticks.
 TICKS: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP"}
-#: Columns of the table, of which each row has the first six and what it is about.
+#: Columns of the table; each row has the first six, and those of its quantity.
 TABLE: Mapping[str, type[pl.DataType]] = {
     "result": pl.String,
     "seed": pl.UInt64,
@@ -62,7 +62,7 @@ TABLE: Mapping[str, type[pl.DataType]] = {
     "allowed_gbps": pl.Float64,
     "throughput_gbps": pl.Float64,
 }
-#: The state of a sender of which nothing was recorded.
+#: Columns of allowances, which are empty for a sender without records.
 ALLOWED: Mapping[str, type[pl.DataType]] = {
     "flow_id": pl.String,
     "from_us": pl.Float64,
@@ -73,20 +73,20 @@ ALLOWED: Mapping[str, type[pl.DataType]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class PortInTime:
-    """What a port did inside the window.
+    """A port's queue, pauses and events inside the window.
 
     Attributes
     ----------
     at_host
-        Whether it is a host's, whose data waits in queue pairs.
-    heard
+        Whether it is a port of a host, whose data waits in queue pairs.
+    pauses_recorded
         Whether its pauses were recorded one by one, not by buckets of time.
     queue
-        `time_us`, `span_us`, `value` in bytes: the most of each part; empty where it was not watched.
+        `time_us`, `span_us`, `value` in bytes: the maximum of each part; empty if it was not watched.
     pauses
         `from_us`, `to_us`.
     ticks
-        By event: `from_us`, `to_us`, `count`.
+        `from_us`, `to_us`, `count` of each event.
     states
         `class`, `state`, `from_us`, `to_us`.
     """
@@ -101,20 +101,20 @@ class PortInTime:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known of it."""
+        """Whether nothing was recorded for the port."""
         return all(frame.is_empty() for frame in (self.queue, self.pauses, self.states, *self.ticks.values()))
 
 
 @dataclass(frozen=True, kw_only=True)
 class FlowInTime:
-    """What a flow's sender might send inside the window, and what its last link carried.
+    """A flow's allowed rate inside the window, and the rate of its last link.
 
     Attributes
     ----------
     allowed
         `from_us`, `to_us`, `allowed_gbps`.
     link
-        Direction of the link that leads to its destination; empty where it was not watched.
+        Direction of the link that leads to its destination; empty if it was not watched.
     carried
         `time_us`, `span_us`, `value` in Gbit/s.
     """
@@ -138,28 +138,28 @@ def ports(
     Parameters
     ----------
     sources
-        The results, four at most; of several seeds the first is shown.
+        Results, four at most; of several seeds the first is shown.
     objects
-        Patterns of egress ports, as in `chosen_objects`; panels are in their order. By default the four ports
+        Patterns of egress ports, as in `chosen_objects`; panels are in their order. Default: the four ports
         with most events (pauses, marks, CNPs, changes of state); ties are broken by the longest queue.
     flows
-        Patterns of `flow_id` or of workloads. By default the first six flows whose allowances were kept.
+        Patterns of `flow_id` or of workloads. Default: the first six flows whose allowances were recorded.
     window
-        From when to when, in microseconds. Default: the whole run.
+        Begin and end of the shown time, in microseconds; None for the run's. Default: the whole run.
     title
-        What stands above. Default: that ports are shown in time.
+        Title. Default: one that names ports over time.
 
     Returns
     -------
     Drawing
-        Its table has `result`, `seed`, `object` (a port or a flow), `what`, `from_us`, `to_us`, and of each
-        row one of `queue_bytes`, `count` (of marks and CNPs), `state` with its `class`, `allowed_gbps`,
-        `throughput_gbps`.
+        Picture, with a table of `result`, `seed`, `object` (a port or a flow), `what`, `from_us`, `to_us`,
+        and in each row one of `queue_bytes`, `count` (of marks and CNPs), `state` with its `class`,
+        `allowed_gbps`, `throughput_gbps`.
 
     Raises
     ------
     PlotError
-        If there is no such port or flow, too much is to be shown, or nothing was kept of it.
+        If there is no such port or flow, there are too many, or nothing was recorded for them.
     """
     first = [source.results[0] for source in sources]
     refuse_many(sources)
@@ -177,7 +177,7 @@ def ports(
 
 
 def _named_ports(results: Sequence[Result], patterns: Sequence[str]) -> list[str]:
-    """Choose ports, in the order of the patterns."""
+    """Return the chosen ports, in the order of the patterns."""
     if not patterns:
         return usual_ports(results)
     names = [name for pattern in patterns for name in chosen_ports_of(results[0], [pattern])]
@@ -207,20 +207,20 @@ def _port(result: Result, name: str, limits: tuple[float, float]) -> PortInTime:
 def _curve(
     result: Result, name: str, limits: tuple[float, float], *, metric: Metric, points: int
 ) -> pl.DataFrame:
-    """Return the longest queue, or what was carried, in equal parts of the window."""
-    own = result.series.with_columns(pl.col("object").cast(pl.String)).filter(
+    """Return the longest queue, or the throughput, in equal parts of the window."""
+    watched = result.series.with_columns(pl.col("object").cast(pl.String)).filter(
         pl.col("object") == name,
         pl.col("time_us") + pl.col("bucket_us") > limits[0],
         pl.col("time_us") < limits[1],
     )
-    parts = over_parts(own, metric, points=points)
+    parts = over_parts(watched, metric, points=points)
     return parts.select("time_us", "span_us", pl.col("value").cast(pl.Float64))
 
 
 def _cut(
     spans: pl.DataFrame | None, name: str, limits: tuple[float, float], *, columns: Sequence[str]
 ) -> pl.DataFrame:
-    """Return what of the spans of a port lies inside the window."""
+    """Return the spans of a port, cut to the window."""
     if spans is None:
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.Float64))
     return inside(spans.filter(pl.col("object") == name), limits).select(columns)
@@ -231,8 +231,8 @@ def _ticks(rows: pl.DataFrame | None, name: str, event: str, limits: tuple[float
     width = (limits[1] - limits[0]) / TICK_PLACES
     times = np.empty(0)
     if rows is not None:
-        own = rows.filter(pl.col("object") == name, pl.col("event") == event)
-        times = own["time_ns"].to_numpy() / 1000
+        events = rows.filter(pl.col("object") == name, pl.col("event") == event)
+        times = events["time_ns"].to_numpy() / 1000
     inside = times[(times >= limits[0]) & (times <= limits[1])]
     places, counts = np.unique(((inside - limits[0]) // width).astype(np.int64), return_counts=True)
     begins = limits[0] + places * width
@@ -242,34 +242,34 @@ def _ticks(rows: pl.DataFrame | None, name: str, event: str, limits: tuple[float
 def _senders(
     sources: Sequence[Source], patterns: Sequence[str], limits: tuple[float, float]
 ) -> list[list[FlowInTime]]:
-    """Choose flows, the same of all results; none where no allowances were kept and none are asked for."""
+    """Return the chosen flows of each result; empty without recorded allowances and requested flows."""
     results = [source.results[0] for source in sources]
     if not patterns and all(result.allowances is None for result in results):
         return [[] for _ in results]
-    spans = [_allowed(source, asked=bool(patterns), named=len(sources) > 1) for source in sources]
-    known = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
+    spans = [_allowed(source, required=bool(patterns), name_source=len(sources) > 1) for source in sources]
+    flow_ids = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
     for pattern in patterns:
-        if not any(_is_flow(name, pattern) for name in known):
-            text, near = not_a_choice(pattern, what="a flow whose allowance was recorded", allowed=known)
-            raise PlotError(text, key="flow", given=pattern, allowed=tuple(known), nearest=near)
-    chosen = [name for pattern in patterns for name in known if _is_flow(name, pattern)]
-    names = list(dict.fromkeys(chosen)) if patterns else known[:USUAL_FLOWS]
+        if not any(_is_flow(name, pattern) for name in flow_ids):
+            text, near = not_a_choice(pattern, what="a flow whose allowance was recorded", allowed=flow_ids)
+            raise PlotError(text, key="flow", given=pattern, allowed=tuple(flow_ids), nearest=near)
+    chosen = [name for pattern in patterns for name in flow_ids if _is_flow(name, pattern)]
+    names = list(dict.fromkeys(chosen)) if patterns else flow_ids[:USUAL_FLOWS]
     if len(names) > MOST_FLOWS:
         text = f"{len(names)} flows are too many curves for a picture; choose {MOST_FLOWS} at most"
         raise PlotError(text, key="flow")
     pairs = zip(results, spans, strict=True)
-    return [[_flow(result, own, name, limits) for name in names] for result, own in pairs]
+    return [[_flow(result, allowed, name, limits) for name in names] for result, allowed in pairs]
 
 
-def _allowed(source: Source, *, asked: bool, named: bool) -> pl.DataFrame:
-    """Return what a result's senders might send; where that was not kept, nothing unless it is asked for."""
+def _allowed(source: Source, *, required: bool, name_source: bool) -> pl.DataFrame:
+    """Return the allowed rates of a result's senders; empty if they were not recorded and not required."""
     result = source.results[0]
-    if result.allowances is None and not asked:
+    if result.allowances is None and not required:
         return pl.DataFrame(schema=ALLOWED)
     try:
         return allowed_spans(result)
     except PlotError as error:
-        raise PlotError(f"{source.label}: {error}" if named else str(error), key="flow") from error
+        raise PlotError(f"{source.label}: {error}" if name_source else str(error), key="flow") from error
 
 
 def _is_flow(name: str, pattern: str) -> bool:
@@ -278,18 +278,18 @@ def _is_flow(name: str, pattern: str) -> bool:
 
 
 def _flow(result: Result, spans: pl.DataFrame, name: str, limits: tuple[float, float]) -> FlowInTime:
-    own = spans.filter(pl.col("flow_id") == name).with_columns(object=pl.lit(name))
+    allowed = spans.filter(pl.col("flow_id") == name).with_columns(object=pl.lit(name))
     link = _last_link(result, name)
     return FlowInTime(
         name=name,
-        allowed=_cut(own, name, limits, columns=("from_us", "to_us", "allowed_gbps")),
+        allowed=_cut(allowed, name, limits, columns=("from_us", "to_us", "allowed_gbps")),
         link=link.partition(": ")[2],
         carried=_curve(result, link, limits, metric=THROUGHPUT, points=CARRIED_POINTS),
     )
 
 
 def _last_link(result: Result, flow: str) -> str:
-    """Name the watched link that leads to a flow's destination, if there is one."""
+    """Return the watched link that leads to a flow's destination; empty if there is none."""
     row = result.flows.filter(pl.col("flow_id") == flow)
     if row.is_empty():
         return ""
@@ -308,18 +308,18 @@ def _table(
             pl.lit(source.label).alias("result"),
             pl.lit(source.results[0].run.seed, dtype=pl.UInt64).alias("seed"),
             pl.lit(name).alias("object"),
-            pl.lit(what).alias("what"),
+            pl.lit(quantity).alias("what"),
             pl.all(),
         )
         for source, shown_ports, flows in zip(sources, columns, senders, strict=True)
-        for name, what, frame in (*_port_rows(shown_ports), *_flow_rows(flows))
+        for name, quantity, frame in (*_port_rows(shown_ports), *_flow_rows(flows))
         if not frame.is_empty()
     ]
     return pl.concat([pl.DataFrame(schema=TABLE), *frames], how="diagonal_relaxed")
 
 
-def _port_rows(own: Sequence[PortInTime]) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    for port in own:
+def _port_rows(shown_ports: Sequence[PortInTime]) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    for port in shown_ports:
         yield port.name, "queue", _parts(port.queue, "queue_bytes")
         yield port.name, "paused", port.pauses
         yield port.name, "state", port.states
@@ -327,8 +327,8 @@ def _port_rows(own: Sequence[PortInTime]) -> Iterator[tuple[str, str, pl.DataFra
             yield port.name, event, ticks
 
 
-def _flow_rows(own: Sequence[FlowInTime]) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    for flow in own:
+def _flow_rows(flows: Sequence[FlowInTime]) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    for flow in flows:
         yield flow.name, "allowed", flow.allowed
         if flow.link:
             yield flow.name, f"carried {flow.link}", _parts(flow.carried, "throughput_gbps")

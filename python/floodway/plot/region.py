@@ -1,7 +1,7 @@
-"""The congestion region in time: its ports with their roles, and its spread upstream.
+"""The picture of the congestion region over time: its ports with their roles, and its spread upstream.
 
-A congestion point whose queues have states reports them, where the run recorded them
-(`records.signals`): a port is in the region while it is in another state than the quiet one.
+A congestion point whose queues have states reports them, if the run recorded them (`records.signals`): a port
+is in the region while it is in another state than the quiet one.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ __all__ = ["BY_SEVERITY", "QUIET", "ROOTS", "region"]
 MOST_STRIPS = 40
 #: States of ports in the region, the most severe first: a port of several classes has the most severe one.
 BY_SEVERITY = ("root", "inner", "edge", "congestion", "congested", "isolating", "undetermined", "checking")
-#: States of ports outside it. Of a congestion point that is none of these: the one that a queue begins in.
+#: States of ports outside the region. For other congestion points it is the initial state of a queue.
 QUIET = ("outside", "determined", "non-congestion", "uncongested", "lossless")
-#: States in which a port congests by itself; those that say so of ports that are held up, too, are none.
+#: States of ports that are congested by their own load, without states that paused ports may have, too.
 ROOTS = ("root", "congestion")
 #: Columns of the table.
 TABLE: Mapping[str, type[pl.DataType]] = {
@@ -51,7 +51,7 @@ ROLES = ("port", "role", "from_us", "to_us")
 
 @dataclass(frozen=True, kw_only=True)
 class _Order:
-    """States of all results: those in the region, the gravest first, then the quiet ones."""
+    """States of all results: those in the region, the most severe first, then the quiet ones."""
 
     roles: tuple[str, ...]
     quiet: tuple[str, ...]
@@ -66,36 +66,36 @@ def region(
 ) -> Drawing:
     """Draw a strip for each port of the congestion region over time, results side by side.
 
-    From the top down: each root of the region, and below it the ports upstream, by hops, and by when they
-    joined. At most 40 ports have a strip, those that were in the region longest. Below, how many of all ports
-    of the region have each role.
+    From the top down are the roots of the region, each followed by the ports upstream of it, by hops and by
+    the time at which they joined. At most 40 ports have a strip, those that were in the region longest. The
+    panel below has the number of ports in each role, of all ports of the region.
 
     Parameters
     ----------
     sources
-        The results, four at most; of several seeds the first is shown.
+        Results, four at most; of several seeds the first is shown.
     class_
-        The class of the queues. By default all; a port then has the most severe state of any.
+        Class of the queues. Default: all; a port then has the most severe state of any class.
     window
-        From when to when, in microseconds. Default: the whole run.
+        Begin and end of the shown time, in microseconds; None for the run's. Default: the whole run.
     title
-        What stands above. Default: that the congestion region is shown in time.
+        Title. Default: one that names the congestion region over time.
 
     Returns
     -------
     Drawing
-        Its table has `result`, `seed`, `port`, `from_us`, `to_us`, `role`, `hops` (upstream of its root), in
-        the picture's order, with all ports of the region, also those that have no strip.
+        Picture, with a table of `result`, `seed`, `port`, `from_us`, `to_us`, `role`, `hops` (upstream of its
+        root), in the picture's order, for all ports of the region, also those without a strip.
 
     Raises
     ------
     PlotError
-        If no signals were kept, there is no such class, or no port was in a region.
+        If no signals were recorded, there is no such class, or no port was in a region.
     """
     refuse_many(sources)
     first = [source.results[0] for source in sources]
     limits = limits_of(first, window)
-    every = [_states(source, named=len(sources) > 1) for source in sources]
+    every = [_states(source, name_source=len(sources) > 1) for source in sources]
     _refuse_class(class_, every)
     order = _ordered(every)
     cut = [_cut(frame, class_, limits) for frame in every]
@@ -122,44 +122,44 @@ def region(
     return Drawing(figure=figure, data=_table(sources, roles, positions))
 
 
-def _states(source: Source, *, named: bool) -> pl.DataFrame:
-    """Return the states of a result's queues, or raise an error that names what was not recorded."""
+def _states(source: Source, *, name_source: bool) -> pl.DataFrame:
+    """Return the states of a result's queues; the error names the record that is missing."""
     try:
         return state_spans(source.results[0])
     except PlotError as error:
-        raise PlotError(f"{source.label}: {error}" if named else str(error)) from error
+        raise PlotError(f"{source.label}: {error}" if name_source else str(error)) from error
 
 
-def _refuse_class(wanted: int | None, every: Sequence[pl.DataFrame]) -> None:
-    known = [str(number) for number in sorted({number for frame in every for number in frame["class"]})]
-    if wanted is not None and known and str(wanted) not in known:
-        text, near = not_a_choice(str(wanted), what="a class of queues with states", allowed=known)
-        raise PlotError(text, key="class", given=str(wanted), allowed=tuple(known), nearest=near)
+def _refuse_class(class_: int | None, every: Sequence[pl.DataFrame]) -> None:
+    classes = [str(number) for number in sorted({number for frame in every for number in frame["class"]})]
+    if class_ is not None and classes and str(class_) not in classes:
+        text, near = not_a_choice(str(class_), what="a class of queues with states", allowed=classes)
+        raise PlotError(text, key="class", given=str(class_), allowed=tuple(classes), nearest=near)
 
 
 def _ordered(every: Sequence[pl.DataFrame]) -> _Order:
-    found = {str(state) for frame in every for state in frame["state"].unique()}
+    present = {str(state) for frame in every for state in frame["state"].unique()}
     begins = {
         str(state)
         for frame in every
         for state in frame.group_by("node", "link", "class").agg(pl.col("state").first())["state"].unique()
     }
-    known = (*BY_SEVERITY, *QUIET)
-    others = sorted(found.difference(known, begins))
+    ranked = (*BY_SEVERITY, *QUIET)
+    others = sorted(present.difference(ranked, begins))
     return _Order(
-        roles=tuple(state for state in (*BY_SEVERITY, *others) if state in found),
-        quiet=tuple(state for state in (*QUIET, *sorted(begins.difference(known))) if state in found),
+        roles=tuple(state for state in (*BY_SEVERITY, *others) if state in present),
+        quiet=tuple(state for state in (*QUIET, *sorted(begins.difference(ranked))) if state in present),
     )
 
 
-def _cut(states: pl.DataFrame, wanted: int | None, limits: tuple[float, float]) -> pl.DataFrame:
-    own = states if wanted is None else states.filter(pl.col("class") == wanted)
-    plain = own.select("class", "from_us", "to_us", port="object", role="state")
+def _cut(states: pl.DataFrame, class_: int | None, limits: tuple[float, float]) -> pl.DataFrame:
+    of_class = states if class_ is None else states.filter(pl.col("class") == class_)
+    plain = of_class.select("class", "from_us", "to_us", port="object", role="state")
     return inside(plain, limits).select(*ROLES, "class")
 
 
 def _nothing(order: _Order) -> str:
-    """Say why there is no region."""
+    """Return why there is no region."""
     if order.quiet or order.roles:
         quiet = " or ".join(order.quiet)
         return f"no port left the state {quiet} in this time: there is no region to show"
@@ -167,7 +167,7 @@ def _nothing(order: _Order) -> str:
 
 
 def _gravest(spans: pl.DataFrame, order: _Order) -> pl.DataFrame:
-    """Return the role of each port, which of several classes is the gravest."""
+    """Return the role of each port, the most severe of its classes."""
     ranks = {state: n for n, state in enumerate((*order.roles, *order.quiet))}
     parts = spans.partition_by("port", maintain_order=True)
     merged = [_merged(part, ranks) if part["class"].n_unique() > 1 else part.select(ROLES) for part in parts]
@@ -175,26 +175,26 @@ def _gravest(spans: pl.DataFrame, order: _Order) -> pl.DataFrame:
 
 
 def _merged(spans: pl.DataFrame, ranks: Mapping[str, int]) -> pl.DataFrame:
-    """Go through the times at which any class changes, and take the gravest state until the next."""
+    """Merge the classes of a port: between two changes of any class, the most severe state applies."""
     begins, ends = spans["from_us"].to_numpy(), spans["to_us"].to_numpy()
     times = np.unique(np.concatenate([begins, ends]))
-    least = np.full(len(times) - 1, len(ranks))
-    for own in spans.partition_by("class", maintain_order=True):
-        begun = own["from_us"].to_numpy()
-        states = np.array([ranks[state] for state in own["role"]])
+    gravest = np.full(len(times) - 1, len(ranks))
+    for of_class in spans.partition_by("class", maintain_order=True):
+        begun = of_class["from_us"].to_numpy()
+        states = np.array([ranks[state] for state in of_class["role"]])
         position = np.searchsorted(begun, times[:-1], side="right") - 1
-        known = (position >= 0) & (times[:-1] < own["to_us"].to_numpy()[position])
-        least = np.where(known, np.minimum(least, states[position]), least)
-    new = np.flatnonzero(np.diff(least, prepend=-1))
+        is_recorded = (position >= 0) & (times[:-1] < of_class["to_us"].to_numpy()[position])
+        gravest = np.where(is_recorded, np.minimum(gravest, states[position]), gravest)
+    new = np.flatnonzero(np.diff(gravest, prepend=-1))
     names = [*ranks]
     rows = pl.DataFrame({"from_us": times[new], "to_us": np.append(times[new[1:]], times[-1])})
     return rows.with_columns(
-        port=pl.lit(spans["port"][0]), role=pl.Series([names[n] for n in least[new]], dtype=pl.String)
+        port=pl.lit(spans["port"][0]), role=pl.Series([names[n] for n in gravest[new]], dtype=pl.String)
     ).select(ROLES)
 
 
 def _stays(roles: Sequence[pl.DataFrame], order: _Order) -> dict[str, Stay]:
-    """Sum over results when and how long each port was in the region."""
+    """Return the stay of each port in the region, over all results."""
     span = pl.col("to_us") - pl.col("from_us")
     summed = (
         pl.concat(roles)
@@ -210,16 +210,16 @@ def _stays(roles: Sequence[pl.DataFrame], order: _Order) -> dict[str, Stay]:
 
 
 def _longest(positions: Sequence[Position], stays: Mapping[str, Stay]) -> list[Position]:
-    """Choose the ports that have a strip, in the same order."""
+    """Return the ports that have a strip, in the same order."""
     by_stay = sorted(positions, key=lambda position: -stays[position.port].inside_us)
-    kept = {position.port for position in by_stay[:MOST_STRIPS]}
-    return [position for position in positions if position.port in kept]
+    longest = {position.port for position in by_stay[:MOST_STRIPS]}
+    return [position for position in positions if position.port in longest]
 
 
 def _root_state(position: Position, roles: Sequence[pl.DataFrame]) -> str:
-    """Return the state that makes a tree's first port its root; nothing where it was in none."""
-    own = {state for frame in roles for state in frame.filter(pl.col("port") == position.port)["role"]}
-    return next((state for state in ROOTS if state in own), "")
+    """Return the state that makes a tree's first port a root; empty if it never was in one."""
+    states = {state for frame in roles for state in frame.filter(pl.col("port") == position.port)["role"]}
+    return next((state for state in ROOTS if state in states), "")
 
 
 def _table(

@@ -1,4 +1,4 @@
-"""Panels of a congestion region in time: a strip for each port, and counts of ports by role below."""
+"""Panels of a congestion region over time: a strip for each port, and counts of ports by role below."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
-#: Inches of a strip, of the panel of counts, between the two, and between results.
+#: Heights of a strip and of the panel of counts, distances between the two and between results, in inches.
 STRIP, COUNTS, TO_COUNTS, ASIDE = 0.18, 1.1, 0.12, 0.4
-#: Inches right of all panels, where hops stand; of a line of the title, of one below it, of the labels of
-#: results, and of the axis of time.
+#: Width of the space for hops on the right, and heights of a title's line, a note's line, the labels of
+#: results, and the time axis, in inches.
 RIGHT, TITLE_LINE, NOTE_LINE, LABELS, TIME = 1.05, 0.24, 0.15, 0.22, 0.5
-#: Inches of a letter of a port's name, and the least room for names.
+#: Width of a letter of a port's name, and minimum width of the space for names, in inches.
 LETTER, LEAST_LEFT = 0.06, 0.7
-#: Of a strip's height, what is coloured.
+#: Share of a strip's height that is coloured.
 FILLED = 0.8
-#: Ports outside of the region. Paler than the quiet states of single ports, so that the region stands out.
+#: Colours of ports outside the region: paler than quiet states in pictures of ports.
 QUIET_COLOUR = "0.945"
-#: A line between ports of other hops.
+#: Colour of lines between ports of different hops.
 OF_HOPS: dict[str, Any] = {"color": "0.75", "linewidth": 0.5}
-#: More changes than these lie on top of one another: what was at so many instants is shown then.
+#: Maximum number of changes in a strip: of more, the states at so many instants are shown.
 INSTANTS = 1500
 
 
@@ -59,19 +59,19 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     Parameters
     ----------
     roles
-        By result: `port`, `role`, `from_us`, `to_us` of all ports of the region.
+        `port`, `role`, `from_us`, `to_us` of all ports of the region, for each result.
     strips
-        The ports that have a strip, in order.
+        Ports that have a strip, in order.
     limits
-        From when to when, in microseconds.
+        Begin and end of the window, in microseconds.
     left_out
-        How many ports have none.
+        Number of ports without a strip.
     states
-        Those of ports in the region, the gravest first, and those of ports outside.
+        States of ports in the region, the most severe first, and states of ports outside.
     roots
-        Of ports that nothing of the region is downstream of: the state that makes them its root, or nothing.
+        Ports without a port of the region downstream, each with the state that makes it a root, or empty.
     title, labels
-        What stands above the figure, and above each result; no labels for a single one.
+        Title of the figure, and label of each result; empty for a single one.
     """
     look = _Layout(strips, limits, states)
     notes = _notes(roots, left_out) if current().note else []
@@ -87,7 +87,7 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
 
 
 class _Layout:
-    """What all panels of a figure share: the unit of time, the ports, colours."""
+    """The layout that all panels of a figure share: the unit of time, ports, colours."""
 
     def __init__(
         self,
@@ -105,19 +105,19 @@ class _Layout:
     def grid(
         self, title: str, notes: Sequence[str], *, results: int, labelled: bool
     ) -> tuple[Figure, list[list[Axes]]]:
-        """Make panels of strips and of counts, with title and legend; all has its place in inches."""
+        """Create the panels of strips and of counts, with title and legend, at positions in inches."""
         left = max(LEAST_LEFT, 0.15 + LETTER * max(map(len, self.names)))
         around = left + ASIDE * (results - 1) + RIGHT
         usual = around + (SIZE[0] - 0.5 if results == 1 else PANEL_WIDTH * results)
         wide = current().wide(usual)
         panel = panel_width(wide, around=around, panels=results)
-        named = self.legend()
-        columns = legend_columns([name for name, _ in named], wide=wide)
+        samples = self.legend()
+        columns = legend_columns([name for name, _ in samples], wide=wide)
         title = heading(title, usual=usual)
         titled = 0.1 + TITLE_LINE * len(title.splitlines())
         above = titled + 0.1 + NOTE_LINE * len(notes) + LABELS * labelled
         strips = STRIP * len(self.positions)
-        below = TIME + LEGEND_ROW * -(-len(named) // columns) + 0.2
+        below = TIME + LEGEND_ROW * -(-len(samples) // columns) + 0.2
         high = above + strips + TO_COUNTS + COUNTS + below
         figure = figure_for(wide, high, layout=None)
         grid: list[list[Axes]] = []
@@ -134,17 +134,17 @@ class _Layout:
         look: dict[str, Any] = {"fontsize": "x-small", "color": "0.35", "ha": "center", "va": "top"}
         figure.text(0.5, 1 - titled / high, "\n".join(notes), **look)
         where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
-        handles = [handle for _, handle in named]
-        figure.legend(handles, [name for name, _ in named], ncols=columns, fontsize="small", **where)
+        handles = [handle for _, handle in samples]
+        figure.legend(handles, [name for name, _ in samples], ncols=columns, fontsize="small", **where)
         return figure, grid
 
     def strips(self, axes: Axes, frame: pl.DataFrame) -> None:
         """Draw a strip for each port, coloured by its role."""
         axes.spines[:].set_visible(False)
         axes.tick_params(axis="both", length=0)
-        own = {str(key[0]): spans for key, spans in frame.group_by("port", maintain_order=True)}
+        spans_by_port = {str(key[0]): spans for key, spans in frame.group_by("port", maintain_order=True)}
         for position, port in enumerate(self.positions):
-            spans = own.get(port.port)
+            spans = spans_by_port.get(port.port)
             if spans is None:
                 continue
             for role, bars in self._bars(spans):
@@ -155,7 +155,7 @@ class _Layout:
             axes.text(0.5, 0.5, "no states of these ports", transform=axes.transAxes, ha="center", **look)
 
     def counts(self, axes: Axes, frame: pl.DataFrame) -> None:
-        """Stack how many ports have each role."""
+        """Draw the number of ports in each role, stacked."""
         axes.grid(visible=True, alpha=0.3)
         axes.set_axisbelow(True)
         times = np.unique(np.concatenate([self.limits, frame["from_us"], frame["to_us"]]))
@@ -171,7 +171,7 @@ class _Layout:
             below += now
 
     def finish(self, grid: Sequence[Sequence[Axes]], roots: Mapping[str, str]) -> None:
-        """Name ports, hops and axes, once all that shares a range is drawn."""
+        """Label ports, hops and axes, after all panels are drawn."""
         grid[0][0].set_yticks(range(len(self.names)), self.names, fontsize="x-small")
         grid[0][0].set_ylim(len(self.names) - 0.5, -0.5)
         grid[1][0].set_ylim(bottom=0)
@@ -182,14 +182,14 @@ class _Layout:
         self._label_hops(grid[0], roots)
 
     def legend(self) -> list[tuple[str, Patch]]:
-        """Name every state, with a sample."""
+        """Return the labels of all states, with samples."""
         inside = [(shown(role), Patch(facecolor=self._colour(role))) for role in self.roles]
         look: dict[str, Any] = {"facecolor": QUIET_COLOUR, "edgecolor": "0.75", "linewidth": 0.5}
         return [*inside, (shown(", ".join(self.quiet)), Patch(**look))] if self.quiet else inside
 
     def _label_hops(self, row: Sequence[Axes], roots: Mapping[str, str]) -> None:
-        """Say beside the last strips how far upstream they are; lines part hops, and darker ones trees."""
-        # Roots that nothing else belongs to follow one another under one word.
+        """Label hops beside the last column of strips; lines separate hops, and darker ones trees."""
+        # Consecutive roots without other ports share a label.
         marks = [
             (position.tree if position.hops else -1, _hops(position, roots)) for position in self.positions
         ]
@@ -205,14 +205,16 @@ class _Layout:
             begin = end
 
     def _bars(self, spans: pl.DataFrame) -> Iterator[tuple[str, list[tuple[float, float]]]]:
-        """Return by role where the strip of a port has its colour: begins and widths."""
+        """Yield for each role the begins and widths of its colour in a port's strip."""
         thin = _thinned(spans, self.limits) if len(spans) > INSTANTS else spans
         for role in (*self.quiet, *self.roles):
-            own = thin.filter(pl.col("role") == role).select("from_us", pl.col("to_us") - pl.col("from_us"))
-            if not own.is_empty():
+            of_role = thin.filter(pl.col("role") == role).select(
+                "from_us", pl.col("to_us") - pl.col("from_us")
+            )
+            if not of_role.is_empty():
                 yield (
                     role,
-                    [(begin / self.per_time, width / self.per_time) for begin, width in own.iter_rows()],
+                    [(begin / self.per_time, width / self.per_time) for begin, width in of_role.iter_rows()],
                 )
 
     def _colour(self, role: str) -> str:
@@ -220,7 +222,7 @@ class _Layout:
 
 
 def _notes(roots: Mapping[str, str], left_out: int) -> list[str]:
-    """Say how strips are ordered, and how many are left out."""
+    """Return notes on the order of strips, and on the number left out."""
     top = "each root" if any(roots.values()) else "the port farthest downstream"
     ordered = (
         f"from the top: {top}, then the ports upstream of it by hops, and by when they joined the region"
@@ -231,10 +233,10 @@ def _notes(roots: Mapping[str, str], left_out: int) -> list[str]:
 
 
 def _names(ports: Sequence[str]) -> list[str]:
-    """Call ports by the direction of their links; where two have the same, by the link as well."""
+    """Return names of ports: the direction of the link, with the link if two have the same direction."""
     directions = [port.partition(": ")[2] or port for port in ports]
     pairs = zip(ports, directions, strict=True)
-    return [shown(own if directions.count(own) == 1 else port) for port, own in pairs]
+    return [shown(direction if directions.count(direction) == 1 else port) for port, direction in pairs]
 
 
 def _hops(position: Position, roots: Mapping[str, str]) -> str:
@@ -244,11 +246,11 @@ def _hops(position: Position, roots: Mapping[str, str]) -> str:
 
 
 def _thinned(spans: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
-    """Return what was at the middle of each of many parts of the time, each as wide as its part."""
+    """Return the states at the middles of many equal parts of the window, each as wide as its part."""
     width = (limits[1] - limits[0]) / INSTANTS
     begins = limits[0] + width * np.arange(INSTANTS)
     starts = spans["from_us"].to_numpy()
     position = np.searchsorted(starts, begins + width / 2, side="right") - 1
-    known = (position >= 0) & (begins + width / 2 < spans["to_us"].to_numpy()[position])
-    own = spans[position[known]]
-    return own.with_columns(from_us=begins[known], to_us=begins[known] + width)
+    is_covered = (position >= 0) & (begins + width / 2 < spans["to_us"].to_numpy()[position])
+    covering = spans[position[is_covered]]
+    return covering.with_columns(from_us=begins[is_covered], to_us=begins[is_covered] + width)

@@ -26,9 +26,9 @@ class Stay:
     Attributes
     ----------
     joined_us
-        When it first was in it.
+        Time at which it first joined.
     inside_us, root_us
-        How long it was in it, and of that a root.
+        Duration of its stay, and of its states as a root.
     """
 
     joined_us: float
@@ -78,7 +78,11 @@ class Links:
         for node, link in ends:
             links.setdefault(node, []).append(link)
         end_nodes = set().union(*map(_end_nodes, results))
-        relays = {node: own for node, own in links.items() if len(own) == 2 and node not in end_nodes}  # noqa: PLR2004
+        relays = {
+            node: node_links
+            for node, node_links in links.items()
+            if len(node_links) == 2 and node not in end_nodes  # noqa: PLR2004 (two ends)
+        }
         self._links = {name: _beyond(node, link, ends, relays) for (node, link), (name, _) in ends.items()}
         self._into: dict[str, list[str]] = {}
         for name, link in self._links.items():
@@ -86,44 +90,44 @@ class Links:
         self._notified = set().union(*map(_notified, results))
 
     def upstream(self, port: str) -> Iterator[str]:
-        """Name the ports upstream of a port: those that it has notified.
+        """Yield the ports upstream of a port: those that it has notified.
 
         If no congestion point notifies neighbours, these are the ports that send to its node, except the
         one at the other end of its link.
         """
-        own = self._links[port]
-        for name in self._into.get(own.node, ()):
+        port_link = self._links[port]
+        for name in self._into.get(port_link.node, ()):
             link = self._links[name]
-            if link.arrives != own.link and (not self._notified or (port, link.by) in self._notified):
+            if link.arrives != port_link.link and (not self._notified or (port, link.by) in self._notified):
                 yield name
 
 
 def positions_of(stays: Mapping[str, Stay], links: Links) -> list[Position]:
-    """Order the ports of a region: each root, then the ports that are nearest to it.
+    """Return the ports of a region in order: each root, followed by the ports that are nearest to it.
 
     Roots are in the order in which they joined the region; the ports of one by their hops upstream of it,
     over ports of the region only; those of as many hops in the order in which they joined. A root upstream of
     another one is among its ports. Where nothing of the region leads to a root, the port farthest downstream
     takes its place.
     """
-    found: dict[str, Position] = {}
+    positions: dict[str, Position] = {}
     rest = sorted(stays, key=lambda port: (stays[port].joined_us, natural(port)))
     trees = 0
     while rest:
         heads = _heads([port for port in rest if stays[port].is_root] or rest, set(rest), links)
-        found |= _reached(heads, trees, set(rest), links)
+        positions |= _reached(heads, trees, set(rest), links)
         trees += len(heads)
-        rest = [port for port in rest if port not in found]
+        rest = [port for port in rest if port not in positions]
     order = {port: n for n, port in enumerate(sorted(stays, key=natural))}
 
     def rank(position: Position) -> tuple[int, int, float, int]:
         return position.tree, position.hops, stays[position.port].joined_us, order[position.port]
 
-    return sorted(found.values(), key=rank)
+    return sorted(positions.values(), key=rank)
 
 
 def _heads(choice: Sequence[str], members: set[str], links: Links) -> list[str]:
-    """Return those that are upstream of none of the others; of some that are in a ring, the first."""
+    """Return the ports that are upstream of no other choice; of a ring, the first port."""
     above: set[str] = set()
     for head in choice:
         waiting = [] if head in above else [head]
@@ -135,20 +139,20 @@ def _heads(choice: Sequence[str], members: set[str], links: Links) -> list[str]:
 
 
 def _reached(heads: Sequence[str], trees: int, members: set[str], links: Links) -> dict[str, Position]:
-    """Go upstream from all heads at once; a port belongs to the nearest, of equal ones to the first."""
-    found = {port: Position(port=port, tree=trees + n, hops=0) for n, port in enumerate(heads)}
-    waiting = deque(found.values())
+    """Return the positions upstream of all heads; a port belongs to the nearest head."""
+    positions = {port: Position(port=port, tree=trees + n, hops=0) for n, port in enumerate(heads)}
+    waiting = deque(positions.values())
     while waiting:
-        here = waiting.popleft()
-        for port in links.upstream(here.port):
-            if port in members and port not in found:
-                found[port] = Position(port=port, tree=here.tree, hops=here.hops + 1)
-                waiting.append(found[port])
-    return found
+        position = waiting.popleft()
+        for port in links.upstream(position.port):
+            if port in members and port not in positions:
+                positions[port] = Position(port=port, tree=position.tree, hops=position.hops + 1)
+                waiting.append(positions[port])
+    return positions
 
 
 def _end_nodes(result: Result) -> set[str]:
-    """Name the nodes that are not relays: flows end there, or queues have states."""
+    """Return the nodes that are not relays: flows end there, or queues have states."""
     ends = [name for name in ("source", "destination") if name in result.flows.columns]
     hosts = [result.flows[name].cast(pl.String) for name in ends]
     states = [] if result.signals is None else [result.signals["node"].cast(pl.String)]

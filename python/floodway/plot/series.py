@@ -1,7 +1,6 @@
-"""A metric of watched objects in time, a panel for each object and each source.
+"""The picture of a metric of watched objects over time, with a panel for each object and each source.
 
-Curves that pauses cut up hide one another, so every one has a panel of its own; all panels have the same
-ranges.
+Curves with pauses would hide one another, so each has its own panel; all panels have the same ranges.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["series", "series_table"]
 
-#: Of a curve in time.
+#: Number of parts of the run in a curve.
 POINTS = 250
-#: Objects that are shown where none are named: of one source, and of each of several.
+#: Number of objects that are shown by default: of one source, and of each of several.
 OF_ONE, OF_EACH = 4, 2
-#: More panels than this are hard to read; side by side, fewer still.
+#: Maximum numbers of panels, and of panels side by side: more are hard to read.
 MOST_PANELS, MOST_COLUMNS = 32, 4
 
 
@@ -42,36 +41,51 @@ def series(
     metric: str = "throughput",
     title: str | None = None,
 ) -> Drawing:
-    """Draw a metric of watched objects in time.
+    """Draw a metric of watched objects over time.
 
     Parameters
     ----------
     sources
-        The results; of several seeds the first is shown.
+        Results; of several seeds the first is shown.
     objects
-        Patterns of names, as in `chosen_objects`. By default the busiest links that all sources watch:
-        four of one source, two of each of several.
+        Patterns of names, as in `chosen_objects`. Default: the busiest links that all sources watch, four
+        of one source, two of each of several.
     metric
         Name of a metric, as in `metric_of`.
     title
-        What stands above. Default: the metric.
+        Title. Default: the name of the metric.
 
     Returns
     -------
     Drawing
-        Its table has `result`, `seed`, `object`, `time_us`, `span_us`, and the metric with its unit.
+        Picture, with a table of `result`, `seed`, `object`, `time_us`, `span_us`, and the metric with its
+        unit.
 
     Raises
     ------
     PlotError
         If nothing was watched, or there is no such metric or object, or there are too many.
+
+    Examples
+    --------
+    >>> import floodway
+    >>> from floodway.builders import Burst, RecordKeys, SingleSwitch, Workload
+    >>> from floodway.plot import Source, series
+    >>> scenario = floodway.Scenario(
+    ...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+    ...     records=RecordKeys(watch=["*h3*"]),
+    ... )
+    >>> drawing = series([Source(label="pair", results=(floodway.run(scenario),))], metric="queue")
+    >>> drawing.data.columns
+    ['result', 'seed', 'object', 'time_us', 'span_us', 'queue_mean_bytes']
     """
     first = [source.results[0] for source in sources]
-    kept = [result.series for result in first]
-    if not any(map(len, kept)):
+    tables = [result.series for result in first]
+    if not any(map(len, tables)):
         raise PlotError("nothing was watched, so there is nothing to show in time")
-    chosen = metric_of(metric, kept)
-    names = chosen_objects(objects, kept) if objects else _busiest(sources)
+    chosen = metric_of(metric, tables)
+    names = chosen_objects(objects, tables) if objects else _busiest(sources)
     _refuse_many(names, len(sources))
     frames = [in_time(result, chosen, objects=names, points=POINTS) for result in first]
     if not any(map(len, frames)):
@@ -83,7 +97,7 @@ def series(
 
 
 def series_table(sources: Sequence[Source], frames: Sequence[pl.DataFrame], metric: Metric) -> pl.DataFrame:
-    """Put what is shown of each source into one table."""
+    """Return one table of the values of all sources."""
     return pl.concat(
         frame.select(
             pl.lit(source.label).alias("result"),
@@ -114,9 +128,9 @@ def _draw(
             colour = colour_of(s if len(sources) > 1 else o)
             parts = [source.label] * (len(sources) > 1) + [name] * (len(names) > 1 or len(sources) == 1)
             axes.set_title(shown(", ".join(parts)), loc="left", fontsize="small", color=colour)
-            own = frame.filter(pl.col("object") == name)
-            _step(axes, own, (per_time, per_value), colour)
-    # The panels share their range: what sets it has to see all curves.
+            of_object = frame.filter(pl.col("object") == name)
+            _step(axes, of_object, (per_time, per_value), colour)
+    # The panels share their range, which is set after all curves are drawn.
     log = scale_axes(grid[0][0], ())
     if "y" not in log:
         grid[0][0].set_ylim(bottom=0)
@@ -125,13 +139,13 @@ def _draw(
     return figure
 
 
-def _step(axes: Axes, own: pl.DataFrame, per: tuple[float, float], colour: str) -> None:
-    """Draw a value over the whole of its part."""
-    if not len(own):
+def _step(axes: Axes, parts: pl.DataFrame, per: tuple[float, float], colour: str) -> None:
+    """Draw each value over its whole part of time."""
+    if not len(parts):
         axes.text(0.5, 0.5, "not watched", transform=axes.transAxes, ha="center", va="center", color="0.5")
         return
-    ends = [*own["time_us"], own["time_us"][-1] + own["span_us"][-1]]
-    values = own["value"].fill_null(float("nan")).to_list()
+    ends = [*parts["time_us"], parts["time_us"][-1] + parts["span_us"][-1]]
+    values = parts["value"].fill_null(float("nan")).to_list()
     axes.step(
         [end / per[0] for end in ends],
         [value / per[1] for value in (*values, values[-1])],
@@ -142,7 +156,7 @@ def _step(axes: Axes, own: pl.DataFrame, per: tuple[float, float], colour: str) 
 
 
 def _busiest(sources: Sequence[Source]) -> list[str]:
-    """Name the links that carried most, among those that all sources watch."""
+    """Return the links with the most throughput, of those that all sources watch."""
     carried = [
         {link.object: link.mean_gbps for link in source.results[0].summary().links} for source in sources
     ]
@@ -157,8 +171,8 @@ def _busiest(sources: Sequence[Source]) -> list[str]:
 
 def _refuse_many(names: Sequence[str], sources: int) -> None:
     if len(names) * sources > MOST_PANELS or min(len(names), sources) > MOST_COLUMNS:
-        of = f" of {sources} results" if sources > 1 else ""
+        of_results = f" of {sources} results" if sources > 1 else ""
         raise PlotError(
-            f"{len(names)} objects{of} are too many panels for a picture; choose fewer, or a heatmap",
+            f"{len(names)} objects{of_results} are too many panels for a picture; choose fewer, or a heatmap",
             key="object",
         )

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 __all__ = ["draw"]
 
-#: Inches of a panel that stands alone, and of each of several, and what is around all of them.
+#: Heights of a single panel, of each of several, and of the space around all panels, in inches.
 ALONE, PANEL, AROUND = 3.0, 2.1, 1.2
-#: Shades of the flows of one workload, from that mixed with black (below 0) to that mixed with white.
+#: Range of the shades of a workload's flows: shares of black (below 0) and of white that are mixed in.
 DARKEST, LIGHTEST = -0.45, 0.55
-#: The number of distinguishable shades of a colour, and of colours with shades.
+#: Numbers of distinguishable shades of a colour, and of colours with shades.
 MOST_SHADES, MOST_SHADED = 4, 3
-#: Where shades or colours are used up, they repeat with this line.
+#: Style of lines when shades or colours repeat.
 DASHED: Any = (0, (3, 1))
-#: Points of the last line, of the first below it at most, and of the only flow of its workload beside others.
+#: Widths in points: of the top line, of the bottom line at most, and of a workload's only flow beside others.
 WIDTH, WIDEST, ALONE_WIDTH = 1.1, 3.0, 2.0
-#: Points that a line has more than the one above it, at most.
+#: Maximum difference in width to the line above, in points.
 WIDER = 0.6
 OTHERS: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "linestyle": "-", "zorder": 2.0}
 
@@ -55,15 +55,15 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     Parameters
     ----------
     columns
-        By result: its directions, the same of all.
+        Directions of each result, the same in all.
     flows
         Workloads by `flow_id` of the flows with lines of their own, in the order of the legend.
     others
-        What the line of all others is called; nothing where there is none.
+        Label of the line of all others; empty without others.
     limits
-        From when to when, in microseconds.
+        Begin and end of the window, in microseconds.
     title, note
-        What stands above and below the figure.
+        Texts above and below the figure.
     """
     results, names = len(columns), len(columns[0])
     every = [line for links in columns for link in links for line in link.lines.values()]
@@ -79,9 +79,9 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
             _panel(axes, link, styles, (per_time, per_value))
             parts = [link.source] * (results > 1) + [link.object.partition(": ")[2] or link.object]
             axes.set_title(shown(", ".join(parts)), loc="left", fontsize="small")
-    # The panels share their ranges: what sets them has to see all lines.
+    # The panels share their ranges, which are set after all lines are drawn.
     grid[0][0].set_ylim(bottom=0)
-    # Rates of links, and halves and quarters of them, are multiples of these.
+    # Rates of links, and halves and quarters of these, are multiples of these steps.
     grid[0][0].yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2.5, 5, 10]))
     grid[0][0].yaxis.set_minor_locator(AutoMinorLocator(5))
     grid[0][0].set_xlim(limits[0] / per_time, limits[1] / per_time)
@@ -93,7 +93,7 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
 
 
 def styles_of(flows: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Choose how each flow's line looks, by the workloads of the flows.
+    """Return the style of each flow's line, by the workloads of the flows.
 
     Of two or three workloads each has a colour, and its flows shades of it; else each flow has a colour of
     its own.
@@ -110,7 +110,7 @@ def styles_of(flows: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     styles = {}
     for number, (flow, workload) in enumerate(flows.items()):
         rank = seen[workload]
-        # What lies below is wider, so that lines that are the same can all be seen.
+        # Lines below others are wider, so that equal lines are all visible.
         below = (counts[workload] if shaded else len(flows)) - 1 - (rank if shaded else number)
         width = WIDTH + below * min(WIDER, (WIDEST - WIDTH) / len(flows))
         look: dict[str, Any] = {"linewidth": width, "zorder": 2.2}
@@ -127,9 +127,9 @@ def styles_of(flows: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     return styles
 
 
-def _shade(base: str, number: int, of: int) -> str:
-    """Return one of several shades of a colour, from dark to light; of one, the colour itself."""
-    share = DARKEST + (LIGHTEST - DARKEST) * number / (of - 1) if of > 1 else 0.0
+def _shade(base: str, number: int, count: int) -> str:
+    """Return one of `count` shades of a colour, from dark to light; of a single one, the colour itself."""
+    share = DARKEST + (LIGHTEST - DARKEST) * number / (count - 1) if count > 1 else 0.0
     toward = 0.0 if share < 0 else 1.0
     mixed = (np.array(to_rgb(base)) * (1 - abs(share)) + toward * abs(share)).tolist()
     return to_hex(mixed)
@@ -142,7 +142,7 @@ def _line(turn: int) -> Any:  # noqa: ANN401 (of lines)
 def _panel(
     axes: Axes, link: SharedLink, styles: Mapping[str, dict[str, Any]], per: tuple[float, float]
 ) -> None:
-    """Draw each flow over the whole of each part, those that stand out last."""
+    """Draw a step line for each flow, in the order of the lines."""
     if not link.lines:
         axes.text(0.5, 0.5, link.lacking, transform=axes.transAxes, ha="center", va="center", color="0.5")
     for flow, line in link.lines.items():
@@ -154,7 +154,7 @@ def _panel(
 def _legend(
     figure: Figure, flows: Mapping[str, str], styles: Mapping[str, dict[str, Any]], others: str, note: str
 ) -> None:
-    """Name the flows below the panels; those of a single workload below its name, which they are without."""
+    """Add a legend of the flows below the panels; flows of a single workload are without its name."""
     workloads = set(flows.values())
     single = next(iter(workloads)) if len(workloads) == 1 and len(flows) > 1 else ""
     labels = {flow: shown(flow.removeprefix(f"{single}:") if single else flow) for flow in flows}

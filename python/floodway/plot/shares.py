@@ -1,4 +1,4 @@
-"""Shares of links in time: the throughput of each flow, a panel for each direction and source."""
+"""The picture of shares of links over time: each flow's throughput, a panel per direction and source."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 __all__ = ["SharedLink", "shares"]
 
-#: Parts of the window: wider ones hold more packets, so that one more or less does not show.
+#: Number of parts of the window by default: wide enough that single packets are not visible.
 POINTS = 250
-#: Of a width that is asked for; more would be neither seen nor drawn in reasonable time.
+#: Maximum number of parts of a requested width: more are neither visible nor drawn in reasonable time.
 MOST_POINTS = 5000
-#: Flows that have lines of their own; more cannot be distinguished.
+#: Number of flows with lines of their own; more cannot be distinguished.
 MOST_FLOWS = 8
-#: More panels than this are hard to read; side by side, fewer still.
+#: Maximum numbers of panels, and of panels side by side: more are hard to read.
 MOST_PANELS, MOST_COLUMNS = 12, 4
-#: Times in microseconds go down to the picosecond; how far off a number of buckets may be by its arithmetic.
+#: Decimals of times in microseconds, down to picoseconds; and the rounding error of a number of buckets.
 DIGITS, NEARLY = 6, 1e-6
-#: Half a picosecond: times that are less apart are the same.
+#: Half a picosecond, in microseconds: times that differ by less are equal.
 HALF = 5e-7
-#: What stands instead of lines.
+#: Text in place of lines.
 NOT_KEPT = "shares not recorded"
-#: Of a run that did not keep shares.
+#: Columns of the rows of shares, which are empty for a run without them.
 NOTHING: Mapping[str, type[pl.DataType]] = {
     "object": pl.String,
     "direction": pl.String,
@@ -51,9 +51,9 @@ NOTHING: Mapping[str, type[pl.DataType]] = {
     "bucket_us": pl.Float64,
     "tx_bytes": pl.UInt64,
 }
-#: What the objects of these rows are.
+#: Kind of the objects, in errors.
 DIRECTION = "a direction of a link whose shares were recorded"
-#: Columns of a line.
+#: Columns of a line's table.
 LINE: Mapping[str, type[pl.DataType]] = {
     "time_us": pl.Float64,
     "span_us": pl.Float64,
@@ -64,17 +64,17 @@ LINE: Mapping[str, type[pl.DataType]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class SharedLink:
-    """What flows had of a direction of a link, inside the window.
+    """The throughput of flows over a direction of a link, inside the window.
 
     Attributes
     ----------
     source, object
         Label of the result, and `link: from>to`.
     lines
-        By `flow_id`, and by what all others are called: `time_us`, `span_us`, `tx_bytes`, `throughput_gbps`
-        of equal parts of the window. Flows that never had anything of this direction have none.
+        `time_us`, `span_us`, `tx_bytes`, `throughput_gbps` of equal parts of the window, by `flow_id` and by
+        the label of all others. Flows that sent nothing over this direction have no line.
     lacking
-        Why there are no lines, where there are none.
+        Why there are no lines; empty if there are.
     """
 
     source: str
@@ -85,30 +85,30 @@ class SharedLink:
 
 @dataclass(frozen=True, kw_only=True)
 class _Parts:
-    """The parts of the window that the buckets of a run are put together in.
+    """The parts of the window, each of several buckets of a run.
 
     Attributes
     ----------
     width_us
-        Of the run's buckets.
-    first, count, each
-        The first bucket, how many there are, and how many make a part.
+        Width of the run's buckets, in microseconds.
+    first, count, per_part
+        Number of the first bucket, and numbers of buckets in all and in each part.
     edges_us
-        Where parts begin, and the last one ends.
+        Begins of the parts, and end of the last one, in microseconds.
     """
 
     width_us: float
     first: int
     count: int
-    each: int
+    per_part: int
     edges_us: np.ndarray[tuple[int], np.dtype[np.float64]]
 
     def line(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Sum bytes up; a part in which nothing was sent has 0."""
+        """Return the throughput of rows in each part; a part without data has 0."""
         spans = np.diff(self.edges_us)
         number = (rows["time_us"] / self.width_us).round().cast(pl.Int64).to_numpy() - self.first
-        # The width is less than that of whole buckets where the only one that is known was cut short.
-        part = np.clip(number, 0, self.count - 1) // self.each
+        # The width is less than that of a whole bucket if the only bucket was cut short.
+        part = np.clip(number, 0, self.count - 1) // self.per_part
         sent = np.bincount(part, weights=rows["tx_bytes"].to_numpy(), minlength=len(spans))
         columns = (self.edges_us[:-1], spans.round(DIGITS), sent.astype(np.int64), sent * 8e-3 / spans)
         return pl.DataFrame(dict(zip(LINE, columns, strict=True)), schema=LINE)
@@ -123,60 +123,76 @@ def shares(  # noqa: PLR0913 (what a caller may choose)
     bucket_us: float | None = None,
     title: str | None = None,
 ) -> Drawing:
-    """Draw the throughput of flows over links in time, all panels over the same ranges.
+    """Draw the throughput of flows over links against time, all panels with the same ranges.
 
-    The eight flows with most bytes have lines of their own, in the same colours in all panels; all others are
-    summed up. A flow that sends nothing has a throughput of 0.
+    The eight flows with most bytes have lines of their own, in the same colours in all panels; the others
+    share a line with their sum. A flow that sends nothing has a throughput of 0.
 
     Parameters
     ----------
     sources
-        The results; of several seeds the first is shown.
+        Results; of several seeds the first is shown.
     objects
-        Patterns of directions, as in `chosen_objects`. By default the direction that carried most.
+        Patterns of directions, as in `chosen_objects`. Default: the direction with most bytes.
     flows
-        Patterns of `flow_id` or of workloads: only these are shown. By default all flows.
+        Patterns of `flow_id` or of workloads: only these are shown. Default: all flows.
     window
-        From when to when, in microseconds; buckets that reach into it are shown. Default: the whole run.
+        Begin and end of the shown time, in microseconds, None for the run's; buckets that reach into it are
+        shown. Default: the whole run.
     bucket_us
-        So many whole buckets are put together that they are at least this wide. By default so many that there
+        Minimum width of a part, which has whole buckets, in microseconds. Default: a width by which there
         are at most 250 parts.
     title
-        What stands above. Default: that it is the throughput of flows.
+        Title. Default: one that names the throughput of flows.
 
     Returns
     -------
     Drawing
-        Its table has `result`, `seed`, `object`, `flow_id`, `time_us`, `span_us`, `tx_bytes` and
+        Picture, with a table of `result`, `seed`, `object`, `flow_id`, `time_us`, `span_us`, `tx_bytes` and
         `throughput_gbps`.
 
     Raises
     ------
     PlotError
-        If no shares were kept, there is no such direction or flow, or there is nothing or too much to show.
+        If no shares were recorded, there is no such direction or flow, or there is nothing or too much to
+        show.
+
+    Examples
+    --------
+    >>> import floodway
+    >>> from floodway.builders import Burst, RecordKeys, ShareKeys, SingleSwitch, Workload
+    >>> from floodway.plot import Source, shares
+    >>> scenario = floodway.Scenario(
+    ...     topology=SingleSwitch(hosts=3, rate="100G", delay="1us"),
+    ...     workload=[Workload(name="pair", burst=Burst(from_=["h1", "h2"], to="h3", size="100KB"))],
+    ...     records=RecordKeys(shares=ShareKeys(links="*h3*", bucket="1us")),
+    ... )
+    >>> drawing = shares([Source(label="pair", results=(floodway.run(scenario),))])
+    >>> sorted(set(drawing.data["flow_id"]))
+    ['pair:h1:0', 'pair:h2:0']
     """
     if bucket_us is not None and not 0 < bucket_us < math.inf:
         raise PlotError(f"{bucket_us:g} us is not a width above 0", key="bucket")
     first = [source.results[0] for source in sources]
     limits = limits_of(first, window)
-    kept = _kept(first)
-    names = chosen_objects(objects, kept, what=DIRECTION) if objects else [_busiest(kept, limits)]
+    tables = _tables(first)
+    names = chosen_objects(objects, tables, what=DIRECTION) if objects else [_busiest(tables, limits)]
     _refuse_many(names, len(sources))
-    rows = _chosen(kept, names, flows)
-    own, others = _ranked(sources, rows, limits)
+    rows = _chosen(tables, names, flows)
+    shown_flows, others = _ranked(sources, rows, limits)
     columns = []
-    for source, every, chosen in zip(sources, kept, rows, strict=True):
+    for source, every, chosen in zip(sources, tables, rows, strict=True):
         parts = _parts(source.results[0], every, limits, bucket_us)
-        columns.append([_link(source, name, parts, chosen, (own, others)) for name in names])
+        columns.append([_link(source, name, parts, chosen, (shown_flows, others)) for name in names])
     with plain_style():
         heading = shown(title) if title else titled("Throughput of flows", sources)
-        note = WIDER_BELOW if len(own) > 1 else ""
-        figure = draw(columns, own, others, limits, title=heading, note=note)
+        note = WIDER_BELOW if len(shown_flows) > 1 else ""
+        figure = draw(columns, shown_flows, others, limits, title=heading, note=note)
     return Drawing(figure=figure, data=_table(sources, columns), note=note)
 
 
-def _kept(results: Sequence[Result]) -> list[pl.DataFrame]:
-    """Return the rows of each result; none of one that kept none, where others did."""
+def _tables(results: Sequence[Result]) -> list[pl.DataFrame]:
+    """Return the rows of each result; empty for a result without shares, if others have them."""
     if all(result.shares is None for result in results):
         share_rows(results[0])
     nothing = pl.DataFrame(schema=NOTHING)
@@ -190,9 +206,9 @@ def _inside(rows: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
     return rows.filter(end > limits[0] + HALF, pl.col("time_us") < limits[1] - HALF)
 
 
-def _busiest(kept: Sequence[pl.DataFrame], limits: tuple[float, float]) -> str:
-    """Name the direction of which flows had most."""
-    sent = _inside(pl.concat(kept), limits).group_by("object").agg(pl.col("tx_bytes").sum())
+def _busiest(tables: Sequence[pl.DataFrame], limits: tuple[float, float]) -> str:
+    """Return the direction over which flows sent most."""
+    sent = _inside(pl.concat(tables), limits).group_by("object").agg(pl.col("tx_bytes").sum())
     if sent.is_empty():
         raise PlotError(
             "no flow sent anything in this time over links whose shares were recorded", key="object"
@@ -203,54 +219,54 @@ def _busiest(kept: Sequence[pl.DataFrame], limits: tuple[float, float]) -> str:
 
 def _refuse_many(names: Sequence[str], sources: int) -> None:
     if len(names) * sources > MOST_PANELS or min(len(names), sources) > MOST_COLUMNS:
-        of = f" of {sources} results" if sources > 1 else ""
+        of_results = f" of {sources} results" if sources > 1 else ""
         directions = f"{len(names)} direction{'s' * (len(names) > 1)}"
-        text = f"{directions}{of} are too many panels for a picture; choose fewer"
+        text = f"{directions}{of_results} are too many panels for a picture; choose fewer"
         raise PlotError(text, key="object")
 
 
 def _chosen(
-    kept: Sequence[pl.DataFrame], names: Sequence[str], patterns: Sequence[str]
+    tables: Sequence[pl.DataFrame], names: Sequence[str], patterns: Sequence[str]
 ) -> list[pl.DataFrame]:
-    """Return the rows of these directions, and of the flows that patterns name if there are any."""
-    rows = [frame.filter(pl.col("object").is_in(list(names))) for frame in kept]
+    """Return the rows of these directions, only of the flows that patterns name if there are patterns."""
+    rows = [frame.filter(pl.col("object").is_in(list(names))) for frame in tables]
     if not patterns:
         return rows
-    known = dict(pl.concat(rows).select("flow_id", "workload").unique(maintain_order=True).iter_rows())
+    workload_of = dict(pl.concat(rows).select("flow_id", "workload").unique(maintain_order=True).iter_rows())
     for pattern in patterns:
-        if not any(_names(pattern, flow, workload) for flow, workload in known.items()):
-            allowed = (*dict.fromkeys(known.values()), *sorted(known, key=natural))
+        if not any(_names(pattern, flow, workload) for flow, workload in workload_of.items()):
+            allowed = (*dict.fromkeys(workload_of.values()), *sorted(workload_of, key=natural))
             text, near = not_a_choice(pattern, what="a flow or workload of these directions", allowed=allowed)
             raise PlotError(text, key="flow", given=pattern, allowed=allowed, nearest=near)
-    wanted = [
+    flow_ids = [
         flow
-        for flow, workload in known.items()
+        for flow, workload in workload_of.items()
         if any(_names(pattern, flow, workload) for pattern in patterns)
     ]
-    return [frame.filter(pl.col("flow_id").is_in(wanted)) for frame in rows]
+    return [frame.filter(pl.col("flow_id").is_in(flow_ids)) for frame in rows]
 
 
 def _names(pattern: str, *names: str) -> bool:
-    """Whether a pattern names a flow by its id or its workload; brackets have no meaning of their own."""
+    """Return whether a pattern matches a flow's id or workload; brackets have no special meaning."""
     return any(fnmatch.fnmatchcase(name, pattern.replace("[", "[[]")) for name in names)
 
 
 def _ranked(
     sources: Sequence[Source], rows: Sequence[pl.DataFrame], limits: tuple[float, float]
 ) -> tuple[dict[str, str], str]:
-    """Choose the flows with most bytes, and name all others together.
+    """Return the flows with most bytes, and a label for all others.
 
     Returns
     -------
     tuple
-        Workloads by `flow_id`, in the order of the scenarios' workloads; what the others are called, nothing
+        Workloads by `flow_id`, in the order of the scenarios' workloads; and the label of the others, empty
         if there are none.
     """
     per_flow = _inside(pl.concat(rows), limits).group_by("flow_id", "workload").agg(pl.col("tx_bytes").sum())
     if per_flow.is_empty():
         raise PlotError("no such flow sent anything in this time over these directions", key="flow")
     ranked = sorted(per_flow.iter_rows(), key=lambda row: (-row[2], natural(row[0])))
-    listed = [each.name for source in sources for each in source.results[0].outcome.workloads]
+    listed = [workload.name for source in sources for workload in source.results[0].outcome.workloads]
     place = {name: number for number, name in reversed(list(enumerate(listed)))}
     most = sorted(
         ranked[:MOST_FLOWS], key=lambda row: (place.get(row[1], len(listed)), row[1], natural(row[0]))
@@ -261,39 +277,45 @@ def _ranked(
 
 
 def _parts(
-    result: Result, kept: pl.DataFrame, limits: tuple[float, float], bucket_us: float | None
+    result: Result, table: pl.DataFrame, limits: tuple[float, float], bucket_us: float | None
 ) -> _Parts | None:
-    """Cut the window into parts of whole buckets; none where there are no buckets, or the run had ended."""
+    """Return parts of whole buckets of the window; None without buckets, or if the run had ended."""
     end = min(limits[1], result.outcome.simulated_us)
-    if kept.is_empty() or end <= limits[0]:
+    if table.is_empty() or end <= limits[0]:
         return None
-    # The run's end may cut the last one short.
-    width = float(kept["bucket_us"].max())  # type: ignore[arg-type]
+    # The run's end may cut the last bucket short.
+    width = float(table["bucket_us"].max())  # type: ignore[arg-type]
     first, last = math.floor(limits[0] / width + NEARLY), math.ceil(end / width - NEARLY)
-    each = -(-(last - first) // POINTS)
+    per_part = -(-(last - first) // POINTS)
     if bucket_us is not None:
-        each = max(1, math.ceil(bucket_us / width - NEARLY))
-        if last - first > MOST_POINTS * each:
-            text = f"parts of {width * each:g} us are too many for a picture: {(last - first) // each:,}"
+        per_part = max(1, math.ceil(bucket_us / width - NEARLY))
+        if last - first > MOST_POINTS * per_part:
+            text = (
+                f"parts of {width * per_part:g} us are too many for a picture: {(last - first) // per_part:,}"
+            )
             raise PlotError(f"{text}; choose wider ones, or a shorter time", key="bucket")
-    begins = np.arange(first, last, each) * width
+    begins = np.arange(first, last, per_part) * width
     edges = np.append(begins, min(last * width, result.outcome.simulated_us)).round(DIGITS)
-    return _Parts(width_us=width, first=first, count=last - first, each=each, edges_us=edges)
+    return _Parts(width_us=width, first=first, count=last - first, per_part=per_part, edges_us=edges)
 
 
 def _link(
     source: Source, name: str, parts: _Parts | None, rows: pl.DataFrame, flows: tuple[Mapping[str, str], str]
 ) -> SharedLink:
-    own, others = flows
+    shown_flows, others = flows
     every = rows.filter(pl.col("object") == name)
     if parts is None or every.is_empty():
-        kept = source.results[0].shares is not None
+        were_recorded = source.results[0].shares is not None
         lacking = "the run had ended" if parts is None else "no flow sent anything"
-        return SharedLink(source=source.label, object=name, lines={}, lacking=lacking if kept else NOT_KEPT)
-    here = dict.fromkeys(every["flow_id"])
+        return SharedLink(
+            source=source.label, object=name, lines={}, lacking=lacking if were_recorded else NOT_KEPT
+        )
+    present = dict.fromkeys(every["flow_id"])
     cut = _inside(every, (parts.edges_us[0], parts.edges_us[-1]))
-    lines = {flow: parts.line(cut.filter(pl.col("flow_id") == flow)) for flow in own if flow in here}
-    rest = cut.filter(~pl.col("flow_id").is_in(list(own)))
+    lines = {
+        flow: parts.line(cut.filter(pl.col("flow_id") == flow)) for flow in shown_flows if flow in present
+    }
+    rest = cut.filter(~pl.col("flow_id").is_in(list(shown_flows)))
     if not rest.is_empty():
         lines[others] = parts.line(rest)
     return SharedLink(source=source.label, object=name, lines=lines, lacking="")

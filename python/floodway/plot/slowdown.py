@@ -1,7 +1,7 @@
-"""Slowdown against flow size: median and 99th percentile over buckets of equal numbers of flows.
+"""The picture of slowdown against flow size: median and 99th percentile in buckets of equally many flows.
 
-Unfinished flows rank above every finished one: a percentile that falls among them is not reached, and its
-line has a gap there.
+Unfinished flows rank above all finished ones: a percentile among them is not reached, and its line has a gap
+there.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 __all__ = ["slowdown"]
 
-#: So many curves have their median and their 99th percentile in one panel.
+#: Maximum number of curves whose median and 99th percentile share a panel.
 TOGETHER = 3
-#: The percentiles, and the line of each.
+#: Line styles of the percentiles.
 LINES = {"p50": "-", "p99": "--"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Point:
-    """The slowdown of the flows of one range of sizes, and how far the intervals reach to either side."""
+    """The slowdown of the flows in one range of sizes, and the half-widths of its intervals."""
 
     from_bytes: int
     to_bytes: int
@@ -53,21 +53,21 @@ class _Point:
 def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> Drawing:
     """Draw slowdown against flow size, two lines for each source and workload.
 
-    Where these are many, the medians have a panel of their own.
+    If there are many, the medians have a panel of their own.
 
     Parameters
     ----------
     sources
-        The results. Of three seeds or more, points are means over the seeds, with their 95 % confidence
-        intervals; of fewer, the flows of all seeds are taken together.
+        Results. For three or more seeds, points are means over the seeds, with their 95 % confidence
+        intervals; for fewer, the flows of all seeds are one set.
     workloads
-        As in `flow_curves`.
+        Names of workloads, as in `flow_curves`.
 
     Returns
     -------
     Drawing
-        Its table has `result`, `workload`, `from_bytes`, `to_bytes`, `flows`, `p50` and `p99`, which are
-        empty where they are not reached, and how far the intervals reach to either side, `p50_reach` and
+        Picture, with a table of `result`, `workload`, `from_bytes`, `to_bytes`, `flows`, `p50` and `p99`,
+        which are empty if they are not reached, and the half-widths of the intervals, `p50_reach` and
         `p99_reach`, which are empty for fewer than three seeds.
 
     Raises
@@ -77,17 +77,17 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
     """
     curves = flow_curves(sources, workloads=workloads)
     buckets = [_points(curve) for curve in curves]
-    if not any(bucket.p50 is not None for own in buckets for bucket in own):
+    if not any(bucket.p50 is not None for points in buckets for bucket in points):
         raise PlotError(
             "no flow size has half of its measured flows finished, so there is no slowdown to show"
         )
-    labels = [_label(curve, own) for curve, own in zip(curves, buckets, strict=True)]
+    labels = [_label(curve, points) for curve, points in zip(curves, buckets, strict=True)]
     with plain_style():
         figure, panels = _panels(sources, many=len(curves) > TOGETHER)
-        for curve, own, label in zip(curves, buckets, labels, strict=True):
+        for curve, points, label in zip(curves, buckets, labels, strict=True):
             for axes, (name, line) in zip(panels, LINES.items(), strict=True):
-                drawn = _draw(axes, curve, own, name, line)
-                # The median's line, which every curve has, stands in the legend.
+                drawn = _draw(axes, curve, points, name, line)
+                # The legend has the line of the median, which every curve has.
                 if name == "p50":
                     drawn.set_label(label)
         for axes in dict.fromkeys(panels):
@@ -99,8 +99,8 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
 
 
 def _note(curves: Sequence[Curve], buckets: Sequence[Sequence[_Point]]) -> str:
-    """Say of how few flows each p99 is, and what widths mean."""
-    flows = [bucket.flows for own in buckets for bucket in own]
+    """Return a note on the number of flows of each p99, on intervals, and on sizes of marks."""
+    flows = [bucket.flows for points in buckets for bucket in points]
     lines = [of_flows(min(flows), max(flows), thousandths=990, each="each point")]
     seeds = [curve.seeds for curve in curves]
     bars = interval_note(min(seeds), max(seeds)) if max(seeds) > 1 else ""
@@ -108,13 +108,13 @@ def _note(curves: Sequence[Curve], buckets: Sequence[Sequence[_Point]]) -> str:
 
 
 def _panels(sources: Sequence[Source], *, many: bool) -> tuple[Figure, list[Axes]]:
-    """Return the axes of the median and of the 99th percentile, which may be the same."""
-    what = "Slowdown against flow size"
+    """Return a figure with the axes of the median and of the 99th percentile, which may be the same."""
+    subject = "Slowdown against flow size"
     if not many:
-        title = titled(f"{what}: p50 full, p99 dashed", sources)
+        title = titled(f"{subject}: p50 full, p99 dashed", sources)
         figure, axes = axes_of("flow size in bytes", "slowdown", title=title)
         return figure, [axes, axes]
-    figure, panels = panels_of("flow size in bytes", "slowdown", title=titled(what, sources), panels=2)
+    figure, panels = panels_of("flow size in bytes", "slowdown", title=titled(subject, sources), panels=2)
     figure.set_figheight(1.5 * figure.get_figheight())
     for axes, name in zip(panels, LINES, strict=True):
         axes.set_title(name, loc="left", fontsize="small")
@@ -122,16 +122,16 @@ def _panels(sources: Sequence[Source], *, many: bool) -> tuple[Figure, list[Axes
 
 
 def _points(curve: Curve) -> list[_Point]:
-    """Return the points of a curve: of three seeds or more the means of each one's percentiles."""
+    """Return the points of a curve: for three or more seeds, the means of the seeds' percentiles."""
     buckets = slowdown_by_size(curve.flows)
     if curve.seeds < LEAST_SEEDS:
         return [_Point(**asdict(bucket)) for bucket in buckets]
     ordered = curve.flows.sort("size_bytes", "flow_id", "seed")
     points, begin = [], 0
     for bucket in buckets:
-        own = ordered[begin : begin + bucket.flows].partition_by("seed")
+        by_seed = ordered[begin : begin + bucket.flows].partition_by("seed")
         begin += bucket.flows
-        p50, p99 = ([_percentile(flows, each) for flows in own] for each in (500, 990))
+        p50, p99 = ([_percentile(flows, thousandths) for flows in by_seed] for thousandths in (500, 990))
         means = {"p50": _mean(p50), "p99": _mean(p99)}
         reaches = {"p50_reach": _reach(p50), "p99_reach": _reach(p99)}
         points.append(_Point(**{**asdict(bucket), **means, **reaches}))
@@ -143,20 +143,20 @@ def _percentile(flows: pl.DataFrame, thousandths: int) -> float | None:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known and len(known) == len(values) else None
+    present = [value for value in values if value is not None]
+    return fmean(present) if present and len(present) == len(values) else None
 
 
 def _reach(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return half_width(known) if len(known) == len(values) else None
+    present = [value for value in values if value is not None]
+    return half_width(present) if len(present) == len(values) else None
 
 
 def _draw(axes: Axes, curve: Curve, points: Sequence[_Point], name: str, line: str) -> Line2D:
     """Draw a percentile with its intervals, and return its line."""
     values = [getattr(point, name) for point in points]
     reaches = [getattr(point, f"{name}_reach") or 0.0 for point in points]
-    # A logarithm has no zero: an interval that reaches it ends just above.
+    # A logarithmic axis has no 0: an interval that reaches it ends just above.
     low = [min(reach, 0.99 * (value or 0.0)) for value, reach in zip(values, reaches, strict=True)]
     drawn: Line2D
     drawn, *_ = axes.errorbar(

@@ -21,33 +21,50 @@ __all__ = ["folder_labels", "sources_of"]
 
 
 def sources_of(folders: Sequence[str | os.PathLike[str]]) -> tuple[Source, ...]:
-    """Read folders that `run` or `compare` wrote.
+    """Return the sources in folders that `run` or `compare` wrote.
 
     Parameters
     ----------
     folders
-        A run becomes a source that is called after its folder; a comparison, one for each variant, which
-        has the folder before its label where several folders are given.
+        Paths of the folders. A run is a source with the folder's name as its label. A comparison has a
+        source for each variant, with the folder's name before its label if there are several folders.
+
+    Returns
+    -------
+    tuple of Source
+        The sources, in the order of the folders.
 
     Raises
     ------
     OutputError
-        If one does not exist, or holds no results.
+        If a folder does not exist, or has no results.
     """
     labels = folder_labels(folders)
     read_so_far: dict[str, list[tuple[Result, Path]]] = {}
     for folder, label in zip(folders, labels, strict=True):
         for variant, result, where in _results(Path(folder)):
-            named = label if variant is None else variant if len(folders) == 1 else f"{label}: {variant}"
-            read_so_far.setdefault(named, []).append((result, where))
+            source_label = (
+                label if variant is None else variant if len(folders) == 1 else f"{label}: {variant}"
+            )
+            read_so_far.setdefault(source_label, []).append((result, where))
     return tuple(
-        Source(label=label, results=tuple(r for r, _ in own), folders=tuple(where for _, where in own))
-        for label, own in read_so_far.items()
+        Source(label=label, results=tuple(r for r, _ in runs), folders=tuple(where for _, where in runs))
+        for label, runs in read_so_far.items()
     )
 
 
 def folder_labels(folders: Sequence[str | os.PathLike[str]]) -> list[str]:
-    """Call folders by their names, with the folders around them where names are the same.
+    """Return labels of folders: their names, with the folders around them if names are equal.
+
+    Parameters
+    ----------
+    folders
+        Paths of different folders.
+
+    Returns
+    -------
+    list of str
+        Unique labels, in the order of the folders.
 
     Raises
     ------
@@ -70,7 +87,7 @@ def folder_labels(folders: Sequence[str | os.PathLike[str]]) -> list[str]:
 
 
 def _results(folder: Path) -> Iterator[tuple[str | None, Result, Path]]:
-    """Read a run, or the runs of a comparison with the labels of their variants, and their folders."""
+    """Yield a run, or the runs of a comparison with the labels of their variants, and their folders."""
     refuse_others(folder)
     if not (folder / COMPARISON_FILE).is_file():
         yield None, read(folder), folder

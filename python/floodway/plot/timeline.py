@@ -1,4 +1,4 @@
-"""Ranks of jobs in time: what each rank did when, panels for each result (a Gantt chart)."""
+"""The timeline of jobs: operations of each rank over time, with panels for each result (a Gantt chart)."""
 
 from __future__ import annotations
 
@@ -34,32 +34,32 @@ if TYPE_CHECKING:
 
 __all__ = ["timeline"]
 
-#: Inches of a panel, and of each rank in it, up to the most.
+#: Heights in inches: of a panel at least, of each rank in it, of a panel at most, and around all panels.
 LEAST, EACH, MOST, AROUND = 1.6, 0.12, 6.0, 1.1
-#: Share of a rank's row that a bar fills; receives are narrow, since they wait beside other operations.
+#: Share of a rank's row that a bar fills; receives are narrow, because other operations run at the same time.
 HIGH, NARROW = 0.84, 0.25
-#: So many ranks have a row each, with gaps between them; of more, some stand for all.
+#: Maximum number of ranks with a row each; of more, a few represent all.
 FEW = 64
-#: Inches of a row of these, and of the panels with shares of all ranks and with the critical path.
+#: Heights of such a row, and of the panels of shares and of the critical path, in inches.
 ROW, SHARE, PATH = 0.22, 1.4, 1.9
-#: Where in a row its messages are, and how high they are.
+#: Position of messages in a row: begin and end.
 MESSAGES = (0.12, 0.30)
-#: Messages that are drawn; more of them would be a solid line.
+#: Maximum number of messages that are drawn; more would be a solid line.
 MOST_MESSAGES = 20_000
-#: Colours of messages, of what else a rank waits for, and of the critical path.
+#: Colours of messages, of operations without a message, and of the critical path.
 MESSAGE_SHADES, OTHER_COLOUR, PATH_COLOUR = ("#3b2a6e", "#a79bd6"), "#d9d9d9", "#c00000"
-#: Operations that are narrow.
+#: Kind of operations that are narrow.
 WAITS = "recv"
 #: Kinds of operations in the order of their colours.
 KINDS = ("compute", "send", "recv", "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast")
-#: What stands below the picture, and what is added where receives are shown.
+#: Note below the picture, and additions for receives and for chosen ranks.
 NOTE = "Dark and light of a colour in turn: an operation of this kind, and the next one of its rank."
 NARROW_NOTE = "Narrow bars: a receive was posted and waited."
-#: Steps of a path that are points.
+#: Maximum number of steps of a path that are drawn as points.
 MOST_MARKED = 300
-#: The least share of a path of a phase that is named in the picture.
+#: Minimum share of a path for a phase whose name is in the picture.
 NAMED_PHASE = 0.08
-#: Letters of a job's name, and the least share of a panel between two names.
+#: Maximum number of letters of a job's name, and minimum distance of two names as a share of a panel.
 LONGEST_JOB, NAMES_APART = 24, 0.07
 ALL_NOTE = (
     "Above: of all ranks, how many compute, and of the others how many send a message over the network, or "
@@ -70,21 +70,21 @@ COLUMNS = ("workload", "rank", "node", "iteration", "name", "kind", "bytes", "st
 
 @dataclass(frozen=True, kw_only=True)
 class _Shown:
-    """What is drawn of a result: operations, messages, and the critical path if there is one."""
+    """The data that is drawn of a result: operations, messages, and the critical path, if any."""
 
     label: str
     seed: int
     operations: pl.DataFrame
     messages: pl.DataFrame
     path: CriticalPath | None
-    #: The ranks that stand for all; none if each has a row.
+    #: Ranks that represent all; empty if each rank has a row.
     chosen: tuple[tuple[str, int], ...]
-    #: How many ranks there are.
+    #: Number of ranks.
     ranks: int
     shares: pl.DataFrame | None
 
     def heights(self) -> list[float]:
-        """Return the inches of each panel."""
+        """Return the height of each panel, in inches."""
         if not self.chosen:
             return [min(max(LEAST, EACH * self.ranks), MOST)]
         return [SHARE, max(LEAST, ROW * len(self.chosen)), *([PATH] if self.path else [])]
@@ -106,64 +106,65 @@ def timeline(
     title: str | None = None,
     paths: Sequence[CriticalPath] = (),
 ) -> Drawing:
-    """Draw what the ranks of jobs did in time, a bar for each operation from its start to its end.
+    """Draw the operations of jobs' ranks over time, a bar for each operation from its start to its end.
 
     The messages of a rank over the network are lines in its row. Of more than 64 ranks a dozen have rows: the
-    first, the last, those that others waited for, and some between; a panel above says what shares of all
-    ranks did what.
+    first, the last, those that others waited for, and some between; a panel above has the shares of all ranks
+    by activity.
 
     Parameters
     ----------
     sources
-        The results; of several seeds the first is shown.
+        Results; of several seeds the first is shown.
     workloads
         Names of the jobs to show. Default: all.
     window
-        From when to when, in microseconds. Default: the whole run, or the time of the paths.
+        Begin and end of the shown time, in microseconds; None for the run's. Default: the whole run, or the
+        time of the paths.
     title
-        What stands above. Default: that these are operations of ranks.
+        Title. Default: one that names operations of ranks.
     paths
-        The critical path of a collective or an iteration, one for each result, drawn with its phases.
+        Critical path of a collective or an iteration, one for each result, drawn with its phases.
 
     Returns
     -------
     Drawing
-        Its table has `result`, `seed`, and the columns of `operations` that are shown, with a row for each
-        message and each step of a path, too; of shares of ranks it has rows with a `share`.
+        Picture, with a table of `result`, `seed`, and the shown columns of `operations`. It also has a row
+        for each message and each step of a path, and rows with a `share` of ranks.
 
     Raises
     ------
     PlotError
-        If there was no job, or none of that name, or not as many paths as results.
+        If there was no job, or no job of that name, or not as many paths as results.
     """
     if paths and len(paths) != len(sources):
-        given = f"{counted(len(paths), 'path')} for {counted(len(sources), 'result')}"
-        raise PlotError(f"{given}: give one for each", key="path")
+        counts = f"{counted(len(paths), 'path')} for {counted(len(sources), 'result')}"
+        raise PlotError(f"{counts}: give one for each", key="path")
     if paths and window == (None, None):
         window = min(path.target.start_us for path in paths), max(path.target.end_us for path in paths)
     limits = limits_of([source.results[0] for source in sources], window)
-    found = [
+    views = [
         _shown(source, workloads, limits, paths[at] if paths else None) for at, source in enumerate(sources)
     ]
-    kinds = sorted({kind for each in found for kind in each.rows()[0]["kind"].unique()})
+    kinds = sorted({kind for view in views for kind in view.rows()[0]["kind"].unique()})
     # A kind has the same colour in every picture, whatever else is in it.
     order = [*KINDS, *(kind for kind in kinds if kind not in KINDS)]
     colours = {kind: colour_of(order.index(kind)) for kind in kinds}
     per_time, unit = time_unit([pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})])
-    many = any(each.chosen for each in found)
+    many = any(view.chosen for view in views)
     note = " ".join([NOTE, *([NARROW_NOTE] if WAITS in kinds else []), *([ALL_NOTE] if many else [])])
     with plain_style():
-        heights = [height for each in found for height in each.heights()]
+        heights = [height for view in views for height in view.heights()]
         high = (sum(heights) + AROUND) * current().scale
         figure, panels = stacked(title or "Operations of ranks", high, len(heights), ratios=heights)
         rest = iter(panels)
-        for each in found:
-            _draw(each, rest, colours, per_time)
+        for view in views:
+            _draw(view, rest, colours, per_time)
         panels[-1].set_xlim(limits[0] / per_time, limits[1] / per_time)
         panels[-1].set_xlabel(f"time in {unit}")
-        keys = dict(_keys(found, colours))
+        keys = dict(_keys(views, colours))
         add_legend(figure, list(keys), handles=list(keys.values()), note=note)
-    data = [_table(each) for each in found]
+    data = [_table(view) for view in views]
     return Drawing(figure=figure, data=pl.concat(data, how="diagonal"), note=note)
 
 
@@ -187,63 +188,63 @@ def _shown(
     )
 
 
-def _draw(each: _Shown, panels: Iterator[Axes], colours: dict[str, str], per_time: float) -> None:
+def _draw(view: _Shown, panels: Iterator[Axes], colours: dict[str, str], per_time: float) -> None:
     """Draw the panels of a result."""
-    label = shown(each.label)
-    if each.shares is not None:
+    label = shown(view.label)
+    if view.shares is not None:
         axes = next(panels)
-        axes.set_title(f"{label}: {counted(each.ranks, 'rank')}", loc="left", fontsize="small")
-        _share_panel(axes, each.shares, per_time)
-        label = f"{len(each.chosen)} of them"
+        axes.set_title(f"{label}: {counted(view.ranks, 'rank')}", loc="left", fontsize="small")
+        _share_panel(axes, view.shares, per_time)
+        label = f"{len(view.chosen)} of them"
     axes = next(panels)
     axes.set_title(label, loc="left", fontsize="small")
-    rows = _panel(axes, each, colours, per_time)
-    if each.path is None:
+    rows = _panel(axes, view, colours, per_time)
+    if view.path is None:
         return
-    _path_in_rows(axes, each.path, rows, per_time)
-    if each.chosen:
+    _path_in_rows(axes, view.path, rows, per_time)
+    if view.chosen:
         axes = next(panels)
-        axes.set_title(f"critical path of {shown(each.path.target.name)}", loc="left", fontsize="small")
-        _path_panel(axes, each.path, per_time)
+        axes.set_title(f"critical path of {shown(view.path.target.name)}", loc="left", fontsize="small")
+        _path_panel(axes, view.path, per_time)
 
 
-def _keys(found: Sequence[_Shown], colours: dict[str, str]) -> Iterator[tuple[str, Artist]]:
-    """Yield what the legend names."""
+def _keys(views: Sequence[_Shown], colours: dict[str, str]) -> Iterator[tuple[str, Artist]]:
+    """Yield the labels of the legend, with samples."""
     yield from ((kind, Patch(color=colour)) for kind, colour in colours.items())
-    if any(len(each.messages) for each in found):
+    if any(len(view.messages) for view in views):
         yield "message on the network", Patch(color=MESSAGE_SHADES[0])
-    if any(each.chosen for each in found):
+    if any(view.chosen for view in views):
         yield "in an operation without one", Patch(color=OTHER_COLOUR)
-    if any(each.path for each in found):
+    if any(view.path for view in views):
         yield "critical path", Line2D([], [], color=PATH_COLOUR)
 
 
-def _table(each: _Shown) -> pl.DataFrame:
-    """Return everything that is shown of a result."""
-    operations, messages = each.rows()
+def _table(view: _Shown) -> pl.DataFrame:
+    """Return the table of a result: everything that the picture shows."""
+    operations, messages = view.rows()
     parts = [operations.select(COLUMNS), messages.with_columns(kind=pl.lit("message"))]
-    if each.path is not None:
+    if view.path is not None:
         parts.append(
             pl.DataFrame(
                 {
-                    "workload": each.path.target.workload,
-                    "rank": pl.Series([step.rank for step in each.path.steps], dtype=pl.UInt64),
-                    "name": [step.name for step in each.path.steps],
+                    "workload": view.path.target.workload,
+                    "rank": pl.Series([step.rank for step in view.path.steps], dtype=pl.UInt64),
+                    "name": [step.name for step in view.path.steps],
                     "kind": "critical path",
-                    "start_us": [step.from_ps / 1e6 for step in each.path.steps],
-                    "end_us": [step.to_ps / 1e6 for step in each.path.steps],
+                    "start_us": [step.from_ps / 1e6 for step in view.path.steps],
+                    "end_us": [step.to_ps / 1e6 for step in view.path.steps],
                 }
             )
         )
-    if each.shares is not None:
-        shares = each.shares.unpivot(index=["start_us", "end_us"], variable_name="name", value_name="share")
+    if view.shares is not None:
+        shares = view.shares.unpivot(index=["start_us", "end_us"], variable_name="name", value_name="share")
         parts.append(shares.with_columns(kind=pl.lit("share of ranks")))
     whole = pl.concat(parts, how="diagonal")
-    return whole.select(pl.lit(each.label).alias("result"), pl.lit(each.seed).alias("seed"), pl.all())
+    return whole.select(pl.lit(view.label).alias("result"), pl.lit(view.seed).alias("seed"), pl.all())
 
 
 def _share_panel(axes: Axes, shares: pl.DataFrame, per_time: float) -> None:
-    """Draw the shares of ranks that do something, on one another."""
+    """Draw the shares of ranks by activity, stacked."""
     edges = np.append(shares["start_us"].to_numpy(), shares["end_us"][-1]) / per_time
     below = np.zeros(len(shares))
     colours = (colour_of(0), MESSAGE_SHADES[0], OTHER_COLOUR)
@@ -261,10 +262,10 @@ def _rows(result: Result, workloads: Sequence[str], limits: tuple[float, float])
         raise PlotError(f"{result.run.name} has no job: no workload is a collective or a trace")
     names = {"workload": pl.String, "node": pl.String, "name": pl.String, "kind": pl.String}
     rows = result.operations.with_columns(pl.col(name).cast(form) for name, form in names.items())
-    known = rows["workload"].unique().sort().to_list()
+    jobs = rows["workload"].unique().sort().to_list()
     for workload in workloads:
-        if workload not in known:
-            raise PlotError(f"no job is named {workload!r}; jobs: {', '.join(known)}", key="workload")
+        if workload not in jobs:
+            raise PlotError(f"no job is named {workload!r}; jobs: {', '.join(jobs)}", key="workload")
     if workloads:
         rows = rows.filter(pl.col("workload").is_in(list(workloads)))
     inside = rows.filter(pl.col("end_us") >= limits[0], pl.col("start_us") <= limits[1])
@@ -273,9 +274,9 @@ def _rows(result: Result, workloads: Sequence[str], limits: tuple[float, float])
     return inside.sort("workload", "rank", "start_us")
 
 
-def _panel(axes: Axes, each: _Shown, colours: dict[str, str], per_time: float) -> dict[tuple[str, int], int]:
+def _panel(axes: Axes, view: _Shown, colours: dict[str, str], per_time: float) -> dict[tuple[str, int], int]:
     """Draw the bars of a result, the ranks of the first job at the top, and return the row of each rank."""
-    frame, messages = each.rows()
+    frame, messages = view.rows()
     ranks = frame.select("workload", "rank").unique(maintain_order=True).with_row_index("row")
     placed = frame.join(ranks, on=["workload", "rank"], how="left", maintain_order="left")
     for kind, colour in colours.items():
@@ -283,7 +284,7 @@ def _panel(axes: Axes, each: _Shown, colours: dict[str, str], per_time: float) -
         if bars.is_empty():
             continue
         half = (NARROW if kind == WAITS else HIGH) / 2
-        # Operations of a kind that follow each other have two shades in turn.
+        # Consecutive operations of a kind have alternating shades.
         lighter = to_hex((0.45 + 0.55 * np.array(to_rgb(colour))).tolist())
         _bars(axes, bars, (-half, half), (colour, lighter), per_time)
     if len(messages) <= MOST_MESSAGES:
@@ -291,7 +292,7 @@ def _panel(axes: Axes, each: _Shown, colours: dict[str, str], per_time: float) -
         _bars(axes, sent, MESSAGES, MESSAGE_SHADES, per_time)
     axes.set_ylim(len(ranks) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
-    if each.chosen:
+    if view.chosen:
         _name_each(axes, ranks)
     else:
         _name_rows(axes, ranks)
@@ -301,7 +302,7 @@ def _panel(axes: Axes, each: _Shown, colours: dict[str, str], per_time: float) -
 def _bars(
     axes: Axes, spans: pl.DataFrame, at: tuple[float, float], shades: tuple[str, str], per_time: float
 ) -> None:
-    """Draw spans as bars, of two shades in turn; `at` is where in their row they begin and end."""
+    """Draw spans as bars, in two alternating shades; `at` is the begin and end of bars within a row."""
     if spans.is_empty():
         return
     begin, end = spans["start_us"].to_numpy() / per_time, spans["end_us"].to_numpy() / per_time
@@ -332,20 +333,20 @@ def _path_in_rows(axes: Axes, path: CriticalPath, rows: dict[tuple[str, int], in
 
 
 def _path_panel(axes: Axes, path: CriticalPath, per_time: float) -> None:
-    """Draw a path from rank to rank, and its phases where each is one stretch."""
+    """Draw a path from rank to rank, with its phases if each of them is contiguous."""
     points = [(path.steps[0].from_ps / 1e6 / per_time, path.steps[0].began_at)]
     points += [(step.to_ps / 1e6 / per_time, step.rank) for step in path.steps]
     marker = "." if len(points) <= MOST_MARKED else ""
     axes.plot(*zip(*points, strict=True), color=PATH_COLOUR, linewidth=1.2, marker=marker, markersize=2.5)
     phases = [phase for phase in path.phases if phase.stretches == 1]
-    named = phases if len(phases) == len(path.phases) else []
-    least, most = min(rank for _, rank in points), max(rank for _, rank in points)
-    room = max(1, most - least) / 20
-    # Names of phases stand above the path.
-    axes.set_ylim(most + room, least - (5 if named else 1) * room)
+    named_phases = phases if len(phases) == len(path.phases) else []
+    lowest, highest = min(rank for _, rank in points), max(rank for _, rank in points)
+    room = max(1, highest - lowest) / 20
+    # Names of phases are above the path.
+    axes.set_ylim(highest + room, lowest - (5 if named_phases else 1) * room)
     axes.set_ylabel("rank")
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
-    for phase in named:
+    for phase in named_phases:
         begin, end = phase.from_ps / 1e6 / per_time, phase.to_ps / 1e6 / per_time
         axes.axvline(end, color="black", linewidth=0.6, linestyle=":")
         if phase.time_ps >= NAMED_PHASE * path.time_ps:
@@ -356,7 +357,7 @@ def _path_panel(axes: Axes, path: CriticalPath, per_time: float) -> None:
 
 
 def _name_each(axes: Axes, ranks: pl.DataFrame) -> None:
-    """Write the number of each rank that has a row, with its job where there are several."""
+    """Label each rank that has a row with its number, and its job if there are several."""
     several = ranks["workload"].n_unique() > 1
     names = [
         f"{shown(job, longest=LONGEST_JOB)} {rank}" if several else str(rank)
@@ -367,12 +368,12 @@ def _name_each(axes: Axes, ranks: pl.DataFrame) -> None:
 
 
 def _name_rows(axes: Axes, ranks: pl.DataFrame) -> None:
-    """Write the numbers of ranks in their job, and names of jobs."""
+    """Label rows with the numbers of ranks in their jobs, and with names of jobs."""
     numbers = ranks["rank"].to_list()
     jobs = ranks.group_by("workload", maintain_order=True).agg(pl.col("row").min(), pl.len().alias("ranks"))
     first, second, *_ = MaxNLocator(8, integer=True).tick_values(0, len(numbers))
     step = max(1, round(second - first))
-    # The numbers of each job begin at its first rank, unless those of many jobs would lie on one another.
+    # The labels of each job begin at its first rank, unless those of many jobs would overlap.
     ticks: list[int] = []
     for _, row, count in jobs.iter_rows():
         ends = row + count < len(numbers)
@@ -385,13 +386,13 @@ def _name_rows(axes: Axes, ranks: pl.DataFrame) -> None:
         axes.set_ylabel(f"rank of {shown(jobs['workload'][0], longest=LONGEST_JOB)}")
         return
     axes.set_ylabel("rank of each job")
-    named: dict[float, str] = {}
+    job_names: dict[float, str] = {}
     for workload, row, count in jobs.iter_rows():
         if row:
             axes.axhline(row - 0.5, color="black", linewidth=0.6)
         middle = row + (count - 1) / 2
-        # Names of jobs with few ranks beside many others would lie on one another.
-        if not named or middle - max(named) >= NAMES_APART * len(numbers):
-            named[middle] = shown(workload, longest=LONGEST_JOB)
+        # Names of jobs with few ranks next to each other would overlap.
+        if not job_names or middle - max(job_names) >= NAMES_APART * len(numbers):
+            job_names[middle] = shown(workload, longest=LONGEST_JOB)
     names = axes.secondary_yaxis("right")
-    names.set_yticks(list(named), list(named.values()), fontsize="small")
+    names.set_yticks(list(job_names), list(job_names.values()), fontsize="small")

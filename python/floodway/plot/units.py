@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["size_text", "time_unit", "value_unit"]
 
-#: By the suffix of a column: the unit that axes show, and units from so many of it on.
+#: Units of axes by the suffix of a column: the column's unit, and larger ones with their sizes.
 _UNITS = {
     "bytes": ("bytes", ((1e3, "KB"), (1e6, "MB"), (1e9, "GB"))),
     "us": ("µs", ((1e3, "ms"), (1e6, "s"))),
@@ -24,7 +24,7 @@ BINARY = ("KiB", "MiB", "GiB", "TiB")
 
 
 def value_unit(column: str, frames: Iterable[pl.DataFrame]) -> tuple[float, str]:
-    """Choose the unit of a column's values by the largest of them: what to divide by, and the unit's name.
+    """Return the unit of a column by its largest value: the divisor, and the unit's name.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def value_unit(column: str, frames: Iterable[pl.DataFrame]) -> tuple[float, str]
 
 
 def size_text(size_bytes: int) -> str:
-    """Write a size with its unit, in at most three digits: a power of two with that of 1024.
+    """Return a size with its unit, in at most three digits: powers of two in units of 1024.
 
     Examples
     --------
@@ -53,13 +53,13 @@ def size_text(size_bytes: int) -> str:
 
 
 def time_unit(frames: Iterable[pl.DataFrame]) -> tuple[float, str]:
-    """Choose the unit of `time_us` in the same way."""
+    """Return the unit of `time_us` by its largest value: the divisor, and the unit's name."""
     ends = [float((frame["time_us"] + frame["span_us"]).max() or 0.0) for frame in frames]  # type: ignore[arg-type]
     return _unit("us", max(ends, default=0.0))
 
 
 def _unit(suffix: str, largest: float) -> tuple[float, str]:
     plain, larger = _UNITS.get(suffix, ("", ()))
-    # A few units more are easier to read than a fraction of the next.
+    # A few hundred of a unit are easier to read than a fraction of the next.
     reached = [(size, name) for size, name in larger if largest >= 2 * size]
     return reached[-1] if reached else (1.0, plain)

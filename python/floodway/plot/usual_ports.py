@@ -1,4 +1,4 @@
-"""The ports that are shown by default: those with most events, or with the longest queues."""
+"""The default choice of ports: those with most events, or with the longest queues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KEEPS", "QUEUE", "node_of", "usual_ports"]
 
-#: Ports that are shown where none are named.
+#: Number of ports that are shown by default.
 USUAL_PORTS = 4
 #: The keys of a scenario that record something to show.
 KEEPS = (
@@ -45,14 +45,14 @@ def usual_ports(results: Sequence[Result]) -> list[str]:
         *([name for name in names if node_of(name) in switches] for names in (counted, queued)),
         counted or queued or [*events],
     ]
-    known = next((names for names in choices if names), None)
-    if known is None:
+    ports = next((names for names in choices if names), None)
+    if ports is None:
         raise PlotError(f"nothing was recorded for any port; {KEEPS}")
 
     def rank(name: str) -> tuple[float, float, tuple[tuple[str, int], ...]]:
         return -events.get(name, 0), -longest.get(name, 0.0), natural(name)
 
-    return sorted(sorted(known, key=rank)[:USUAL_PORTS], key=natural)
+    return sorted(sorted(ports, key=rank)[:USUAL_PORTS], key=natural)
 
 
 def _event_counts(results: Sequence[Result]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Windows of time, and results side by side, for pictures of ports in time."""
+"""Windows of time, and results side by side, for pictures of ports over time."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["inside", "limits_of", "refuse_many"]
 
-#: More results than these side by side are hard to read.
+#: Maximum number of results side by side: more are hard to read.
 MOST_RESULTS = 4
 
 
 def refuse_many(sources: Sequence[Source]) -> None:
-    """Refuse more results than can be read side by side.
+    """Raise an error for more results than can be read side by side.
 
     Raises
     ------
@@ -35,19 +35,19 @@ def refuse_many(sources: Sequence[Source]) -> None:
 
 
 def limits_of(results: Sequence[Result], window: tuple[float | None, float | None]) -> tuple[float, float]:
-    """Return from when to when results are shown: the window, at most to the end of the longest run.
+    """Return the begin and end of the shown time, in microseconds: at most until the end of the longest run.
 
     Parameters
     ----------
     results
-        All that are side by side.
+        Results that are side by side.
     window
-        In microseconds; none is the begin, and the end, of the runs.
+        Begin and end in microseconds; None for those of the runs.
 
     Raises
     ------
     PlotError
-        If nothing can lie in the window, or it is not of times.
+        If the window is empty, or its limits are not times.
     """
     for key, time in zip(("from", "to"), window, strict=True):
         if time is not None and not time >= 0:
@@ -65,7 +65,7 @@ def limits_of(results: Sequence[Result], window: tuple[float | None, float | Non
 
 
 def inside(spans: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
-    """Return what of spans, from `from_us` to `to_us`, lies inside the limits."""
+    """Return spans, from `from_us` to `to_us`, cut to the limits."""
     begin = pl.max_horizontal("from_us", pl.lit(limits[0]))
     end = pl.min_horizontal("to_us", pl.lit(limits[1]))
     cut = spans.with_columns(begin.alias("from_us"), end.alias("to_us"))
@@ -73,5 +73,5 @@ def inside(spans: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
 
 
 def _plain_us(time: float) -> str:
-    """Write a time out, however long."""
+    """Return a time with all its digits, without an exponent."""
     return f"{np.format_float_positional(time, trim='-')} us"

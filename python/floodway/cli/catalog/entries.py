@@ -42,29 +42,31 @@ def entries() -> tuple[Entry, ...]:
 
 
 def left_out() -> tuple[tuple[str, str], ...]:
-    """Return the published networks that are no presets, with the reason of each."""
+    """Return the published networks that are not presets, each with the reason."""
     return tuple((network["name"], network["description"]) for network in _catalog()["left_out"])
 
 
 def find(name: str) -> tuple[Entry, ...]:
-    """Return the entries of a name; several where slots share it, all of a slot for the slot's name.
+    """Return the entries with a name: several if slots share it, and all of a slot for the slot's name.
 
-    A chip or a paper is returned where nothing that a scenario can name has that name, and a term of
-    the glossary where none of these has.
+    Names in scenarios come first. A chip or a paper is returned if nothing in a scenario has its name, and a
+    term of the glossary if no chip or paper has it.
 
     Raises
     ------
     UnknownNameError
-        If there is none; the error has the nearest name.
+        If there is no such entry; the error has the nearest name.
     """
     folded = name.casefold()
-    found = tuple(entry for entry in entries() if folded in (entry.name, entry.full_name, entry.slot))
-    found = found or tuple(entry for entry in chips() if folded in _spellings(entry))
-    if not found and folded in (spelled for paper in paper_names() for spelled in (paper, f"paper.{paper}")):
-        found = tuple(entry for entry in paper_entries() if folded in _spellings(entry))
-    found = found or tuple(_term(term) for term in terms() if folded in map(str.casefold, term.names))
-    if found:
-        return found
+    matches = tuple(entry for entry in entries() if folded in (entry.name, entry.full_name, entry.slot))
+    matches = matches or tuple(entry for entry in chips() if folded in _spellings(entry))
+    if not matches and folded in (
+        spelled for paper in paper_names() for spelled in (paper, f"paper.{paper}")
+    ):
+        matches = tuple(entry for entry in paper_entries() if folded in _spellings(entry))
+    matches = matches or tuple(_term(term) for term in terms() if folded in map(str.casefold, term.names))
+    if matches:
+        return matches
     near = nearest(name, known_names())
     hint = f"; did you mean {near!r}?" if near else ""
     text = f"{name!r} is not a mechanism, topology, workload, model, chip, paper or term{hint}"
@@ -73,10 +75,10 @@ def find(name: str) -> tuple[Entry, ...]:
 
 def known_names() -> tuple[str, ...]:
     """Return every name that `find` knows."""
-    known = (*entries(), *chips())
-    named = [name for entry in known for name in (entry.name, entry.full_name, *entry.other_names)]
+    catalog = (*entries(), *chips())
+    names = [name for entry in catalog for name in (entry.name, entry.full_name, *entry.other_names)]
     papers = [f"paper.{paper}" for paper in paper_names()]
-    return (*named, *papers, *(spelling for term in terms() for spelling in term.names))
+    return (*names, *papers, *(spelling for term in terms() for spelling in term.names))
 
 
 def _spellings(entry: Entry) -> tuple[str, ...]:
@@ -85,13 +87,13 @@ def _spellings(entry: Entry) -> tuple[str, ...]:
 
 @cache
 def _catalog() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads(_floodway.catalog_json())
-    return found
+    catalog: Mapping[str, Any] = json.loads(_floodway.catalog_json())
+    return catalog
 
 
 def _mechanism(grammar: Grammar, entry: Mapping[str, str]) -> Entry:
     summary, sections = _head(entry["head"])
-    known = Entry(
+    mechanism = Entry(
         kind="mechanism",
         name=entry["name"],
         slot=entry["slot"],
@@ -99,9 +101,14 @@ def _mechanism(grammar: Grammar, entry: Mapping[str, str]) -> Entry:
         sections=sections,
         **parameters_of(grammar, entry["definition"]),
     )
-    meanings = meanings_of(known.full_name)
-    meant = (replace(each, text=meanings.get(each.key, each.text)) for each in known.parameters)
-    return replace(known, parameters=tuple(meant)) if meanings else known
+    meanings = meanings_of(mechanism.full_name)
+    if not meanings:
+        return mechanism
+    explained = (
+        replace(parameter, text=meanings.get(parameter.key, parameter.text))
+        for parameter in mechanism.parameters
+    )
+    return replace(mechanism, parameters=tuple(explained))
 
 
 def _topologies(grammar: Grammar, heads: Mapping[str, str]) -> Iterator[Entry]:
@@ -109,7 +116,7 @@ def _topologies(grammar: Grammar, heads: Mapping[str, str]) -> Iterator[Entry]:
         tag = tagged(form)
         target = reference(form["properties"][tag]) if tag else None
         if tag and target and is_table(grammar.definitions[target]):
-            # The first paragraph of what the file says is the summary at more length.
+            # The first paragraph of the module's comment is a longer form of the summary.
             summary, _, more = _flowing(heads[tag]).partition("\n\n")
             yield Entry(
                 kind="topology",
@@ -122,7 +129,7 @@ def _topologies(grammar: Grammar, heads: Mapping[str, str]) -> Iterator[Entry]:
 
 
 def _flowing(text: str) -> str:
-    """Return paragraphs whose lines are joined."""
+    """Join the lines of each paragraph."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
@@ -217,7 +224,7 @@ def _term(term: Term) -> Entry:
 
 
 def _head(text: str) -> tuple[str, tuple[Section, ...]]:
-    """Split what a file says of itself into its summary and its sections, the first of which has no title."""
+    """Split a module's comment into its summary and its sections, of which the first has no title."""
     before, *parts = re.split(r"^# (.+)$", text, flags=re.MULTILINE)
     summary, _, rest = before.strip().partition("\n\n")
     titles, texts = ["", *parts[::2]], [rest, *parts[1::2]]

@@ -16,24 +16,24 @@ Kind = Literal["mechanism", "topology", "preset", "workload", "sizes", "term", "
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """A key of a table.
+    """A parameter of a mechanism, topology or workload: a key of its table.
 
     Attributes
     ----------
     key
-        As scenarios spell it.
+        Key in scenarios.
     form
-        What it may be: `size`, `time`, `"a" | "b"`, `list of …`.
+        Form of its value: `size`, `time`, `"a" | "b"`, `list of …`.
     default
-        As scenarios would write it, or in words; none where it must be given or the text says it.
+        Default as scenarios write it, or in words; None if the key is required or `text` states the default.
     text
-        What it means.
+        Meaning.
     source
-        Where its default comes from.
+        Source of the default.
     required
-        Must it be given?
+        Whether scenarios must set it.
     options
-        The words that it may have, with what they mean.
+        Words that it allows, with their meanings.
     """
 
     key: str
@@ -47,16 +47,16 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class TableOf:
-    """Keys of a table that a parameter may be.
+    """A table that the value of a parameter may be, with its keys.
 
     Attributes
     ----------
     name
         Name of the table among the grammar's definitions.
     text
-        What it is.
+        Meaning.
     parameters
-        Its keys.
+        Keys of the table.
     """
 
     name: str
@@ -79,27 +79,27 @@ class Entry:
     Attributes
     ----------
     kind
-        What sort of thing it is.
+        Kind of entry, such as `mechanism` or `topology`.
     name
-        As scenarios spell it.
+        Name in scenarios.
     slot
-        The key under which a scenario names it.
+        Key of scenarios whose value it is.
     summary
-        What it is, in a sentence or two.
+        Description in a sentence or two.
     sections
-        What it does, why, sizing, known differences, references.
+        Longer description: behaviour, reasons, sizing, known differences, references.
     parameters
-        Its keys.
+        Keys of its table.
     tables
-        Tables that its keys may be.
+        Tables that values of these keys may be.
     size
-        Of a published network: its hosts, switches and rates; else empty.
+        Hosts, switches and rates of a published network; else empty.
     source
-        Of a published network or model: who published it; else empty.
+        Publication of a network or model; else empty.
     has_parts
-        Can a part of the network be taken?
+        Whether scenarios can use a part of the network.
     other_names
-        Further names under which it is found.
+        Further names by which `find` returns it.
     """
 
     kind: Kind
@@ -122,5 +122,5 @@ class Entry:
 
     @property
     def full_name(self) -> str:
-        """The slot and the name, which no other has."""
+        """The slot and the name, which together are unique."""
         return f"{self.slot}.{self.name}"

@@ -27,13 +27,13 @@ def chips() -> tuple[Entry, ...]:
 
 
 def paper_entries() -> tuple[Entry, ...]:
-    """Return the papers whose figures can be reproduced; none where there are no studies."""
-    return tuple(map(_paper, _found_papers()))
+    """Return the papers whose figures can be reproduced; empty if there are no studies."""
+    return tuple(map(_paper, _papers()))
 
 
 def paper_names() -> tuple[str, ...]:
-    """Return their names, without reading their studies."""
-    return tuple(paper.name for paper in _found_papers())
+    """Return the names of these papers, without reading their studies."""
+    return tuple(paper.name for paper in _papers())
 
 
 def _chip(chip: Asic) -> Entry:
@@ -57,8 +57,8 @@ def _chip(chip: Asic) -> Entry:
     )
 
 
-def _found_papers() -> tuple[Paper, ...]:
-    # Studies need more than the rest of the catalog.
+def _papers() -> tuple[Paper, ...]:
+    # Imported here: studies take longer to import than the rest of the catalog.
     from floodway.study.format.papers import papers  # noqa: PLC0415
 
     try:
@@ -68,7 +68,7 @@ def _found_papers() -> tuple[Paper, ...]:
 
 
 def _titles(studies: Iterable[Study]) -> str:
-    """Return what studies of no paper's statements are about."""
+    """Return the titles of studies as a text: the first, and how many more there are."""
     first, *others = (study.title for study in studies)
     return f"{first}, and {len(others)} more" if others else first
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SLOTS", "body_of", "cell", "page_of", "parameter_table"]
 
-#: What a slot is for, in the order of the registry.
+#: Purposes of the slots, in the order of the registry.
 SLOTS = {
     "flow-control": "link flow control, for each direction and class of a link",
     "link-retry": "retry of the frames that a link damages, for each direction of a link",
@@ -24,12 +24,12 @@ SLOTS = {
     "reliability": "recovery from losses, for each queue pair",
 }
 
-#: What an entry is that a key of a workload names.
+#: Descriptions of entries that are values of a workload's keys, by slot or kind.
 NAMED = {
     "sizes": "A published distribution of flow sizes",
     "model": "A published language model, in a `[[workload]]`",
 }
-#: What an entry is that has no place in a scenario of its own.
+#: Descriptions of entries that scenarios do not name, by kind.
 OUTSIDE = {
     "term": "A term of the glossary.",
     "chip": "A switch chip, for plans.",
@@ -38,7 +38,7 @@ OUTSIDE = {
 
 
 def page_of(entry: Entry) -> str:
-    """Return what is known about one thing, in Markdown."""
+    """Return the page of an entry in Markdown."""
     parts = [f"# {entry.name}", entry.summary, _slot_text(entry), *body_of(entry, "##")]
     return "\n\n".join(parts) + "\n"
 
@@ -71,7 +71,7 @@ def _slot_text(entry: Entry) -> str:
 def body_of(entry: Entry, level: str) -> list[str]:
     """Return the parts of a page below its summary; `level` is the mark of their titles, such as `##`."""
     sections = {section.title: section.text for section in entry.sections}
-    # Parameters stand after what it does and why.
+    # Parameters follow the sections on behaviour and reasons.
     first = [title for title in sections if title in ("What it is", "What it does", "Why", "Symbols")]
     parts = [sections.pop("")] if "" in sections else []
     parts += [f"{level} {title}\n\n{sections[title]}" for title in first if sections[title]]
@@ -105,5 +105,5 @@ def _meaning(parameter: Parameter) -> str:
 
 
 def cell(text: str) -> str:
-    """Return a text that may stand in a cell of a table."""
+    """Return a text escaped for a cell of a table in Markdown."""
     return " ".join(text.split()).replace("|", "\\|")

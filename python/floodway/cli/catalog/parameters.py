@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["parameters_of", "table_of"]
 
-#: How a quantity is written, by the definition that has it.
+#: Forms of quantities, by their definitions in the grammar.
 QUANTITIES = {"Size": "size", "Time": "time", "Rate": "rate", "Length": "length"}
-#: How other values are called.
+#: Forms of other values, by their types in the grammar.
 WORDS = {"object": "table", "integer": "whole number", "boolean": "true or false", "string": "text"}
 
 
@@ -34,13 +34,13 @@ def parameters_of(grammar: Grammar, name: str) -> dict[str, Any]:
     return {"parameters": _parameters(grammar, schema), "tables": tables}
 
 
-def _collect(grammar: Grammar, schema: Mapping[str, Any], found: list[str]) -> None:
-    """Collect the tables that a table's keys may be; what is chosen by a tag has a page of its own."""
+def _collect(grammar: Grammar, schema: Mapping[str, Any], tables: list[str]) -> None:
+    """Collect the tables that values of a table's keys may be, without those with pages of their own."""
     for form in schema.get("properties", {}).values():
         for name in _tables_in(grammar, form):
-            if name not in found and name not in grammar.tags:
-                found.append(name)
-                _collect(grammar, grammar.definitions[name], found)
+            if name not in tables and name not in grammar.tags:
+                tables.append(name)
+                _collect(grammar, grammar.definitions[name], tables)
 
 
 def _tables_in(grammar: Grammar, form: Mapping[str, Any]) -> Iterator[str]:
@@ -83,8 +83,8 @@ def _parameter(grammar: Grammar, key: str, form: Mapping[str, Any], *, required:
 
 def _cut(text: str, mark: str) -> tuple[str, str | None]:
     """Split off the sentence that begins with a mark, up to the next mark or the end."""
-    before, found, after = text.partition(mark)
-    return (before.strip(), after.strip()) if found else (text, None)
+    before, mark_found, after = text.partition(mark)
+    return (before.strip(), after.strip()) if mark_found else (text, None)
 
 
 def _literal(value: object) -> str:
@@ -104,10 +104,10 @@ def _literal(value: object) -> str:
 
 
 def _form(grammar: Grammar, form: Mapping[str, Any]) -> str:
-    """Say what a key may be."""
+    """Return the form of a key's value, in words."""
     name, choices = reference(dict(form)), options(dict(form))
     if name is not None:
-        return _named(grammar, name)
+        return _defined_form(grammar, name)
     if choices:
         return " or ".join(f'"{option.value}"' for option in choices)
     parts = [*form.get("anyOf", ()), *form.get("oneOf", ())]
@@ -121,7 +121,7 @@ def _form(grammar: Grammar, form: Mapping[str, Any]) -> str:
     return WORDS.get(form.get("type", ""), str(form.get("type", "value")))
 
 
-def _named(grammar: Grammar, name: str) -> str:
+def _defined_form(grammar: Grammar, name: str) -> str:
     schema = grammar.definitions[name]
     if name in QUANTITIES:
         return QUANTITIES[name]

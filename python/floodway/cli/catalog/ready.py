@@ -14,14 +14,14 @@ __all__ = ["ReadyScenario", "ready_scenarios"]
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyScenario:
-    """A scenario's file that is there to be run.
+    """A scenario that is ready to run.
 
     Attributes
     ----------
     file
-        Its path.
+        Path of the file.
     description
-        What it shows.
+        Purpose of the scenario.
     """
 
     file: Path
@@ -29,9 +29,9 @@ class ReadyScenario:
 
 
 def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
-    """Return the scenarios of a folder and of those below it.
+    """Return the scenarios in a folder and its subfolders.
 
-    The default is `scenarios/` here, else the package's own.
+    The default is `scenarios/` in the working folder, or if there is none, that of the package.
 
     Raises
     ------

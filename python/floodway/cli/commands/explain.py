@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from floodway.cli import options
-from floodway.cli.completions import named
+from floodway.cli.completions import explained_names
 from floodway.common.loading import loading
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["command"]
     metavar="NAME",
     help="A mechanism, topology, workload, distribution, model, chip, paper or term; SLOT.NAME if "
     "two share a name.",
-    shell_complete=named,
+    shell_complete=explained_names,
 )
 @options.python
 @options.json

@@ -8,7 +8,7 @@ __all__ = ["command"]
 
 command = of_one_file(
     "goal",
-    what="a GOAL schedule of LogGOPSim or ATLAHS",
+    runs="a GOAL schedule of LogGOPSim or ATLAHS",
     file_help="The schedule, as text or in its binary form.",
     example="scenarios/jobs/pipeline.goal --out pipeline.toml",
 )

@@ -8,7 +8,7 @@ __all__ = ["command"]
 
 command = of_one_file(
     "htsim",
-    what="a connection matrix of htsim",
+    runs="a connection matrix of htsim",
     file_help="The connection matrix, a .cm file.",
     example="scenarios/jobs/ring.cm --out ring.toml",
 )

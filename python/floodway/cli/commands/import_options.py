@@ -57,7 +57,7 @@ def trace_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 class TraceOptions(TypedDict):
-    """What the options of every import of a job say."""
+    """Values of the options of every import of a job."""
 
     topology: str | None
     gpu_nodes: str | None
@@ -86,19 +86,19 @@ def imported(kind: str, files: Sequence[Path], options: TraceOptions) -> int:
     return importing.import_job(job, out=options["out"], force=options["force"])
 
 
-def of_one_file(kind: str, *, what: str, file_help: str, example: str) -> click.Command:
+def of_one_file(kind: str, *, runs: str, file_help: str, example: str) -> click.Command:
     """Define the import of a format whose jobs are one file.
 
     Parameters
     ----------
     kind
         The format.
-    what, file_help
-        What the scenario runs, and what the file is, in the help.
+    runs, file_help
+        Description of the job and of the file, in the help.
     example
         The arguments of an example.
     """
-    shown = f"""Make a scenario that runs {what}.
+    shown = f"""Make a scenario that runs {runs}.
 
     Without --topology the network is a switch with a host for each rank. Warnings say what is not used.
 

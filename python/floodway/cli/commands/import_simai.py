@@ -8,7 +8,7 @@ __all__ = ["command"]
 
 command = of_one_file(
     "simai",
-    what="a workload of SimAI",
+    runs="a workload of SimAI",
     file_help="The workload, as AICB writes it.",
     example="scenarios/jobs/transformer.txt --out transformer.toml",
 )

@@ -112,7 +112,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     """
     with loading():
         from floodway.cli import lint as linting
-    wanted = linting.Wanted(
+    request = linting.Request(
         mtu=mtu,
         mix=mix,
         cell=cell,
@@ -126,4 +126,4 @@ def command(  # noqa: PLR0913 (one argument an option)
         quiet=quiet,
         json=json,
     )
-    return linting.run(file, wanted)
+    return linting.run(file, request)

@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 @click.command()
 @click.argument(
-    "what",
+    "kind",
     type=click.Choice(
         ["mechanisms", "topologies", "workloads", "models", "chips", "papers", "scenarios", "studies"]
     ),
@@ -33,7 +33,7 @@ __all__ = ["command"]
 @options.json
 def command(
     *,
-    what: Literal[
+    kind: Literal[
         "mechanisms", "topologies", "workloads", "models", "chips", "papers", "scenarios", "studies"
     ],
     folder: Path | None,
@@ -50,10 +50,10 @@ def command(
       floodway list scenarios
       floodway list studies
     """
-    if folder is not None and what not in {"scenarios", "studies"}:
+    if folder is not None and kind not in {"scenarios", "studies"}:
         raise click.BadParameter(
-            f"a folder is for scenarios and studies, not for {what}", param_hint="FOLDER"
+            f"a folder is for scenarios and studies, not for {kind}", param_hint="FOLDER"
         )
     with loading():
         from floodway.cli import find as finding
-    return finding.list_(what, folder=folder, json_=json)
+    return finding.list_(kind, folder=folder, json_=json)

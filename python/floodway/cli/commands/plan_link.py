@@ -184,7 +184,7 @@ def command(  # noqa: PLR0913 (one argument an option)
         "latency": latency,
         "survive": survive,
     }
-    wanted = planning.Wanted(
+    request = planning.Request(
         keys=keys,
         flow_controls=tuple(flow_control or ()),
         kinds=tuple(kinds or ()),
@@ -200,4 +200,4 @@ def command(  # noqa: PLR0913 (one argument an option)
         json=json,
         full=full,
     )
-    return planning.plan(file, wanted)
+    return planning.plan(file, request)

@@ -121,12 +121,14 @@ __all__ = ["command"]
 @click.option(
     "-b",
     "--minbytes",
-    "least",
+    "first_size",
     metavar="SIZE",
     help="For busbw of a scenario: the first size, as nccl-tests have it: 8, 32K, 128M (powers of 1024), or "
     "with a unit.",
 )
-@click.option("-e", "--maxbytes", "most", metavar="SIZE", help="The last size.", show_default="the first")
+@click.option(
+    "-e", "--maxbytes", "last_size", metavar="SIZE", help="The last size.", show_default="the first"
+)
 @click.option(
     "-f",
     "--stepfactor",
@@ -173,8 +175,8 @@ def command(  # noqa: PLR0913 (one argument an option)
     end: str | None,
     bucket: str | None,
     path: str | None,
-    least: str | None,
-    most: str | None,
+    first_size: str | None,
+    last_size: str | None,
     factor: int | None,
     step: str | None,
     iterations: int | None,
@@ -213,9 +215,15 @@ def command(  # noqa: PLR0913 (one argument an option)
         from floodway.cli import plot as plotting
         from floodway.cli.sweep import Sizes
     sizes = None
-    if least is not None:
-        sizes = Sizes(least=least, most=most or least, factor=factor, step=step, iterations=iterations or 1)
-    elif any(each is not None for each in (most, factor, step, iterations)):
+    if first_size is not None:
+        sizes = Sizes(
+            first=first_size,
+            last=last_size or first_size,
+            factor=factor,
+            step=step,
+            iterations=iterations or 1,
+        )
+    elif any(option is not None for option in (last_size, factor, step, iterations)):
         raise click.BadParameter("it is missing: the first size, like 8 or 1M", param_hint="-b")
     return plotting.plot(
         plotting.Request(

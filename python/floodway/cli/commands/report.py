@@ -73,7 +73,7 @@ def command(  # noqa: PLR0913 (one argument an option)
     """
     with loading():
         from floodway.cli import report as reporting
-    asked = None if flows is None else [flow for flow in flows if flow != "none"]
+    flow_names = None if flows is None else [flow for flow in flows if flow != "none"]
     return reporting.report(
-        reporting.Request(folders=folders, flows=asked, out=out, title=title, force=force, quiet=quiet)
+        reporting.Request(folders=folders, flows=flow_names, out=out, title=title, force=force, quiet=quiet)
     )

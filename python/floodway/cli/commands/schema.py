@@ -10,8 +10,8 @@ __all__ = ["command"]
 
 
 @click.command()
-@click.argument("of", type=click.Choice(["scenario", "study"]), default="scenario")
-def command(of: str) -> int:
+@click.argument("kind", type=click.Choice(["scenario", "study"]), default="scenario")
+def command(kind: str) -> int:
     """Print the grammar of scenarios or of studies as JSON Schema, for editors and other programs.
 
     \b
@@ -21,4 +21,4 @@ def command(of: str) -> int:
     """
     with loading():
         from floodway.cli import find as finding
-    return finding.schema(of)
+    return finding.schema(kind)

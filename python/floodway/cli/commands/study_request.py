@@ -58,9 +58,9 @@ def with_study_request(*, out: str) -> Callable[[Callable[..., int]], Callable[.
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @wraps(command)
-        def called(**given: Any) -> int:  # noqa: ANN401 (the values of options)
-            request = _request(**{name: given.pop(name) for name in list(given) if name in NAMES})
-            return command(request=request, **given)
+        def called(**values: Any) -> int:  # noqa: ANN401 (the values of options)
+            request = _request(**{name: values.pop(name) for name in list(values) if name in NAMES})
+            return command(request=request, **values)
 
         for option in reversed(shared):
             called = option(called)

@@ -84,8 +84,8 @@ def reaction_quanta(rate_bps: int) -> int:
     """
     quanta = QUANTA.get(rate_bps // 1_000_000_000)
     if quanta is None or rate_bps % 1_000_000_000:
-        known = ", ".join(f"{gbps}G" for gbps in QUANTA)
-        raise PlanError(f"rate: no reaction time is known for {rate_bps} bit/s, but for {known}", key="rate")
+        rates = ", ".join(f"{gbps}G" for gbps in QUANTA)
+        raise PlanError(f"rate: no reaction time is known for {rate_bps} bit/s, but for {rates}", key="rate")
     return quanta
 
 
@@ -162,8 +162,8 @@ def dnx_xoff(*, rate_bps: int, length_m: int) -> int:
     """
     constant = DNX_CONSTANT.get(rate_bps // 1_000_000_000)
     if constant is None or rate_bps % 1_000_000_000:
-        known = ", ".join(f"{gbps}G" for gbps in DNX_CONSTANT)
-        raise PlanError(f"rate: no row is known for {rate_bps} bit/s, but for {known}", key="rate")
+        rates = ", ".join(f"{gbps}G" for gbps in DNX_CONSTANT)
+        raise PlanError(f"rate: no row is known for {rate_bps} bit/s, but for {rates}", key="rate")
     return constant + ceil(_in_fibre(rate_bps, length_m) * Fraction(254 + 5 * 254, 64 + 1082))
 
 

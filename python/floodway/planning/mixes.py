@@ -64,26 +64,26 @@ def by_mix(question: Question) -> tuple[OfMix, ...]:
     """
     if question.cell_bytes == 1:
         return ()
-    return tuple(_of(question, *each) for each in _mixes(question))
+    return tuple(_of_mix(question, *mix) for mix in _mixes(question))
 
 
 def _mixes(question: Question) -> Iterator[tuple[str, str, tuple[int, ...]]]:
     """Yield mixes as `--mix` takes them, what they mean, and their frames."""
     full = question.largest_frame
-    known = {name: (MEANINGS[name], sizes) for name, sizes in MIXES.items()}
-    known[f"{full}B"] = (f"{full:,} B only: large messages one way, in a class of their own", (full,))
-    if question.mix_bytes not in (sizes for _, sizes in known.values()):
+    mixes = {name: (MEANINGS[name], sizes) for name, sizes in MIXES.items()}
+    mixes[f"{full}B"] = (f"{full:,} B only: large messages one way, in a class of their own", (full,))
+    if question.mix_bytes not in (sizes for _, sizes in mixes.values()):
         yield "as asked", "the frames of --mix", question.mix_bytes
-    for name, (meaning, sizes) in known.items():
+    for name, (meaning, sizes) in mixes.items():
         if all(size <= full for size in sizes):
             yield name, meaning, sizes
 
 
-def _of(question: Question, mix: str, meaning: str, sizes: tuple[int, ...]) -> OfMix:
-    pfc, own = flow_control("pfc"), replace(question, mix_bytes=sizes)
+def _of_mix(question: Question, mix: str, meaning: str, sizes: tuple[int, ...]) -> OfMix:
+    pfc, with_mix = flow_control("pfc"), replace(question, mix_bytes=sizes)
     count, memory = question.links * question.classes, question.buffer_bytes
-    restart = 0 if question.flap_ps is None else pfc.restart(own)
-    no_loss, busy = (count * (each + restart) for each in (pfc.no_loss(own), pfc.busy(own)))
+    restart = 0 if question.flap_ps is None else pfc.restart(with_mix)
+    no_loss, busy = (count * (size + restart) for size in (pfc.no_loss(with_mix), pfc.busy(with_mix)))
     return OfMix(
         mix=mix,
         meaning=meaning,

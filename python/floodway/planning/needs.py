@@ -240,9 +240,9 @@ class _Bifrost(_Sized):
 
     def thresholds(self, question: Question, size: int) -> Thresholds:
         """Its level is written out, since one by formula grows with the buffer."""
-        found = super().thresholds(question, size)
-        control = self._control(question).replace("{ react", f'{{ level = "{found.level}B", react')
-        return replace(found, control=control)
+        thresholds = super().thresholds(question, size)
+        control = self._control(question).replace("{ react", f'{{ level = "{thresholds.level}B", react')
+        return replace(thresholds, control=control)
 
 
 class _Swing(_Sized):
@@ -296,7 +296,7 @@ FLOW_CONTROLS: tuple[FlowControl, ...] = (
 
 def flow_control(name: str) -> FlowControl:
     """Return a flow control by its name."""
-    return next(each for each in FLOW_CONTROLS if each.name == name)
+    return next(control for control in FLOW_CONTROLS if control.name == name)
 
 
 def _reason(error: ScenarioError) -> str:

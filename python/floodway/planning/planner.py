@@ -177,14 +177,14 @@ class Plan:
 
     def scenarios(self) -> dict[str, str]:
         """Return every scenario that was run, as TOML, by the name of its file without ending."""
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for row in self.rows:
             for run in (row.trial, row.busy_run, row.flap_run):
                 if run is not None:
-                    found |= {f"{row.flow_control}-{name}": text for name, text in run.scenarios.items()}
+                    texts |= {f"{row.flow_control}-{name}": text for name, text in run.scenarios.items()}
         if self.pool_run is not None:
-            found |= {f"pool-{name}": text for name, text in self.pool_run.scenarios.items()}
-        return found
+            texts |= {f"pool-{name}": text for name, text in self.pool_run.scenarios.items()}
+        return texts
 
 
 def plan(  # noqa: PLR0913 (one argument an option)
@@ -316,8 +316,8 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
         raise PlanError(f"jobs: {jobs} is not a number of at least 1", key="jobs", given=str(jobs))
     chosen = (flow_controls,) if isinstance(flow_controls, str) else tuple(flow_controls)
     check_flow_controls(chosen)
-    own = [each for each in FLOW_CONTROLS if not chosen or each.name in chosen]
-    planned = [_planned(question, each) for each in own]
+    controls = [control for control in FLOW_CONTROLS if not chosen or control.name in chosen]
+    planned = [_planned(question, control) for control in controls]
     shared = pool(question, oversubscribed=oversubscribed)
     rows, pool_run = tuple(planned), None
     if simulate:
@@ -326,7 +326,7 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
             planned,
             shared,
             jobs=jobs or cores(),
-            done=done or (lambda _done, _of: None),
+            done=done or (lambda _done, _total: None),
             runs=runs,
         )
     alone = shared.xoff_alone + shared.headroom_each if shared is not None else 0
@@ -341,42 +341,44 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
     )
 
 
-def _planned(question: Question, own: FlowControl) -> Planned:
-    row = Planned(flow_control=own.name, label=own.label, place=own.place, notes=own.notes)
+def _planned(question: Question, control: FlowControl) -> Planned:
+    row = Planned(flow_control=control.name, label=control.label, place=control.place, notes=control.notes)
     try:
-        no_loss, busy = _no_loss(question, own), _busy(question, own)
+        no_loss, busy = _no_loss(question, control), _busy(question, control)
         share = question.share_bytes
-        size = busy if share is None or own.place != "switch" else min(busy, max(share, no_loss))
-        thresholds = replace(own.thresholds(question, size - _restart(question, own)), size=size)
+        size = busy if share is None or control.place != "switch" else min(busy, max(share, no_loss))
+        thresholds = replace(control.thresholds(question, size - _restart(question, control)), size=size)
     except PlanError as error:
         return replace(row, refused=str(error))
-    in_switch = own.in_switch(question, busy)
+    in_switch = control.in_switch(question, busy)
     return replace(
         row,
         no_loss=no_loss,
         busy=busy,
         switch_bytes=in_switch,
-        restart=_restart(question, own),
+        restart=_restart(question, control),
         thresholds=thresholds,
-        links_no_loss=links_for(question, own.in_switch(question, no_loss)),
+        links_no_loss=links_for(question, control.in_switch(question, no_loss)),
         links_busy=links_for(question, in_switch),
-        reach_no_loss_m=reach_m(question, own, partial(_no_loss, own=own)),
-        reach_busy_m=reach_m(question, own, partial(_busy, own=own)),
-        carried={drain: own.carried(question, size - _restart(question, own), drain) for drain in DRAINS},
+        reach_no_loss_m=reach_m(question, control, partial(_no_loss, control=control)),
+        reach_busy_m=reach_m(question, control, partial(_busy, control=control)),
+        carried={
+            drain: control.carried(question, size - _restart(question, control), drain) for drain in DRAINS
+        },
     )
 
 
-def _restart(question: Question, own: FlowControl) -> int:
+def _restart(question: Question, control: FlowControl) -> int:
     """Return what a flap that must be survived asks for."""
-    return 0 if question.flap_ps is None else own.restart(question)
+    return 0 if question.flap_ps is None else control.restart(question)
 
 
-def _no_loss(question: Question, own: FlowControl) -> int:
-    return own.no_loss(question) + _restart(question, own)
+def _no_loss(question: Question, control: FlowControl) -> int:
+    return control.no_loss(question) + _restart(question, control)
 
 
-def _busy(question: Question, own: FlowControl) -> int:
-    return own.busy(question) + _restart(question, own)
+def _busy(question: Question, control: FlowControl) -> int:
+    return control.busy(question) + _restart(question, control)
 
 
 def _tried(  # noqa: PLR0913 (one argument a choice)
@@ -399,20 +401,20 @@ def _tried(  # noqa: PLR0913 (one argument a choice)
     if shared is not None and shared.exponent is not None:
         buffers = shared.buffers(question)
         parts["", "pool"] = partial(_trial, question, buffers, pauses=True, with_least=False)
-    found = dict(zip(parts, at_once(list(parts.values()), jobs=jobs, done=done, runs=runs), strict=True))
+    outcomes = dict(zip(parts, at_once(list(parts.values()), jobs=jobs, done=done, runs=runs), strict=True))
     tried = [
         row
         if row.thresholds is None
         else replace(
             row,
-            trial=found[row.flow_control, "trial"],
-            busy_run=found[row.flow_control, "busy"],
-            flap_run=found.get((row.flow_control, "flap")),
-            carried_run={drain: found[row.flow_control, f"carried at {drain}"] for drain in DRAINS},
+            trial=outcomes[row.flow_control, "trial"],
+            busy_run=outcomes[row.flow_control, "busy"],
+            flap_run=outcomes.get((row.flow_control, "flap")),
+            carried_run={drain: outcomes[row.flow_control, f"carried at {drain}"] for drain in DRAINS},
         )
         for row in rows
     ]
-    return tuple(tried), found.get(("", "pool"))
+    return tuple(tried), outcomes.get(("", "pool"))
 
 
 def _parts(

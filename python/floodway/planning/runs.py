@@ -144,7 +144,7 @@ def at_once(
         If a run failed; the others are then stopped.
     """
     stop = threading.Event()
-    found: dict[int, Found] = {}
+    outcomes: dict[int, Found] = {}
     errors: list[BaseException] = []
     ended = 0
 
@@ -154,7 +154,7 @@ def at_once(
     def find(place: int, part: Callable[[Simulate], Found]) -> None:
         try:
             _unless(stop)
-            found[place] = part(simulate)
+            outcomes[place] = part(simulate)
         except BaseException as error:
             # The first is what the others were stopped for.
             errors.append(error)
@@ -173,7 +173,7 @@ def at_once(
         raise errors[0]
     # Ctrl-C may have come when the last run had just ended.
     _unless(stop)
-    return [found[place] for place in range(len(parts))]
+    return [outcomes[place] for place in range(len(parts))]
 
 
 def _unless(stop: threading.Event | None) -> None:

@@ -41,7 +41,7 @@ class Keys:
     values: dict[str, Any]
 
     @classmethod
-    def of(cls, path: Path) -> Self:
+    def from_file(cls, path: Path) -> Self:
         """Read a file.
 
         Raises
@@ -72,8 +72,8 @@ class Keys:
     def _line(self, key: str) -> int | None:
         begins = re.compile(rf"""\s*\[?\[?\s*["']?{re.escape(key)}["']?\s*[=.\]]""")
         lines = self.text.splitlines(keepends=True)
-        found = islice((number for number, line in enumerate(lines) if begins.match(line)), MOST_TRIED)
-        return next((number + 1 for number in found if _begins_anew("".join(lines[:number]), key)), None)
+        matches = islice((number for number, line in enumerate(lines) if begins.match(line)), MOST_TRIED)
+        return next((number + 1 for number in matches if _begins_anew("".join(lines[:number]), key)), None)
 
 
 def _begins_anew(before: str, key: str) -> bool:
@@ -86,7 +86,7 @@ def _begins_anew(before: str, key: str) -> bool:
 
 def _fault(file: str, text: str, reason: str) -> tuple[str, str]:
     """Split what the library says is wrong into the place and the reason."""
-    found = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", reason, re.DOTALL)
-    if found is None:
+    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", reason, re.DOTALL)
+    if match is None:
         return file, reason
-    return f"{file}:{found[2] or max(1, len(text.splitlines()))}", found[1]
+    return f"{file}:{match[2] or max(1, len(text.splitlines()))}", match[1]

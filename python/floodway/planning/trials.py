@@ -132,9 +132,9 @@ def trial(
         course = Course(end_ps=end, ahead_ps=ahead)
 
     def hardest(tried: int, name: str) -> tuple[int, int]:
-        own = buffers if buffers.shared else Buffers(control=buffers.control, size=tried)
-        texts[name] = link_scenario(question, own, course)
-        return _held(simulate(texts[name]), own)
+        setting = buffers if buffers.shared else Buffers(control=buffers.control, size=tried)
+        texts[name] = link_scenario(question, setting, course)
+        return _held(simulate(texts[name]), setting)
 
     peak, lost = hardest(size, "planned")
     if buffers.shared:
@@ -143,8 +143,8 @@ def trial(
         return Trial(size=size, peak=peak, lost_packets=lost, scenarios=texts)
     _, lost_at = hardest(peak, "least")
     _, lost_below = hardest(peak - question.cell_bytes, "one-cell-less")
-    least = peak if not lost_at and lost_below else None
-    return Trial(size=size, peak=peak, lost_packets=lost, least=least, scenarios=texts)
+    smallest = peak if not lost_at and lost_below else None
+    return Trial(size=size, peak=peak, lost_packets=lost, least=smallest, scenarios=texts)
 
 
 def flap_trial(

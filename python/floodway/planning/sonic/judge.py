@@ -116,12 +116,12 @@ class Lint:
     @property
     def holds(self) -> bool:
         """Whether every row holds for what is asked, as far as the file says."""
-        return all(each.verdict.level.holds for each in self.rows)
+        return all(judged.verdict.level.holds for judged in self.rows)
 
     @property
     def warned(self) -> int:
         """How many rows have a warning."""
-        return sum(bool(each.row.warnings) for each in self.rows)
+        return sum(bool(judged.row.warnings) for judged in self.rows)
 
     @property
     def text(self) -> str:
@@ -134,15 +134,15 @@ class Lint:
         warned += f"; {counted(len(self.warnings), 'warning')} of the file" if self.warnings else ""
         conditions = f" if {' and '.join(self.conditions)}" if self.conditions else ""
         if not self.holds:
-            levels = [each.verdict.level for each in self.rows]
+            levels = [row.verdict.level for row in self.rows]
             unknown = levels.count(Level.NOT_JUDGED)
-            failing = sum(not each.holds for each in levels) - unknown
+            failing = sum(not level.holds for level in levels) - unknown
             counts = (
                 (failing, "does not hold" if failing == 1 else "do not hold"),
                 (unknown, "cannot be judged"),
             )
-            told = " and ".join(f"{count:,} {what}" for count, what in counts if count)
-            return f"fails: of {counted(len(levels), 'row')} {told}{warned}"
+            summary = " and ".join(f"{count:,} {phrase}" for count, phrase in counts if count)
+            return f"fails: of {counted(len(levels), 'row')} {summary}{warned}"
         if self.not_judged:
             judged = f"{conditions}, as far as it is judged" if conditions else " as far as it is judged"
             return f"holds{judged}{warned}; not judged: {', '.join(self.not_judged)}"
@@ -154,8 +154,8 @@ class Lint:
     @property
     def counts(self) -> dict[Level, int]:
         """How many rows have each level, worst first."""
-        found = Counter(judged.verdict.level for judged in self.rows)
-        return {level: found[level] for level in Level if found[level]}
+        levels = Counter(judged.verdict.level for judged in self.rows)
+        return {level: levels[level] for level in Level if levels[level]}
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -244,22 +244,22 @@ def lint(  # noqa: PLR0913 (one argument an option)
     Examples
     --------
     >>> from floodway.planning.sonic import lint
-    >>> found = lint("pg_profile_lookup.ini", asic="tomahawk-5")  # doctest: +SKIP
-    >>> found.rows[0].verdict.text  # doctest: +SKIP
+    >>> report = lint("pg_profile_lookup.ini", asic="tomahawk-5")  # doctest: +SKIP
+    >>> report.rows[0].verdict.text  # doctest: +SKIP
     'holds for frames of 509 bytes and larger; 101,234 bytes short for frames of any size'
     """
-    named = chip(asic).name if asic else ""
-    sheet = read(Path(path), asic=named)
-    assumed = _assumed(mtu=mtu, cell=cell, mix=mix, asic=named or sheet.asic or None, latency=latency)
-    found = fits([row for row in sheet.rows if not row.unknown])
-    fit = iter(found)
+    chip_name = chip(asic).name if asic else ""
+    sheet = read(Path(path), asic=chip_name)
+    assumed = _assumed(mtu=mtu, cell=cell, mix=mix, asic=chip_name or sheet.asic or None, latency=latency)
+    formulas = fits([row for row in sheet.rows if not row.unknown])
+    fit = iter(formulas)
     judged = [
         _judged(row, None if row.unknown else next(fit), assumed, is_given=mtu is not None)
         for row in sheet.rows
     ]
     if least is not None:
-        judged = _tried(judged, least, jobs or cores(), done or (lambda _done, _of: None), runs)
-    judged.sort(key=lambda each: (each.verdict.level, each.part))
+        judged = _tried(judged, least, jobs or cores(), done or (lambda _done, _total: None), runs)
+    judged.sort(key=lambda row: (row.verdict.level, row.part))
     return Lint(
         file=sheet.file,
         form=sheet.form,
@@ -276,7 +276,7 @@ def _assumed(
     *, mtu: str | None, cell: str | None, mix: str, asic: str | None, latency: str | None
 ) -> Assumptions:
     """Return what is assumed; a link of the planner checks it."""
-    asked = Question.of(
+    link = Question.of(
         rate="100G",
         length="1m",
         mtu=mtu or DEFAULT_MTU,
@@ -286,27 +286,29 @@ def _assumed(
         latency=latency or "0us",
     )
     return Assumptions(
-        mtu_bytes=asked.mtu_bytes,
-        cell_bytes=asked.cell_bytes,
-        mix_bytes=asked.mix_bytes,
-        asic=asked.asic,
+        mtu_bytes=link.mtu_bytes,
+        cell_bytes=link.cell_bytes,
+        mix_bytes=link.mix_bytes,
+        asic=link.asic,
         latency_ps=None if latency is None else span_of(latency, "latency"),
     )
 
 
 def _judged(row: Row, fit: Fit | None, assumed: Assumptions, *, is_given: bool) -> Judged:
-    own = assumed
+    assumptions = assumed
     if row.frame_bytes is not None:
         if not is_given:
-            own = assumed.with_frame(row.frame_bytes)
+            assumptions = assumed.with_frame(row.frame_bytes)
         elif row.frame_bytes > assumed.largest_frame:
-            told = (
+            warning = (
                 f"the port takes frames of {row.frame_bytes:,} bytes (PORT: mtu), judged for"
                 f" {assumed.largest_frame:,} as asked"
             )
-            row = replace(row, warnings=(*row.warnings, told))
-    bound = bounds(row.rate_bps, row.length_m, own) if row.has_link else None
-    return Judged(row=row, assumed=own, bounds=bound, verdict=verdict(row, bound, own), fit=fit)
+            row = replace(row, warnings=(*row.warnings, warning))
+    bound = bounds(row.rate_bps, row.length_m, assumptions) if row.has_link else None
+    return Judged(
+        row=row, assumed=assumptions, bounds=bound, verdict=verdict(row, bound, assumptions), fit=fit
+    )
 
 
 def _tried(
@@ -317,20 +319,20 @@ def _tried(
     runs: Runs | None,
 ) -> list[Judged]:
     """Find the least headroom of each rate and length once; rows of no length have no long link to run."""
-    asked = [_asked(each) for each in judged]
+    questions = [_question(row) for row in judged]
     kinds = sorted(
-        {each for each in asked if each is not None},
-        key=lambda each: (each.rate_bps, each.length_m, each.mtu_bytes),
+        {question for question in questions if question is not None},
+        key=lambda question: (question.rate_bps, question.length_m, question.mtu_bytes),
     )
-    parts = [partial(least, each) for each in kinds]
-    found = dict(zip(kinds, at_once(parts, jobs=jobs, done=done, runs=runs), strict=True))
+    parts = [partial(least, question) for question in kinds]
+    headrooms = dict(zip(kinds, at_once(parts, jobs=jobs, done=done, runs=runs), strict=True))
     return [
-        replace(each, least=None if question is None else found[question])
-        for each, question in zip(judged, asked, strict=True)
+        replace(row, least=None if question is None else headrooms[question])
+        for row, question in zip(judged, questions, strict=True)
     ]
 
 
-def _asked(judged: Judged) -> Question | None:
+def _question(judged: Judged) -> Question | None:
     """Return the link of a row that is tried by runs; none for one that is not."""
     row = judged.row
     if row.unknown or not row.length_m:
@@ -339,53 +341,51 @@ def _asked(judged: Judged) -> Question | None:
 
 
 def _notes(notes: tuple[str, ...], judged: list[Judged]) -> tuple[str, ...]:
-    unknown = sorted(
-        {each.row.rate_bps for each in judged if each.bounds and each.bounds.reaction_ps is None}
-    )
-    found = list(notes)
+    unknown = sorted({row.row.rate_bps for row in judged if row.bounds and row.bounds.reaction_ps is None})
+    texts = list(notes)
     if unknown:
         rates = ", ".join(f"{rate // 1_000_000} Mb/s" for rate in unknown)
-        found.append(
+        texts.append(
             f"no reaction to a pause is known for {rates}, nor the delay of an interface: none is counted, so"
             " that more may arrive"
         )
-    found += [f"{each.row.place}: {each.row.remark}" for each in judged if each.row.remark]
-    return tuple(found)
+    texts += [f"{row.row.place}: {row.row.remark}" for row in judged if row.row.remark]
+    return tuple(texts)
 
 
 #: What a row of the frame and of the document has.
 COLUMNS: dict[str, Callable[[Judged], object]] = {
-    "place": lambda each: each.row.place,
-    "group": lambda each: each.row.group or None,
-    "rate_gbps": lambda each: each.row.rate_bps / 1e9 if each.row.has_link else None,
-    "length_m": lambda each: each.row.length_m if each.row.has_link else None,
-    "largest_frame_bytes": lambda each: each.assumed.largest_frame,
-    "size_bytes": lambda each: each.row.size,
-    "xon_bytes": lambda each: each.row.xon,
-    "xoff_bytes": lambda each: None if each.row.unknown else each.row.xoff,
-    "threshold": lambda each: each.row.threshold,
-    "xon_offset_bytes": lambda each: each.row.xon_offset,
-    "classes": lambda each: ",".join(str(one) for one in each.row.classes) or None,
-    "dscps": lambda each: ",".join(str(one) for one in each.row.dscps) or None,
-    "is_computed": lambda each: each.row.is_computed,
-    "propagation_bytes": lambda each: _bound(each, "propagation"),
-    "physics_least_bytes": lambda each: _bound(each, "least"),
-    "physics_in_bytes_bytes": lambda each: _bound(each, "in_bytes"),
-    "physics_bytes": lambda each: _bound(each, "asked"),
-    "physics_any_size_bytes": lambda each: _bound(each, "any_size"),
-    "formula": lambda each: each.fit.formula if each.fit else None,
-    "formula_rows": lambda each: each.fit.rows if each.fit else None,
-    "formula_of": lambda each: each.fit.of if each.fit else None,
-    "formula_others": lambda each: each.fit.others if each.fit else None,
-    "least_bytes": lambda each: each.least,
-    "tried": lambda each: each.tried or None,
-    "level": lambda each: each.verdict.level.label,
-    "spare_bytes": lambda each: each.verdict.spare,
-    "holds_from_bytes": lambda each: each.verdict.holds_from_bytes,
-    "holds": lambda each: each.verdict.level.holds,
-    "verdict": lambda each: each.verdict.text,
-    "faults": lambda each: "; ".join(each.row.faults) or None,
-    "warnings": lambda each: "; ".join(each.row.warnings) or None,
+    "place": lambda judged: judged.row.place,
+    "group": lambda judged: judged.row.group or None,
+    "rate_gbps": lambda judged: judged.row.rate_bps / 1e9 if judged.row.has_link else None,
+    "length_m": lambda judged: judged.row.length_m if judged.row.has_link else None,
+    "largest_frame_bytes": lambda judged: judged.assumed.largest_frame,
+    "size_bytes": lambda judged: judged.row.size,
+    "xon_bytes": lambda judged: judged.row.xon,
+    "xoff_bytes": lambda judged: None if judged.row.unknown else judged.row.xoff,
+    "threshold": lambda judged: judged.row.threshold,
+    "xon_offset_bytes": lambda judged: judged.row.xon_offset,
+    "classes": lambda judged: ",".join(str(one) for one in judged.row.classes) or None,
+    "dscps": lambda judged: ",".join(str(one) for one in judged.row.dscps) or None,
+    "is_computed": lambda judged: judged.row.is_computed,
+    "propagation_bytes": lambda judged: _bound(judged, "propagation"),
+    "physics_least_bytes": lambda judged: _bound(judged, "least"),
+    "physics_in_bytes_bytes": lambda judged: _bound(judged, "in_bytes"),
+    "physics_bytes": lambda judged: _bound(judged, "asked"),
+    "physics_any_size_bytes": lambda judged: _bound(judged, "any_size"),
+    "formula": lambda judged: judged.fit.formula if judged.fit else None,
+    "formula_rows": lambda judged: judged.fit.rows if judged.fit else None,
+    "formula_of": lambda judged: judged.fit.of if judged.fit else None,
+    "formula_others": lambda judged: judged.fit.others if judged.fit else None,
+    "least_bytes": lambda judged: judged.least,
+    "tried": lambda judged: judged.tried or None,
+    "level": lambda judged: judged.verdict.level.label,
+    "spare_bytes": lambda judged: judged.verdict.spare,
+    "holds_from_bytes": lambda judged: judged.verdict.holds_from_bytes,
+    "holds": lambda judged: judged.verdict.level.holds,
+    "verdict": lambda judged: judged.verdict.text,
+    "faults": lambda judged: "; ".join(judged.row.faults) or None,
+    "warnings": lambda judged: "; ".join(judged.row.warnings) or None,
 }
 
 

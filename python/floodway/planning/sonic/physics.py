@@ -116,17 +116,17 @@ def question_of_row(rate_bps: int, length_m: int, assumed: Assumptions) -> Quest
 @lru_cache(maxsize=4096)
 def bounds(rate_bps: int, length_m: int, assumed: Assumptions) -> Bounds:
     """Return what physics asks of a port and its cable."""
-    asked = question_of_row(rate_bps, length_m, assumed)
-    any_size = replace(asked, mix_bytes=())
+    question = question_of_row(rate_bps, length_m, assumed)
+    any_size = replace(question, mix_bytes=())
     in_bytes = replace(any_size, cell_bytes=1)
     return Bounds(
-        propagation=replace(asked, delay_ps=length_m * PS_PER_METRE).round_trip_bytes,
+        propagation=replace(question, delay_ps=length_m * PS_PER_METRE).round_trip_bytes,
         least=pfc_headroom(replace(in_bytes, react_ps=0, interface_ps=0)),
         in_bytes=pfc_headroom(in_bytes),
-        asked=pfc_headroom(asked),
+        asked=pfc_headroom(question),
         any_size=pfc_headroom(any_size),
-        reaction_ps=asked.reaction_ps if _knows_delays(rate_bps) else None,
-        interface_ps=asked.interface_delay_ps if _knows_delays(rate_bps) else None,
+        reaction_ps=question.reaction_ps if _knows_delays(rate_bps) else None,
+        interface_ps=question.interface_delay_ps if _knows_delays(rate_bps) else None,
     )
 
 

@@ -173,11 +173,11 @@ def _bytes(fields: Mapping[str, Any], place: str, key: str) -> int | None:
 
 
 def _exponent(fields: Mapping[str, Any], place: str) -> int | None:
-    given = fields.get("dynamic_th")
-    if given is None:
+    threshold = fields.get("dynamic_th")
+    if threshold is None:
         return None
-    found = number_of(given, place, "dynamic_th")
-    if found not in EXPONENTS:
-        what = f"{given!r} is not from {EXPONENTS.start} to {EXPONENTS.stop - 1}"
-        raise fault(place, "dynamic_th", what, given=str(given))
-    return found
+    exponent = number_of(threshold, place, "dynamic_th")
+    if exponent not in EXPONENTS:
+        text = f"{threshold!r} is not from {EXPONENTS.start} to {EXPONENTS.stop - 1}"
+        raise fault(place, "dynamic_th", text, given=str(threshold))
+    return exponent

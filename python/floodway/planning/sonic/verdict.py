@@ -76,15 +76,15 @@ def verdict(row: Row, bound: Bounds | None, assumed: Assumptions) -> Verdict:
         What is assumed of the switch and its traffic.
     """
     if row.unknown or bound is None:
-        found = Verdict(level=Level.NOT_JUDGED, spare=None, text=f"not judged: {row.unknown}")
+        headroom = Verdict(level=Level.NOT_JUDGED, spare=None, text=f"not judged: {row.unknown}")
     else:
-        found = _headroom(row, bound, assumed)
+        headroom = _headroom(row, bound, assumed)
     if not row.faults:
-        return found
+        return headroom
     text = f"not lossless: {'; '.join(row.faults)}"
     if not row.unknown:
-        text += f". Its headroom: {found.text}"
-    return replace(found, level=Level.NOT_LOSSLESS, text=text)
+        text += f". Its headroom: {headroom.text}"
+    return replace(headroom, level=Level.NOT_LOSSLESS, text=text)
 
 
 def _headroom(row: Row, bound: Bounds, assumed: Assumptions) -> Verdict:

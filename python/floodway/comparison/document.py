@@ -179,7 +179,7 @@ def _simulated(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, t
     pairs = zip(comparison.labels, comparison.results, strict=True)
     # An interrupted comparison has variants without a run.
     own = {
-        label: facts(results[0]) + realised([Realised.of(each) for each in results])
+        label: facts(results[0]) + realised([Realised.from_result(each) for each in results])
         for label, results in pairs
         if results
     }

@@ -160,7 +160,7 @@ def shares(  # noqa: PLR0913 (what a caller may choose)
     first = [source.results[0] for source in sources]
     limits = limits_of(first, window)
     kept = _kept(first)
-    names = chosen_objects(objects, kept, what=DIRECTION) if objects else [_busiest(kept, limits)]
+    names = chosen_objects(objects, kept, noun=DIRECTION) if objects else [_busiest(kept, limits)]
     _refuse_many(names, len(sources))
     rows = _chosen(kept, names, flows)
     own, others = _ranked(sources, rows, limits)

@@ -161,11 +161,11 @@ def faults_of(
 
 def _fault_of(path: Path, record: Any, *, rows: bool) -> str | None:  # noqa: ANN401 (any JSON value)
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             return "is not a file"
-        if found.st_size != record["bytes"]:
-            sizes = f"{found.st_size:,} instead of {record['bytes']:,} bytes"
+        if status.st_size != record["bytes"]:
+            sizes = f"{status.st_size:,} instead of {record['bytes']:,} bytes"
             return f"has changed: {sizes}"
         changed = _digest(path) != record["sha256"] or (
             rows and record.get("rows") not in (None, _rows(path))

@@ -57,14 +57,14 @@ def replace_file(file: Path, content: bytes) -> None:
 
 def missing_folders(folder: Path) -> list[Path]:
     """Return a folder and those above it, as far as they are not there, the innermost first."""
-    return [each for each in (folder, *folder.parents) if not each.exists()]
+    return [path for path in (folder, *folder.parents) if not path.exists()]
 
 
 def remove_empty(folders: Iterable[Path]) -> None:
     """Remove those of some folders, the innermost first, that hold nothing."""
-    for each in folders:
+    for folder in folders:
         with contextlib.suppress(OSError):
-            each.rmdir()
+            folder.rmdir()
 
 
 @contextlib.contextmanager
@@ -76,12 +76,12 @@ def new_folder(folder: Path) -> Iterator[None]:
     OSError
         If it cannot be made.
     """
-    made = missing_folders(folder)
+    missing = missing_folders(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     finally:
-        remove_empty(made)
+        remove_empty(missing)
 
 
 def to_disk(folder: Path) -> None:

@@ -54,8 +54,8 @@ class Grid:
 
     def bucket_of(self, times_us: Values) -> np.ndarray[Any, np.dtype[np.intp]]:
         """Return the bucket of each time; times outside the run are in the first or the last one."""
-        found = np.floor_divide(times_us, self.width_us).astype(np.intp)
-        return np.clip(found, 0, max(self.buckets - 1, 0))
+        index = np.floor_divide(times_us, self.width_us).astype(np.intp)
+        return np.clip(index, 0, max(self.buckets - 1, 0))
 
 
 def grid_of(result: Result) -> Grid:
@@ -90,8 +90,8 @@ def _empty() -> Grid:
 
 def _matrix(rows: pl.DataFrame, metric: str, widths: Values, width: float, shape: tuple[int, int]) -> Values:
     """Fill the matrix of a metric; buckets that are wider than others are repeated."""
-    own = rows.filter(pl.col("metric") == metric)
-    row, time, value = (own[name].to_numpy() for name in ("row", "time_us", "value"))
+    metric_rows = rows.filter(pl.col("metric") == metric)
+    row, time, value = (metric_rows[name].to_numpy() for name in ("row", "time_us", "value"))
     matrix = np.zeros(shape)
     for wide in np.unique(widths):
         times = max(round(float(wide) / width), 1)

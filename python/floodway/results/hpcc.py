@@ -82,13 +82,13 @@ def export(
 ) -> HpccExport:
     """Write the files into a folder, as `Result.export_hpcc` says."""
     path, shown = Path(folder), os.fspath(folder)
-    known = scenario if scenario is not None else Scenario.from_dict(result.run.scenario["scenario"])
+    source = scenario if scenario is not None else Scenario.from_dict(result.run.scenario["scenario"])
     try:
         with new_folder(path):
-            there = [name for name in EXPORTED if (path / name).exists()]
-            if there and not force:
-                raise OutputError(shown, f"holds {', '.join(there)} already; force=True replaces them")
-            return write(result, path, scenario=known)
+            existing = [name for name in EXPORTED if (path / name).exists()]
+            if existing and not force:
+                raise OutputError(shown, f"holds {', '.join(existing)} already; force=True replaces them")
+            return write(result, path, scenario=source)
     except OSError as error:
         raise unwritable(shown, error) from error
 
@@ -217,8 +217,8 @@ def _pfc(pauses: pl.DataFrame, nodes: Mapping[str, _Node], origin: int) -> str:
         pl.col("port") + 1,
         (pl.col("event") == "pause").cast(pl.Int8),
     )
-    named = {name: f"{node.number} {int(node.is_switch)}" for name, node in nodes.items()}
-    return _lines(f"{time} {named[node]} {port} {event}" for time, node, port, event in rows.iter_rows())
+    node_texts = {name: f"{node.number} {int(node.is_switch)}" for name, node in nodes.items()}
+    return _lines(f"{time} {node_texts[node]} {port} {event}" for time, node, port, event in rows.iter_rows())
 
 
 def _qlen(queues: pl.DataFrame, from_us: float, nodes: Mapping[str, _Node], origin: int) -> str:

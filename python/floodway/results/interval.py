@@ -66,7 +66,7 @@ def ratio_residuals(values: Sequence[float], bases: Sequence[float]) -> list[flo
     [-1.0, 1.0]
     """
     ratio = fmean(values) / fmean(bases)
-    return [value - ratio * own for value, own in zip(values, bases, strict=True)]
+    return [value - ratio * base for value, base in zip(values, bases, strict=True)]
 
 
 def ratio_half_width(
@@ -104,7 +104,7 @@ def difference_half_width(
     2.484
     """
     if paired:
-        return half_width([own - base for own, base in zip(values, bases, strict=True)], level=level)
+        return half_width([value - base for value, base in zip(values, bases, strict=True)], level=level)
     fewest = min(len(values), len(bases))
     if fewest < LEAST_SEEDS:
         return None

@@ -244,9 +244,9 @@ def left_behind(folder: Path) -> Iterator[Path]:
     """Return the paths in a folder that a process writes, or wrote when it was killed."""
     name = re.compile(rf"\.(.+){re.escape(_SUFFIX)}")
     for entry in sorted(folder.iterdir()):
-        found = name.fullmatch(entry.name)
-        if found and entry.is_dir() and not entry.is_symlink():
-            yield folder / found[1]
+        match = name.fullmatch(entry.name)
+        if match and entry.is_dir() and not entry.is_symlink():
+            yield folder / match[1]
 
 
 def refuse_in_use(folder: Path, *, shown: str) -> None:

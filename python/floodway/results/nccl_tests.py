@@ -117,9 +117,9 @@ def read_log(file: str | os.PathLike[str]) -> Measured:
 def _operation(lines: Sequence[str]) -> str:
     """Name the operation, if the log has the program that made it."""
     for line in lines:
-        found = re.search(r"\b([a-z_]+_perf)\b", line)
-        if found is not None and found[1] in OPERATIONS:
-            return OPERATIONS[found[1]]
+        match = re.search(r"\b([a-z_]+_perf)\b", line)
+        if match is not None and match[1] in OPERATIONS:
+            return OPERATIONS[match[1]]
     return UNKNOWN
 
 
@@ -148,5 +148,5 @@ def _numbers(texts: Sequence[str]) -> tuple[int, float, float, float] | None:
         size, (time, algbw, busbw) = int(texts[0]), map(float, texts[1:])
     except ValueError:
         return None
-    can_be = all(0 <= each < math.inf for each in (time, algbw, busbw)) and (time > 0 or size == 0)
+    can_be = all(0 <= number < math.inf for number in (time, algbw, busbw)) and (time > 0 or size == 0)
     return (size, time, algbw, busbw) if can_be else None

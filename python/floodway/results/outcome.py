@@ -217,8 +217,8 @@ class Skipped:
         """What was not simulated, and why."""
         last = self.iteration + self.period - 1
         recurring = f"iteration {last}" if self.period == 1 else f"iterations {self.iteration} to {last}"
-        what = f"{self.iterations:,} of {self.of:,} iterations of {self.workload}"
-        return f"{what} repeat {recurring} to the picosecond, and were not simulated again"
+        text = f"{self.iterations:,} of {self.of:,} iterations of {self.workload}"
+        return f"{text} repeat {recurring} to the picosecond, and were not simulated again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -360,7 +360,7 @@ class Outcome:
         return cls(
             stopped=cast("Stopped", raw["stopped"]),
             simulated_us=raw["simulated_us"],
-            broken=tuple((name, found["broken"]) for name, found in verdicts if found != "holds"),
+            broken=tuple((name, verdict["broken"]) for name, verdict in verdicts if verdict != "holds"),
             lossless=Lossless.from_json(raw["lossless"]),
             deadlocks=tuple(
                 Deadlock(time_us=d["time_us"], ports=tuple(d["ports"])) for d in raw["deadlocks"]
@@ -370,7 +370,7 @@ class Outcome:
             drops=tuple((reason, packets) for reason, packets in raw["drops"] if packets),
             switches=tuple(SwitchPeak(**device) for device in raw["devices"]),
             blocked=tuple(
-                Blocked(class_=each.pop("class"), **each) for each in map(dict, raw.get("blocked", ()))
+                Blocked(class_=entry.pop("class"), **entry) for entry in map(dict, raw.get("blocked", ()))
             ),
             cnps=CnpTotals(**raw["cnps"]) if "cnps" in raw else None,
             pauses_beyond=raw.get("pauses", {}).get("beyond", 0),
@@ -387,7 +387,9 @@ class Outcome:
 
 
 def _not_skipped(raw: Mapping[str, Any]) -> NotSkipped:
-    return NotSkipped(**{**raw, "differences": tuple(Difference(**each) for each in raw["differences"])})
+    return NotSkipped(
+        **{**raw, "differences": tuple(Difference(**difference) for difference in raw["differences"])}
+    )
 
 
 def _totals(raw: Mapping[str, Any]) -> WorkloadTotals:

@@ -273,7 +273,7 @@ class Summary:
 
     def iterations_of(self, workload: str) -> tuple[IterationSummary, ...]:
         """Return the iterations of one job, in their order."""
-        return tuple(own for own in self.iterations if own.workload == workload)
+        return tuple(iteration for iteration in self.iterations if iteration.workload == workload)
 
 
 def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
@@ -321,12 +321,12 @@ def _iterations(operations: pl.DataFrame, run: RunInfo) -> Iterator[IterationSum
 
     parts = some_parts(run.scenario.get("scenario", {}))
     for row in iteration_summaries(operations):
-        own = parts.get(row.workload, {})
-        yield replace(row, layers=own.get("layers"), micro_batches=own.get("micro_batches"))
+        part = parts.get(row.workload, {})
+        yield replace(row, layers=part.get("layers"), micro_batches=part.get("micro_batches"))
 
 
 def percentile(
-    finished: np.ndarray[tuple[int], np.dtype[np.float64]] | pl.Series, *, of: int, thousandths: int
+    finished: np.ndarray[tuple[int], np.dtype[np.float64]] | pl.Series, *, count: int, thousandths: int
 ) -> float | None:
     """Return the value of rank floor(q n), without interpolation, where unfinished ones rank last.
 
@@ -334,7 +334,7 @@ def percentile(
     ----------
     finished
         Values of the finished ones, in rising order.
-    of
+    count
         How many there are with the unfinished ones.
     thousandths
         q, times 1000.
@@ -346,12 +346,12 @@ def percentile(
 
     Examples
     --------
-    >>> percentile(pl.Series([1.0, 2.0, 4.0]), of=4, thousandths=500)
+    >>> percentile(pl.Series([1.0, 2.0, 4.0]), count=4, thousandths=500)
     4.0
-    >>> percentile(pl.Series([1.0, 2.0, 4.0]), of=4, thousandths=990) is None
+    >>> percentile(pl.Series([1.0, 2.0, 4.0]), count=4, thousandths=990) is None
     True
     """
-    rank = thousandths * of // 1000
+    rank = thousandths * count // 1000
     return float(finished[rank]) if rank < len(finished) else None
 
 
@@ -398,8 +398,8 @@ def _bucket(flows: pl.DataFrame) -> SizeBucket:
         from_bytes=int(flows["size_bytes"][0]),
         to_bytes=int(flows["size_bytes"][-1]),
         flows=len(flows),
-        p50=percentile(slowdown, of=len(flows), thousandths=500),
-        p99=percentile(slowdown, of=len(flows), thousandths=990),
+        p50=percentile(slowdown, count=len(flows), thousandths=500),
+        p99=percentile(slowdown, count=len(flows), thousandths=990),
     )
 
 
@@ -414,16 +414,20 @@ def _endless(flows: pl.DataFrame, end_us: float) -> tuple[EndlessSummary, ...]:
         pl.len(), gbps.sum().alias("sum"), gbps.min().alias("least"), gbps.max().alias("most")
     )
     return tuple(
-        EndlessSummary(workload=name, flows=count, goodput_gbps=total, lowest_gbps=least, highest_gbps=most)
-        for name, count, total, least, most in rows.iter_rows()
+        EndlessSummary(
+            workload=name, flows=count, goodput_gbps=total, lowest_gbps=lowest, highest_gbps=highest
+        )
+        for name, count, total, lowest, highest in rows.iter_rows()
     )
 
 
 def _of_workload(
     flows: pl.DataFrame, totals: WorkloadTotals, loads: tuple[AskedLoad, ...], end_us: float
 ) -> WorkloadSummary:
-    own = tuple(asked for asked in loads if asked.workload == totals.name)
-    return _workload(totals.name, flows.filter(pl.col("workload") == totals.name), (totals,), own, end_us)
+    workload_loads = tuple(load for load in loads if load.workload == totals.name)
+    return _workload(
+        totals.name, flows.filter(pl.col("workload") == totals.name), (totals,), workload_loads, end_us
+    )
 
 
 def _workload(
@@ -438,7 +442,7 @@ def _workload(
     slowdown = _sorted(measured["slowdown"])
     rates = [t.offered_bytes * 8e-3 / t.span_us for t in totals if t.span_us > 0]
     # Shares of different capacities have no sum.
-    asked = loads[0] if len(totals) == len(loads) == 1 else None
+    asked_load = loads[0] if len(totals) == len(loads) == 1 else None
     return WorkloadSummary(
         name=name,
         flows=sum(t.flows for t in totals),
@@ -447,13 +451,13 @@ def _workload(
         measured_finished=sum(t.measured_finished for t in totals),
         unfinished_bytes=int(unfinished["size_bytes"].sum()),
         offered_gbps=sum(rates) if rates else None,
-        asked_load=asked.load if asked else None,
-        load=asked.load * rates[0] / asked.gbps if asked and rates else None,
+        asked_load=asked_load.load if asked_load else None,
+        load=asked_load.load * rates[0] / asked_load.gbps if asked_load and rates else None,
         last_finish_us=last_finish_us(measured),
         goodput_gbps=goodput_gbps(measured, end_us=end_us),
         fct=_fct(measured),
-        slowdown_p50=percentile(slowdown, of=len(measured), thousandths=500),
-        slowdown_p99=percentile(slowdown, of=len(measured), thousandths=990),
+        slowdown_p50=percentile(slowdown, count=len(measured), thousandths=500),
+        slowdown_p99=percentile(slowdown, count=len(measured), thousandths=990),
         slowdown=slowdown_by_size(measured),
     )
 
@@ -465,9 +469,9 @@ def _fct(measured: pl.DataFrame) -> FctSummary:
         # Rounded once: so it depends neither on the order nor on the library.
         mean_us=math.fsum(finished.to_list()) / len(finished) if len(finished) else None,
         mean_of_finished_only=len(finished) < rows,
-        p50_us=percentile(finished, of=rows, thousandths=500),
-        p99_us=percentile(finished, of=rows, thousandths=990),
-        p999_us=percentile(finished, of=rows, thousandths=999),
+        p50_us=percentile(finished, count=rows, thousandths=500),
+        p99_us=percentile(finished, count=rows, thousandths=990),
+        p999_us=percentile(finished, count=rows, thousandths=999),
     )
 
 

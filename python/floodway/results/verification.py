@@ -117,8 +117,8 @@ def not_covered(folder: Path) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
-def _of_key(found: Verified, key: str | None) -> Verified:
+def _of_key(verification: Verified, key: str | None) -> Verified:
     """Add a fault where another run lies in the place of one."""
-    if found.faults or not found.has_digests or key is None or found.key == key:
-        return found
-    return replace(found, faults=(ANOTHER_RUN,))
+    if verification.faults or not verification.has_digests or key is None or verification.key == key:
+        return verification
+    return replace(verification, faults=(ANOTHER_RUN,))

@@ -43,7 +43,7 @@ def few_flows(few: Iterable[tuple[int, int, int] | None]) -> Iterator[str]:
     for thousandths in dict.fromkeys(each[0] for each in known):
         own = [each for each in known if each[0] == thousandths]
         fewest, most = min(each[1] for each in own), max(each[2] for each in own)
-        few_note = of_flows(fewest, most, thousandths=thousandths, each="each run")
+        few_note = of_flows(fewest, most, thousandths=thousandths, unit="each run")
         if few_note:
             yield few_note
 

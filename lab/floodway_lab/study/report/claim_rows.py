@@ -211,7 +211,7 @@ def _remark(part: Part, found: Judged) -> str:
         parts.append(f"{counted(found.unfinished, 'flow')} did not finish")
     if found.few is not None:
         thousandths, fewest, most = found.few
-        parts.append(of_flows(fewest, most, thousandths=thousandths, each="each run"))
+        parts.append(of_flows(fewest, most, thousandths=thousandths, unit="each run"))
     if claim.cause:
         label = part.study.variant(claim.cause).label
         number = _number(found.cause, relative=claim.relative) + _unit(found)

@@ -104,7 +104,7 @@ def _statistic(result: Result, options: Options, *, column: str, statistic: str)
     unfinished = len(flows) - len(values)
     if statistic == "mean":
         return Value(value=float(values.mean()) if len(values) else None, unfinished=unfinished)
-    found = percentile(values, of=len(flows), thousandths=_THOUSANDTHS[statistic])
+    found = percentile(values, count=len(flows), thousandths=_THOUSANDTHS[statistic])
     # A percentile below the unfinished ones is what it would be had they finished.
     return Value(value=found, unfinished=unfinished if found is None else 0, flows=len(flows))
 

@@ -86,6 +86,6 @@ def chosen(listed: Sequence[Named], names: Sequence[str]) -> tuple[Named, ...]:
     known = [each.name for each in listed]
     for name in names:
         if name not in known:
-            text, near = not_a_choice(name, what="in the set", allowed=known)
+            text, near = not_a_choice(name, noun="in the set", allowed=known)
             raise UnknownNameError(text, given=name, allowed=tuple(known), nearest=near)
     return tuple(each for each in listed if not names or each.name in names)

@@ -126,7 +126,7 @@ def _kind(given: Attributes, default: str | None, subject: str) -> str:
         message = f"{subject}: has no attribute 'kind'; allowed: {', '.join(KINDS)}; or give a kind for all"
         raise GraphError(message, place=subject, key="kind", allowed=KINDS)
     if kind not in KINDS:
-        text, near = not_a_choice(str(kind), what="a kind", allowed=KINDS)
+        text, near = not_a_choice(str(kind), noun="a kind", allowed=KINDS)
         raise GraphError(
             f"{subject}: {text}", place=subject, key="kind", given=str(kind), allowed=KINDS, nearest=near
         )
@@ -202,7 +202,7 @@ def _refuse_nearly(given: Attributes, known: Sequence[str], subject: str) -> Non
     for attribute in given:
         near = None if attribute in known else nearest(str(attribute), known)
         if near is not None and near not in given:
-            text, _ = not_a_choice(str(attribute), what="an attribute", allowed=known)
+            text, _ = not_a_choice(str(attribute), noun="an attribute", allowed=known)
             raise GraphError(
                 f"{subject}: {text}",
                 place=subject,

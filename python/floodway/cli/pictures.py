@@ -121,5 +121,5 @@ def _apart(text: str) -> list[str]:
 
 def _refuse_unknown(name: str, *, what: str, allowed: tuple[str, ...], option: str) -> None:
     if name not in allowed:
-        message, _ = not_a_choice(name, what=what, allowed=allowed)
+        message, _ = not_a_choice(name, noun=what, allowed=allowed)
         raise click.BadParameter(message, param_hint=option)

@@ -17,14 +17,14 @@ COMMANDS, REPORTS = "floodway.commands", "floodway.reports"
 @cache
 def laboratory(group: str, name: str) -> Any:  # noqa: ANN401 (what the package has there)
     """Return what an entry point of the laboratory names; none where it is not installed."""
-    found = next(iter(entry_points(group=group, name=name)), None)
-    return None if found is None else found.load()
+    entry_point = next(iter(entry_points(group=group, name=name)), None)
+    return None if entry_point is None else entry_point.load()
 
 
-def lacks(what: str) -> InputError:
+def lacks(feature: str) -> InputError:
     """Return the error of something that needs the laboratory."""
     return InputError(
-        f"{what} needs the package floodway-lab, which is not installed: pip install ./lab in a clone of "
+        f"{feature} needs the package floodway-lab, which is not installed: pip install ./lab in a clone of "
         "floodway",
-        given=what,
+        given=feature,
     )

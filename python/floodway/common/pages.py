@@ -20,7 +20,9 @@ def policy(*scripts: str) -> str:
     scripts
         The texts of the scripts that may run, each as between its tags.
     """
-    hashes = " ".join(f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in scripts)
+    hashes = " ".join(
+        f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts
+    )
     allowed = (
         "default-src 'none'",
         *((f"script-src {hashes}",) if scripts else ()),
@@ -34,12 +36,12 @@ def policy(*scripts: str) -> str:
 
 def environment(*packages: str) -> Environment:
     """Return what makes pages of the templates of packages, found in this order; values are escaped."""
-    made = Environment(
+    templates = Environment(
         loader=ChoiceLoader([PackageLoader(package, "templates") for package in packages]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["policy"] = policy
-    return made
+    templates.globals["policy"] = policy
+    return templates

@@ -65,7 +65,7 @@ def read_keys(path: Path) -> Keys:
     for key, value in keys.values.items():
         place = keys.place(key)
         if key not in KEYS:
-            message, near = not_a_choice(key, what="a key", allowed=KEYS)
+            message, near = not_a_choice(key, noun="a key", allowed=KEYS)
             raise PlanError(f"{place}: {message}", place=place, key=key, given=key, nearest=near)
         if type(value) is not KEYS[key]:
             kind = "a text with a unit" if KEYS[key] is str else "a whole number"
@@ -131,7 +131,7 @@ def questions_of_scenario(
     link_kinds = dict.fromkeys(link["kind"] for link in links)
     for kind in kinds:
         if kind not in link_kinds:
-            message, near = not_a_choice(kind, what="a kind of link", allowed=link_kinds)
+            message, near = not_a_choice(kind, noun="a kind of link", allowed=link_kinds)
             raise PlanError(f"kinds: {message}", key="kinds", given=kind, nearest=near)
     chosen = [link for link in links if (link["kind"] in kinds if kinds else link["delay_us"] > LONG_US)]
     if not chosen:

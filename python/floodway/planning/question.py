@@ -226,7 +226,7 @@ def check_flow_controls(names: Iterable[str]) -> None:
     """
     for name in names:
         if name not in FLOW_CONTROLS:
-            message, near = not_a_choice(name, what="a flow control that is planned", allowed=FLOW_CONTROLS)
+            message, near = not_a_choice(name, noun="a flow control that is planned", allowed=FLOW_CONTROLS)
             raise PlanError(f"flow-control: {message}", key="flow-control", given=name, nearest=near)
 
 

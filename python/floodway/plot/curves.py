@@ -245,7 +245,7 @@ def _workloads(
     known = [name for name in dict.fromkeys([*listed, *present]) if name in set(present)]
     for name in given:
         if name not in known:
-            text, near = not_a_choice(name, what="a workload of these results", allowed=known)
+            text, near = not_a_choice(name, noun="a workload of these results", allowed=known)
             raise PlotError(text, key="workload", given=name, allowed=tuple(known), nearest=near)
     return [name for name in known if not given or name in given]
 

@@ -250,7 +250,7 @@ def _senders(
     known = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
     for pattern in patterns:
         if not any(_is_flow(name, pattern) for name in known):
-            text, near = not_a_choice(pattern, what="a flow whose allowance was recorded", allowed=known)
+            text, near = not_a_choice(pattern, noun="a flow whose allowance was recorded", allowed=known)
             raise PlotError(text, key="flow", given=pattern, allowed=tuple(known), nearest=near)
     chosen = [name for pattern in patterns for name in known if _is_flow(name, pattern)]
     names = list(dict.fromkeys(chosen)) if patterns else known[:USUAL_FLOWS]

@@ -133,7 +133,7 @@ def _states(source: Source, *, named: bool) -> pl.DataFrame:
 def _refuse_class(wanted: int | None, every: Sequence[pl.DataFrame]) -> None:
     known = [str(number) for number in sorted({number for frame in every for number in frame["class"]})]
     if wanted is not None and known and str(wanted) not in known:
-        text, near = not_a_choice(str(wanted), what="a class of queues with states", allowed=known)
+        text, near = not_a_choice(str(wanted), noun="a class of queues with states", allowed=known)
         raise PlotError(text, key="class", given=str(wanted), allowed=tuple(known), nearest=near)
 
 

@@ -220,7 +220,7 @@ def _chosen(
     for pattern in patterns:
         if not any(_names(pattern, flow, workload) for flow, workload in known.items()):
             allowed = (*dict.fromkeys(known.values()), *sorted(known, key=natural))
-            text, near = not_a_choice(pattern, what="a flow or workload of these directions", allowed=allowed)
+            text, near = not_a_choice(pattern, noun="a flow or workload of these directions", allowed=allowed)
             raise PlotError(text, key="flow", given=pattern, allowed=allowed, nearest=near)
     wanted = [
         flow

@@ -106,7 +106,7 @@ def metric_of(name: str, series: Iterable[pl.DataFrame]) -> Metric:
     if len(matches) == 1:
         return _as_kept(matches[0])
     allowed = (*by_name, *sources)
-    text, near = not_a_choice(name, what="a metric of these results", allowed=allowed)
+    text, near = not_a_choice(name, noun="a metric of these results", allowed=allowed)
     raise PlotError(text, key="metric", given=name, allowed=allowed, nearest=near)
 
 
@@ -250,8 +250,8 @@ def _names(pattern: str, name: str) -> bool:
 
 def _no_object(pattern: str, names: Sequence[str], noun: str) -> PlotError:
     directions = {name.partition(": ")[2] or name: name for name in names}
-    text, near = not_a_choice(pattern, what=noun, allowed=names)
+    text, near = not_a_choice(pattern, noun=noun, allowed=names)
     if near is None:
-        _, near = not_a_choice(pattern, what="", allowed=directions)
+        _, near = not_a_choice(pattern, noun="", allowed=directions)
         text += f"; did you mean {near!r}?" if near else ""
     return PlotError(text, key="object", given=pattern, allowed=tuple(names), nearest=near)

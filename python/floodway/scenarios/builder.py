@@ -53,7 +53,7 @@ class Table:
         known = {field.name: _key(field.name) for field in fields(cls)}
         for key in keys:
             if attribute(key) not in known:
-                text, _ = not_a_choice(key, what=f"a key of {cls.__name__}", allowed=known.values())
+                text, _ = not_a_choice(key, noun=f"a key of {cls.__name__}", allowed=known.values())
                 raise TypeError(text)
         return cls(**{attribute(key): value for key, value in keys.items()})
 

@@ -105,15 +105,15 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     """
     folder = Path(out)
     notify = on_message or (lambda _: None)
-    own = plan.runs if shard is None else shard.of(plan.runs)
+    runs = plan.runs if shard is None else shard.of(plan.runs)
     with StudyFolder(folder, shared=shard is not None) as study_folder, output_errors(folder):
-        study_folder.tidy(own)
-        for run in own if force else ():
+        study_folder.tidy(runs)
+        for run in runs if force else ():
             study_folder.runs.forget(run.key)
-        missing = [run for run in own if not _is_there(study_folder.runs, run, notify)]
+        missing = [run for run in runs if not _is_there(study_folder.runs, run, notify)]
         work = partial(_work_on, executor, study_folder, jobs or cores(), on_progress, notify)
         complete = _run_missing(missing, study_folder, work, notify)
-        study_folder.tidy(own)
+        study_folder.tidy(runs)
         so_far = _so_far(plan, study_folder, complete=complete)
         if not complete or so_far.missing:
             return so_far
@@ -286,15 +286,15 @@ def _reported(
 
     Without a package that does so there are numbers alone.
     """
-    made, store = reports(), study_folder.runs
-    if made is None:
+    writer, store = reports(), study_folder.runs
+    if writer is None:
         return replace(so_far, parts=tuple(_numbers(so_far, store, notify)))
-    conducted = made.judged(so_far, store, on_message=notify)
+    conducted = writer.judged(so_far, store, on_message=notify)
     if formats is None:
         return conducted
     heading = title or so_far.plan.studies[0][0].title
     try:
-        files = made.written(conducted, store, title=heading, formats=formats, on_message=notify)
+        files = writer.written(conducted, store, title=heading, formats=formats, on_message=notify)
     except OutputError as error:
         raise LostResultsError(error.path, f"{error.reason}{GOES_ON}") from error
     except OSError as error:

@@ -61,9 +61,9 @@ def _rendered(
 
 
 def _environment() -> Environment:
-    made = environment("floodway.common.documents")
-    made.globals |= {"cell_of": cell_of, "mark": _mark}
-    return made
+    templates = environment("floodway.common.documents")
+    templates.globals |= {"cell_of": cell_of, "mark": _mark}
+    return templates
 
 
 def _mark(cell: Cell) -> str:

@@ -164,6 +164,6 @@ def as_json(document: Document) -> dict[str, Any]:
     return {"answer": document.answer, **document.data}
 
 
-def cell_of(given: Cell | str) -> Cell:
+def cell_of(cell: Cell | str) -> Cell:
     """Return a cell of a text."""
-    return given if isinstance(given, Cell) else Cell(text=given)
+    return cell if isinstance(cell, Cell) else Cell(text=cell)

@@ -146,7 +146,7 @@ class Configuration:
             raise PlanError(text, key="mark_to_bytes", given=str(self.mark_to_bytes))
         # sonic-pfcwd: action.
         if self.action not in ACTIONS:
-            message, near = not_a_choice(self.action, what="an action of sonic-pfcwd", allowed=ACTIONS)
+            message, near = not_a_choice(self.action, noun="an action of sonic-pfcwd", allowed=ACTIONS)
             raise PlanError(f"action: {message}", key="action", given=self.action, nearest=near)
 
     def dscps_of(self, number: int) -> tuple[int, ...]:

@@ -279,13 +279,13 @@ class Claim:
     @property
     def cells(self) -> tuple[tuple[str, Coordinates], ...]:
         """Whose runs it needs, and where: its own variants, then what these are measured against."""
-        found = [(name, self.at) for name in self.variants]
+        pairs = [(name, self.at) for name in self.variants]
         if self.relative:
-            found.append((self.against, self.against_at))
+            pairs.append((self.against, self.against_at))
         if self.less_points:
             at, against_at = self.less_at
-            found += [(self.variant, at), (self.against, against_at)]
-        return tuple(dict.fromkeys(found))
+            pairs += [(self.variant, at), (self.against, against_at)]
+        return tuple(dict.fromkeys(pairs))
 
     @property
     def several(self) -> bool:

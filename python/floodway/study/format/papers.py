@@ -36,8 +36,8 @@ def papers(folder: Path | None = None) -> tuple[Paper, ...]:
     """
     root = _root(folder)
     inner = sorted(entry for entry in root.iterdir() if entry.is_dir())
-    made = (Paper(name=entry.name, files=_files(entry)) for entry in inner)
-    return tuple(paper for paper in made if paper.files)
+    all_papers = (Paper(name=entry.name, files=_files(entry)) for entry in inner)
+    return tuple(paper for paper in all_papers if paper.files)
 
 
 def ready_studies(folder: Path | None = None) -> tuple[tuple[Path, str, str], ...]:
@@ -49,19 +49,19 @@ def ready_studies(folder: Path | None = None) -> tuple[tuple[Path, str, str], ..
         If there is no such folder.
     """
     root = _root(folder)
-    found = []
+    studies = []
     for file in (*_files(root), *(file for paper in papers(root) for file in paper.files)):
         try:
             study = load_study(file)
-            found.append((file, study.title, " ".join(study.shows.split())))
+            studies.append((file, study.title, " ".join(study.shows.split())))
         except StudyError as error:
-            found.append((file, "cannot be read", str(error)))
-    return tuple(found)
+            studies.append((file, "cannot be read", str(error)))
+    return tuple(studies)
 
 
 def _files(folder: Path) -> tuple[Path, ...]:
-    found = (file for file in folder.glob("*.toml") if not file.name.startswith(ASIDE))
-    return tuple(sorted(found, key=lambda file: natural(file.stem)))
+    files = (file for file in folder.glob("*.toml") if not file.name.startswith(ASIDE))
+    return tuple(sorted(files, key=lambda file: natural(file.stem)))
 
 
 def _root(folder: Path | None) -> Path:

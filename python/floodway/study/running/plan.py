@@ -38,8 +38,8 @@ class Plan:
 
     def shard(self, shard: Shard) -> Plan:
         """Return the part of the plan that a shard runs: what the shards of all run is run once."""
-        own = {run.key for run in shard.of(self.runs)}
-        studies = ((study, tuple(run for run in runs if run.key in own)) for study, runs in self.studies)
+        keys = {run.key for run in shard.of(self.runs)}
+        studies = ((study, tuple(run for run in runs if run.key in keys)) for study, runs in self.studies)
         return Plan(studies=tuple((study, runs) for study, runs in studies if runs), quick=self.quick)
 
 

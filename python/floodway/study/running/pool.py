@@ -145,10 +145,10 @@ class _Process:
         for received in self.process.stdout:
             if not received.endswith(b"\n"):
                 break
-            said = json.loads(received)
-            if "report" not in said:
-                return said["returned"]
-            on_report(said["report"])
+            message = json.loads(received)
+            if "report" not in message:
+                return message["returned"]
+            on_report(message["report"])
         raise self._died()
 
     def close(self) -> None:
@@ -168,9 +168,9 @@ class _Process:
 
 def _search_path() -> list[str]:
     """Let the other process find this package where this one found it."""
-    own = os.fspath(Path(__file__).parents[3])
+    package_root = os.fspath(Path(__file__).parents[3])
     before = os.environ.get("PYTHONPATH", "")
-    return [own, *([before] if before else [])]
+    return [package_root, *([before] if before else [])]
 
 
 def _exit_text(code: int) -> str:
@@ -190,5 +190,5 @@ def _last_error_line(errors: IO[bytes]) -> str:
 
 def _named_files() -> Iterator[str]:
     """Yield the files of `--python`, each with what its user called it."""
-    for path, given in loaded_files().items():
-        yield from (os.fspath(path), given)
+    for path, shown in loaded_files().items():
+        yield from (os.fspath(path), shown)

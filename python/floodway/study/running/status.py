@@ -34,14 +34,14 @@ def expected_minutes(plan: Plan, folder: Path, *, states: Mapping[str, State], j
     runs = Runs(folder / "runs")
     total = 0.0
     counted: set[str] = set()
-    for study, own in plan.studies:
-        walls = [runs.wall_s(run.key) for run in own if states.get(run.key) == "done"]
-        left = {run.key for run in own if states.get(run.key) != "done"}
+    for study, study_runs in plan.studies:
+        walls = [runs.wall_s(run.key) for run in study_runs if states.get(run.key) == "done"]
+        left = {run.key for run in study_runs if states.get(run.key) != "done"}
         missing = len(left - counted)
         counted |= left
         stated = study.quick.minutes if plan.quick and study.has_quick_form else study.minutes
         if stated is not None:
-            total += stated * STATED_CORES / jobs * missing / len(own)
+            total += stated * STATED_CORES / jobs * missing / len(study_runs)
         elif walls:
             total += sum(walls) / len(walls) * missing / 60 / jobs
         elif missing:

@@ -261,7 +261,7 @@ def warnings(plan: Plan) -> Iterator[str]:
 
 
 def _other_chip(question: Question) -> Iterator[str]:
-    """Say so where what was given is not what the chip has."""
+    """Warn where the buffer or the cell of the question differs from the chip's."""
     if not question.asic:
         return
     chip = asic(question.asic)
@@ -275,7 +275,7 @@ def _other_chip(question: Question) -> Iterator[str]:
 
 
 def _other_mixes(plan: Plan) -> Iterator[str]:
-    """Say so where the frames decide whether the memory is enough for PFC."""
+    """Warn where the mix of frames decides whether the memory is enough for PFC."""
     mixes = plan.by_mix
     asked_mix = next((mix for mix in mixes if mix.is_asked), None)
     others = [mix for mix in mixes if asked_mix is not None and mix.verdict != asked_mix.verdict]
@@ -295,7 +295,7 @@ def _of_mix(row: OfMix) -> str:
 
 
 def notes(plan: Plan) -> Iterator[str]:
-    """Say how the numbers of each planned flow control are meant."""
+    """Return the notes on the numbers of each planned flow control."""
     for row in plan.rows:
         if not row.refused:
             yield from row.notes

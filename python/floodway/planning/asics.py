@@ -1,4 +1,4 @@
-"""Switch chips: the cell of their buffer, how much memory they have, and where that is from."""
+"""Switch chips: cell size and memory of their buffers, with the source of each figure."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ KEYS: dict[str, type] = {
     "latency": str,
     "survive": str,
 }
-#: Where nothing is selected, links with a longer one-way delay are planned, us: those of a site are shorter.
+#: One-way delay above which links are planned by default, us: those of a site are shorter.
 LONG_US = 10.0
 #: Of fibre.
 METRES_PER_US = 200

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["document", "formulas_frame", "frame"]
 
-#: What the runs of a plan are, and what they do not show.
+#: Description of the runs of a plan, and of their limits.
 TRIED = (
     "For each flow control one class of one link, whose far end stops when the link has been full for a round"
     " trip: frames of the mix that fill cells worst, a full frame of the other direction just ahead of the"

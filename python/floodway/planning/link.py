@@ -1,4 +1,4 @@
-"""Scenarios that are as hard as can be for the buffer at the end of a long link.
+"""Worst-case scenarios for the buffer at the end of a long link.
 
 ```
 a1 ===== the planned link =====> s ---> b1      b1 stops: nothing leaves s
@@ -46,7 +46,7 @@ PREAMBLE_AND_GAP = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Buffers:
-    """What is set at the end of the planned links.
+    """Settings of flow control and buffer at the end of the planned links.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Buffers:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """What happens, and when.
+    """The course of a run: the times of its events.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What PFC needs for each usual mix of frame sizes: the choice that decides most in memory of cells."""
+"""PFC's buffer for each usual mix of frame sizes, which decides most where memory consists of cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MEANINGS", "OfMix", "by_mix"]
 
-#: What each named mix assumes.
+#: The traffic that each named mix assumes.
 MEANINGS = {
     "any": "whatever is sent: the frames that fill cells worst, one after another",
     "small": "64 B only: acknowledgements, or messages of a few bytes",
@@ -25,7 +25,7 @@ MEANINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class OfMix:
-    """What PFC needs for a mix, in bytes of all links and classes.
+    """PFC's buffer for a mix of frame sizes, in bytes of all links and classes.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ class OfMix:
 
 
 def by_mix(question: Question) -> tuple[OfMix, ...]:
-    """Return what PFC needs for the mixes that have a name, full frames, and the question's own.
+    """Return PFC's buffer for the named mixes, for full frames, and for the question's own mix.
 
-    There is nothing to choose where memory counts bytes: then there are none.
+    It is empty where memory counts bytes, since the mix changes nothing there.
     """
     if question.cell_bytes == 1:
         return ()

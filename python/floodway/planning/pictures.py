@@ -1,4 +1,4 @@
-"""Pictures of a plan: buffer against distance, throughput against XOFF, what is feasible."""
+"""Pictures of a plan: buffer by length, throughput by XOFF, feasible numbers of links by length."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["pictures"]
 #: Distances of curves, in metres: from a campus to a continent.
 DISTANCES_M = tuple(int(metres) for metres in np.geomspace(1_000, 2_000_000, 100).round())
 POINTS = 200
-#: What a row of names takes of the height of the axes: lines that are no farther apart share one.
+#: Height of a row of names as a share of the axes: lines that are no farther apart share one row.
 ROW = 0.06
 #: Letters of a row of names, and what is behind them, so that curves do not strike them through.
 NAME_LETTERS = 48

@@ -1,4 +1,4 @@
-"""The plan of a long lossless link: what each flow control needs, is set to, and what runs showed."""
+"""The plan of a long lossless link: sizes and thresholds of each flow control, and results of runs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Planned:
     carried
         The share of its rate that the link carries, by formula, by the share at which its far end drains.
     trial, busy_run, carried_run, flap_run
-        What runs with these thresholds showed; none where none was run.
+        Results of runs with these thresholds; None without runs.
     notes
         What a reader must know who relies on it.
     """
@@ -104,17 +104,17 @@ class Plan:
     Attributes
     ----------
     question
-        What was asked.
+        The question.
     rows
         One for each flow control.
     formulas
-        What formulas set aside for PFC, side by side.
+        The headroom of PFC by several formulas, side by side.
     pool
         PFC in a shared buffer; none where no memory was given.
     pool_run
-        What the run with all links at once showed of it.
+        Result of the run with all links at once.
     advice
-        What else is configured; none where PFC is not planned.
+        Settings beside the buffer; None where PFC is not planned.
     """
 
     question: Question
@@ -126,16 +126,32 @@ class Plan:
 
     @property
     def by_mix(self) -> tuple[OfMix, ...]:
-        """What PFC needs for the usual mixes of frames, where memory has cells."""
+        """PFC's buffer for the usual mixes of frames, where memory consists of cells."""
         return by_mix(self.question)
 
     def row(self, flow_control: str) -> Planned:
-        """Return a flow control's row."""
+        """Return the row of a flow control.
+
+        Parameters
+        ----------
+        flow_control
+            Name of a planned flow control, such as "pfc".
+
+        Returns
+        -------
+        Planned
+            Its sizes and thresholds, in bytes of one class of one link.
+
+        Raises
+        ------
+        StopIteration
+            If the plan has no flow control of this name.
+        """
         return next(row for row in self.rows if row.flow_control == flow_control)
 
     @property
     def answer(self) -> str:
-        """What the given memory is enough for, in one sentence."""
+        """The answer in one sentence: whether the given memory suffices."""
         return answer(self)
 
     @property
@@ -145,7 +161,7 @@ class Plan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What must be known before the numbers are used."""
+        """Warnings to read before the numbers are used."""
         return tuple(warnings(self))
 
     @property
@@ -159,11 +175,22 @@ class Plan:
         return formulas_frame(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that it says, as `floodway plan --json` prints it."""
+        """Return the plan as a document.
+
+        Returns
+        -------
+        dict
+            The document that `floodway plan --json` prints; the names of keys have the units.
+        """
         return as_json(document(self))
 
     def write(self, folder: str | Path) -> None:
         """Write the page, its pictures, plan.json, and every scenario that was run.
+
+        Parameters
+        ----------
+        folder
+            The folder to write to; it is made if it does not exist.
 
         Raises
         ------
@@ -176,7 +203,13 @@ class Plan:
         return body(document(self))
 
     def scenarios(self) -> dict[str, str]:
-        """Return every scenario that was run, as TOML, by the name of its file without ending."""
+        """Return the scenarios of the plan's runs.
+
+        Returns
+        -------
+        dict of str to str
+            The text of each scenario as TOML, by the name of its file without `.toml`.
+        """
         texts: dict[str, str] = {}
         for row in self.rows:
             for run in (row.trial, row.busy_run, row.flap_run):
@@ -240,17 +273,24 @@ def plan(  # noqa: PLR0913 (one argument an option)
     jobs
         How many runs are at work at once; one a core, if none.
 
+    Returns
+    -------
+    Plan
+        The answer, with a row for each flow control.
+
     Raises
     ------
     PlanError
         If a value is not what it should be.
     UnknownNameError
         If no chip has that name.
+    RunError
+        If a run failed.
 
     Examples
     --------
-    >>> found = plan(rate="400G", length="40km", buffer="64MB", links=8, simulate=False)
-    >>> found.row("pfc").links_no_loss
+    >>> answer = plan(rate="400G", length="40km", buffer="64MB", links=8, simulate=False)
+    >>> answer.row("pfc").links_no_loss
     3
     """
     question = Question.of(
@@ -288,7 +328,7 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
     Parameters
     ----------
     question
-        What is asked.
+        The question.
     flow_controls
         Those to plan, by name; all, if there are none.
     simulate

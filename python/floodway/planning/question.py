@@ -1,4 +1,4 @@
-"""What is asked of the planner: one kind of long link, its traffic, and the buffer at its end."""
+"""The question to the planner: one kind of long link, its traffic, and the buffer at its end."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def check_flow_controls(names: Iterable[str]) -> None:
     Raises
     ------
     PlanError
-        If a name is none; the error has the nearest one.
+        If a name is not a flow control; the error has the nearest name.
     """
     for name in names:
         if name not in FLOW_CONTROLS:
@@ -231,12 +231,12 @@ def check_flow_controls(names: Iterable[str]) -> None:
 
 
 def check_oversubscribed(ratio: float) -> None:
-    """Refuse a ratio of headroom over its pool that is no finite number of at least 1.
+    """Refuse a ratio of headroom to its pool that is not a finite number of at least 1.
 
     Raises
     ------
     PlanError
-        If it is none.
+        If the ratio is not a finite number of at least 1.
     """
     if type(ratio) not in (int, float) or not 1.0 <= ratio <= sys.float_info.max:
         text = f"oversubscribe: {ratio!r} is not a number of at least 1, and finite"

@@ -1,4 +1,4 @@
-"""How far, and for how many links, a buffer suffices."""
+"""The longest link, and the number of links, for which a buffer suffices."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BOM", "Keys"]
 
-#: What some editors put before a text in UTF-8.
+#: The byte order mark that some editors put before a text in UTF-8.
 BOM = "\ufeff"
-#: So many lines that look like a key are tried: those within longer texts are none.
+#: Most lines that are tried as the begin of a key; some lie within longer texts.
 MOST_TRIED = 20
 
 
@@ -31,7 +31,7 @@ class Keys:
     file
         The file.
     text
-        What it has.
+        Its text.
     values
         The values by key.
     """

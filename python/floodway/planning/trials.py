@@ -1,4 +1,4 @@
-"""Runs that are as hard as can be for a planned number: does it hold, and what is the least that does."""
+"""Worst-case runs of a planned size: the losses, and the smallest size without loss."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CYCLES, SETTLING = 6, 3
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What the hardest run showed of one size, in bytes of one class of one link.
+    """Result of the hardest run of one size, in bytes of one class of one link.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Busy:
-    """What a run showed of the link's use.
+    """Result of a run that measures the link's use.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def trial(
     with_least: bool,
     simulate: Simulate = simulated,
 ) -> Trial:
-    """Run the hardest case with a size, and find the least size that holds.
+    """Run the hardest case with a size, and find the smallest size without loss.
 
     The least is what was held: with the same thresholds a run in which nothing is dropped is the same for
     every size. That it holds, and that a cell less does not, is run, too.

@@ -24,7 +24,7 @@ def size_of(text: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none.
+        If it is not a size.
     """
     return _parsed("Size", text, key)
 
@@ -35,7 +35,7 @@ def rate_of(text: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none, or 0.
+        If it is not a rate, or 0.
     """
     rate = _parsed("Rate", text, key)
     if rate == 0:
@@ -49,7 +49,7 @@ def span_of(text: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none.
+        If it is not a time.
     """
     return _parsed("Duration", text, key)
 
@@ -60,7 +60,7 @@ def metres_of(text: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none, or 0.
+        If it is not a length, or 0.
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(km|m)\s*", text)
     if match is None:

@@ -1,4 +1,4 @@
-"""The lossless classes of a CONFIG_DB's ports as rows: what each has, and why it is not lossless."""
+"""The lossless classes of a CONFIG_DB's ports as rows: their headroom, and faults that cause loss."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["Config", "Group", "groups_of", "rows_of"]
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """A CONFIG_DB with what rows are made from.
+    """A CONFIG_DB with the tables from which rows are built.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Config:
 
     @classmethod
     def from_tables(cls, tables: Mapping[str, Table], asic: str, file: str) -> Self:
-        """Return it for a chip, whose name may be empty.
+        """Build the configuration for a chip, whose name may be empty.
 
         Raises
         ------
@@ -231,7 +231,7 @@ def _with_numbers(row: Row, profile: Profile, link: Link, computing: Computing) 
 def _by_fault(
     config: Config, row: Row, profile: Profile | None, lossy: Mapping[tuple[str, int], Group]
 ) -> Iterator[Row]:
-    """Return a row for each of its classes, and one for neighbours of which the same is said."""
+    """Yield a row for each class; neighbouring classes with the same faults and warnings share one."""
     judged = [_judged(config, row, profile, number, lossy.get((row.group, number))) for number in row.classes]
     for _, alike in groupby(judged, key=lambda class_row: (class_row.faults, class_row.warnings)):
         rows = list(alike)

@@ -33,7 +33,7 @@ MTUS, PERCENT = range(1, 9217), range(101)
 
 @dataclass(frozen=True, kw_only=True)
 class Computing:
-    """What a switch computes headroom from.
+    """Inputs from which a switch computes headroom.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Computing:
         return ""
 
     def profile(self, link: Link, configured: Profile | None) -> Profile:
-        """Return what the switch computes for a port, with the pool and the limit of a profile if it has one.
+        """Return the profile that a switch computes for a port, with pool and limit of a configured one.
 
         Raises
         ------
@@ -107,7 +107,7 @@ class Computing:
 
     @property
     def text(self) -> str:
-        """What it is computed from, in words."""
+        """The inputs of the computation, in words."""
         if self.chip is None or self.pattern is None:
             return ""
         shared = ", shared headroom" if self.is_shared else ""
@@ -118,12 +118,12 @@ class Computing:
 
 
 def computing_of(tables: Mapping[str, Table], chip: str, file: str) -> Computing:
-    """Return what a switch computes headroom from.
+    """Return the inputs from which a switch computes headroom.
 
     Raises
     ------
     PlanError
-        If a number is none.
+        If a field is not a number.
     """
     model = str(_only(tables, "DEVICE_METADATA", "localhost").get("buffer_model", ""))
     pool = pool_of(tables, POOL, file)

@@ -1,4 +1,4 @@
-"""What parts of a CONFIG_DB must agree on: shared headroom, thresholds of marks, the watchdog of a port."""
+"""Checks across tables of a CONFIG_DB: shared headroom, thresholds of marks, the watchdog of a port."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ PERCENT = range(101)
 
 
 def disagreements(tables: Mapping[str, Table], rows: Sequence[Row], file: str) -> Iterator[str]:
-    """Return warnings of what does not agree, though each value is one, and is not of one class of a port.
+    """Yield warnings of values that are valid but contradict each other, beyond those of one class.
 
     Raises
     ------
     PlanError
-        If a number is none.
+        If a field is not a number.
     """
     yield from over_subscribed(rows)
     judged = {row.group: None for row in rows}
@@ -56,12 +56,12 @@ def watchdog(
     watched: frozenset[int] | None,
     file: str,
 ) -> Iterator[str]:
-    """Say what the watchdog of a port does not do for priorities that it pauses.
+    """Yield warnings about the watchdog of a port, for priorities that it pauses.
 
     Raises
     ------
     PlanError
-        If a number is none.
+        If a field is not a number.
     """
     rows = tables.get("PFC_WD")
     if rows is None or not priorities:
@@ -135,7 +135,7 @@ def _marks(fields: Mapping[str, Any], place: str) -> Iterator[str]:
 
 
 def _times(tables: Mapping[str, Table], port: str, fields: Mapping[str, Any], file: str) -> Iterator[str]:
-    """Name what SONiC refuses of a watchdog."""
+    """Yield the times of a watchdog that SONiC refuses."""
     place = f"{file}: PFC_WD|{port}"
     interval = tables["PFC_WD"].get(GLOBAL, {}).get("POLL_INTERVAL")
     poll = None if interval is None else number_of(interval, f"{file}: PFC_WD|{GLOBAL}", "POLL_INTERVAL")

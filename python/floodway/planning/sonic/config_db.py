@@ -1,4 +1,4 @@
-"""Reader of CONFIG_DB JSON: what the lossless classes of ports have, and what is wrong with their way.
+"""Reader of CONFIG_DB JSON: the lossless classes of ports, and the faults on their packets' path.
 
 A priority group (`BUFFER_PG`) names a profile (`BUFFER_PROFILE`), whose pool (`BUFFER_POOL`) may have a
 shared headroom pool. The port's speed is in `PORT`, its cable's length in `CABLE_LENGTH`. A profile is
@@ -71,7 +71,7 @@ DECIDE = (
     "TC_TO_DSCP_MAP",
     "TUNNEL",
 )
-#: So alike are a table and a slip of its name; tables of SONiC are less alike, but for these.
+#: Least similarity of a table's name and a mistyped one, and similar names that are no mistakes.
 ALIKE, NO_SLIPS = 0.85, (*READ, *DECIDE, "DSCP_TO_FC_MAP")
 OF_COLOUR = ("min_threshold", "max_threshold", "drop_probability")
 #: Fields whose value is the name of a row of another table.

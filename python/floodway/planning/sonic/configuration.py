@@ -1,4 +1,4 @@
-"""What is written into a switch's configuration: ports, headroom, thresholds, marks, the watchdog.
+"""The settings of a switch's configuration: ports, headroom, thresholds, marks, the watchdog.
 
 Every value is held against the YANG model of its table (sonic-yang-models of sonic-buildimage at 086b03bd70)
 before anything is written. A check names the model and its leaf.
@@ -83,7 +83,7 @@ class LosslessPort:
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
-    """What a plan sets in a switch.
+    """The settings of a switch by a plan.
 
     Attributes
     ----------
@@ -150,7 +150,18 @@ class Configuration:
             raise PlanError(f"action: {message}", key="action", given=self.action, nearest=near)
 
     def dscps_of(self, number: int) -> tuple[int, ...]:
-        """Return the DSCPs of a class: by default its class selector (RFC 2474), 8 times its number."""
+        """Return the DSCPs of a class.
+
+        Parameters
+        ----------
+        number
+            The class, 0 to 7.
+
+        Returns
+        -------
+        tuple of int
+            Its DSCPs; by default its class selector (RFC 2474), 8 times its number.
+        """
         return tuple(dscp for class_number, dscp in self.dscps if class_number == number) or (8 * number,)
 
     def _numbers(self) -> Iterator[tuple[str, int, range, str]]:

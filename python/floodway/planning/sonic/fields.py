@@ -25,7 +25,7 @@ def number_of(value: object, place: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none.
+        If it is not a whole number.
     """
     text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     if re.fullmatch(r"-?[0-9]{1,20}", text) is None:
@@ -39,7 +39,7 @@ def size_of_field(value: object, place: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none.
+        If it is not a number of bytes.
     """
     size = number_of(value, place, key)
     if not 0 <= size <= LARGEST:
@@ -53,7 +53,7 @@ def length_of(value: object, place: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none (``sonic-cable-length``: ``length`` is digits and ``m``).
+        If it is not a length (``sonic-cable-length``: ``length`` is digits and ``m``).
     """
     text = str(value).strip()
     if re.fullmatch(r"-\s*[0-9.]+\s*m?", text):

@@ -1,4 +1,4 @@
-"""Files of switch configurations: which form each has, and what is in it."""
+"""Reader of switch configurations in any of three forms."""
 
 from __future__ import annotations
 

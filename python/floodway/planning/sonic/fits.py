@@ -1,4 +1,4 @@
-"""Which known formula the numbers of a file follow.
+"""Recognition of the formula that the numbers of a file follow.
 
 NVIDIA's plug-in is met to the byte, in xoff and xon, or not at all. Jericho's rows are met within one step of
 4,096 bytes. Of other formulas only the slope is known: the bytes that a metre of cable adds, as a multiple of
@@ -44,12 +44,12 @@ SLOPES = {
     "as many frames of 64 as of 1,082 bytes, cells of 254": 1.3298,
     "large frames": 1.036,
 }
-#: So many rows of a file that has more must follow a formula: by chance some parameters meet three lengths of
-#: a speed.
+#: Fewest rows that must follow a formula in a file that has more: some parameters fit three lengths of a
+#: speed by chance.
 ENOUGH = 4
-#: How the names of formulas begin of which only the slope is known.
+#: Begin of the names of formulas of which only the slope is known.
 SLOPE = "slope "
-#: How near a slope must be.
+#: Largest relative difference of a slope from a formula's.
 NEAR = 0.001
 #: Bytes of fibre a metre there and back at 1 bit/s, at 5 ns a metre.
 PER_METRE = Fraction(2 * 5, 8 * 1_000_000_000)
@@ -106,7 +106,7 @@ def _are_ports(rows: Sequence[Row]) -> bool:
 
 
 def _of_group(rows: Sequence[Row]) -> list[Fit | None]:
-    """Choose for each speed: a formula that all its rows follow, and of those the one of most rows."""
+    """Choose for each speed the formula that all its rows follow and that most rows share."""
     slopes = _slopes(rows)
     all_of = [
         {*_nvidia(row), *_dnx(row), *(name for name in (slopes.get(row.rate_bps),) if name)} for row in rows

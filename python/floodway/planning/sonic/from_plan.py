@@ -34,7 +34,7 @@ ETHERNET = 18
 
 
 def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[str] = ()) -> Configuration:
-    """Return what a plan sets in a switch with SONiC.
+    """Return the settings of a switch with SONiC by a plan.
 
     NVIDIA's switches reserve what their pipeline holds and resume at it; the published source of their SAI
     has no offset of xon (`mlnx_sai_buffer.c` of Mellanox/SAI-Implementation at 07a104bf, 2017). Others
@@ -103,7 +103,7 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
 
 
 def warnings_of(plan: Plan, configuration: Configuration) -> Iterator[str]:
-    """Say what the switch must have beside a configuration for its sizes to hold."""
+    """Return the conditions beside a configuration under which its sizes hold."""
     question = plan.question
     takes = max(1, question.largest_frame - AROUND_MTU)
     if takes < DEFAULT_MTU:

@@ -1,4 +1,4 @@
-"""Every row of a switch configuration judged: physics, the formula that it follows, the hardest run."""
+"""Verdicts on the rows of a switch configuration: by physics, by known formulas, by the hardest run."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ DEFAULT_MTU = "4096B"
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A row with what is said of it.
+    """A row with its verdict.
 
     Attributes
     ----------
     row
-        What the file says.
+        The row of the file.
     assumed
-        What it was judged by: the file's switch with the largest frame of its port.
+        The assumptions of its verdict: the file's switch with the largest frame of its port.
     bounds
-        What physics asks for; none for a port whose rate and length are not known.
+        The headroom that physics requires; None for a port of unknown rate or length.
     verdict
-        What is said of its way, and what its headroom is enough for.
+        The verdict on the path of its packets, and on its headroom.
     fit
         The formula that its numbers follow, if one is known.
     least
-        The least headroom that holds in the hardest run, in bytes; none where none was run.
+        The smallest headroom without loss in the hardest run, in bytes; None without a run.
     """
 
     row: Row
@@ -65,17 +65,17 @@ class Judged:
 
     @property
     def part(self) -> float:
-        """The part of what is asked that it has."""
+        """The share of the required headroom that the row has."""
         return self.row.xoff / self.bounds.asked if self.bounds and not self.row.unknown else 0.0
 
     @property
     def text(self) -> str:
-        """The verdict with what else a reader must know."""
+        """The verdict with the warnings of the row."""
         return "; warning: ".join((self.verdict.text, *self.row.warnings))
 
     @property
     def tried(self) -> str:
-        """What the hardest run says of the row; empty where none was run."""
+        """The result of the hardest run in words; empty without a run."""
         if self.least is None or self.row.unknown:
             return ""
         spare = self.row.xoff - self.least
@@ -89,19 +89,19 @@ class Lint:
     Attributes
     ----------
     file, form
-        The file, and what it is: ``pg_profile_lookup.ini``, ``table`` or ``CONFIG_DB``.
+        The file, and its form: ``pg_profile_lookup.ini``, ``table`` or ``CONFIG_DB``.
     assumed
-        What was assumed of the switch and its traffic.
+        The assumptions about the switch and its traffic.
     rows
-        Worst first: by level, then by the part of what is asked that they have.
+        The rows, worst first: by level, then by the share of the required headroom that they have.
     notes
-        What a reader must know of the file.
+        Notes on the file, such as parts that were not read.
     warnings
-        What fails with ``--strict`` and is not of one row.
+        Warnings of the whole file, which fail with ``--strict``.
     conditions
-        What must be so for the rows to hold, in words.
+        Conditions under which the rows hold, in words.
     not_judged
-        What decides whether classes are lossless, and is not in the file or not read.
+        Tables that decide whether classes are lossless, and are not in the file or not read.
     """
 
     file: str
@@ -125,7 +125,7 @@ class Lint:
 
     @property
     def text(self) -> str:
-        """What is said of the whole file."""
+        """The verdict on the whole file, in words."""
         if not self.rows:
             rest = f"; not judged: {', '.join(self.not_judged)}" if self.not_judged else ""
             return f"there is no lossless class{rest}"
@@ -164,7 +164,14 @@ class Lint:
         return pl.DataFrame(rows, schema=None if rows else list(COLUMNS), infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as a document of JSON."""
+        """Return the verdicts as a document.
+
+        Returns
+        -------
+        dict
+            Rows, verdict, notes and assumptions, as `floodway lint --json` prints them; the names of keys
+            have the units.
+        """
         return {
             "file": self.file,
             "form": self.form,
@@ -275,7 +282,7 @@ def lint(  # noqa: PLR0913 (one argument an option)
 def _assumed(
     *, mtu: str | None, cell: str | None, mix: str, asic: str | None, latency: str | None
 ) -> Assumptions:
-    """Return what is assumed; a link of the planner checks it."""
+    """Return the assumptions, checked as a question of the planner."""
     link = Question.of(
         rate="100G",
         length="1m",
@@ -353,7 +360,7 @@ def _notes(notes: tuple[str, ...], judged: list[Judged]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-#: What a row of the frame and of the document has.
+#: Columns of the frame and of the document.
 COLUMNS: dict[str, Callable[[Judged], object]] = {
     "place": lambda judged: judged.row.place,
     "group": lambda judged: judged.row.group or None,
@@ -398,7 +405,7 @@ def _bound(judged: Judged, name: str) -> int | None:
 
 
 def _lists(row: Row) -> dict[str, list[int] | list[str]]:
-    """Return what a document has as lists, and a frame as texts."""
+    """Return the columns that a document has as lists and a frame as texts."""
     return {
         "classes": list(row.classes),
         "dscps": list(row.dscps),

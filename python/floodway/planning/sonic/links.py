@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AROUND_MTU", "DEFAULT_MTU", "Link", "has_link", "lengths_of", "link_of", "named_for"]
 
-#: What a profile's name says of speed (Mb/s) and length where SONiC made it.
+#: Names of profiles that SONiC generated: speed in Mb/s, and length in metres.
 MADE_NAME = re.compile(r"pg_lossless_(\d+)_(\d+)m_profile")
 #: Bytes of the largest frame beside `mtu`: Ethernet, a VLAN tag, FCS (`setPortMtu` of swss, `portsorch.cpp`).
 AROUND_MTU = 22
@@ -69,7 +69,7 @@ def link_of(tables: Mapping[str, Table], port: str, nominal: tuple[int, int] | N
     Raises
     ------
     PlanError
-        If speed or length is not known, or is none; the error names the table.
+        If speed or length is not known, or is not a number; the error names the table.
     """
     file = place.partition(": ")[0]
     fields = tables.get("PORT", {}).get(port, {})

@@ -1,4 +1,4 @@
-"""The way of a lossless class through a port: DSCP, traffic class, priority group, queue, PFC priority.
+"""The path of a lossless class through a port: DSCP, traffic class, priority group, queue, PFC priority.
 
 A packet's DSCP gives its traffic class (`DSCP_TO_TC_MAP`), the class its priority group at ingress
 (`TC_TO_PRIORITY_GROUP_MAP`) and its queue at egress (`TC_TO_QUEUE_MAP`). A group pauses the PFC priority of
@@ -36,7 +36,7 @@ MAPS = {
 ALL_PORTS = "global"
 PRIORITIES = re.compile(r"([0-7](\s*,\s*[0-7])*)?")
 DSCPS, EIGHT, QUEUES = range(64), range(8), range(10)
-#: What the numbers of each map are, and which there are: those that are led, and those they are led to.
+#: Noun and range of the numbers of each map: of its keys, and of its values.
 NUMBERS = {
     "DSCP_TO_TC_MAP": (("DSCP", DSCPS), ("traffic class", EIGHT)),
     "DOT1P_TO_TC_MAP": (("priority of VLAN tags", EIGHT), ("traffic class", EIGHT)),
@@ -58,7 +58,7 @@ class Map:
     name
         ``TABLE|ROW``; empty where the port has none.
     values
-        What each number is led to; none where the file does not have the map's table.
+        The target of each number; None where the file does not have the map's table.
     """
 
     name: str = ""
@@ -70,20 +70,20 @@ class Map:
         return bool(self.name) and self.values is None
 
     def sources(self, target: int) -> tuple[int, ...]:
-        """Return the numbers that are led to one."""
+        """Return the numbers that the map leads to a number."""
         return tuple(sorted(key for key, value in (self.values or {}).items() if value == target))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Class:
-    """What becomes of the packets of a priority group of a port.
+    """The path of the packets of a priority group through a port, with its faults.
 
     Attributes
     ----------
     faults
         Why the group is not lossless.
     warnings
-        What else its reader must know.
+        Warnings with which nothing is lost.
     queues
         The queues in which its traffic classes leave, as far as the maps are known.
     dscps
@@ -155,7 +155,7 @@ class Port:
         return Class(faults=tuple(faults), warnings=warnings, queues=queues, dscps=dscps)
 
     def _led(self, field: str, number: int) -> int | None:
-        """Return what a number is led to by a map that is one to one where the port has none."""
+        """Return the number that a map leads a number to; the same one where the port has no map."""
         mapping = self.maps[field]
         if mapping.is_unknown:
             return None
@@ -224,7 +224,7 @@ def port_of(tables: Mapping[str, Table], port: str, file: str) -> Port:
     Raises
     ------
     PlanError
-        If a priority or a number of a map is none.
+        If a priority or a number of a map is invalid.
     """
     rows = tables.get("PORT_QOS_MAP", {})
     fields = dict(rows.get(port, {}))
@@ -247,7 +247,7 @@ def check_maps(tables: Mapping[str, Table], file: str) -> None:
     Raises
     ------
     PlanError
-        If a key or a value is none that there is.
+        If a key or a value is out of its range.
     """
     for table in NUMBERS:
         for name in tables.get(table, {}):
@@ -255,7 +255,7 @@ def check_maps(tables: Mapping[str, Table], file: str) -> None:
 
 
 def _of_others(dscps: tuple[int, ...]) -> Iterator[str]:
-    """Say that packets come in which are not meant to be lossless."""
+    """Yield warnings of DSCPs that lead to the class and belong to other traffic."""
     for dscp in dscps:
         if dscp in OTHERS:
             yield f"DSCP {dscp} leads to the class, which is that of {OTHERS[dscp]} (DSCP_TO_TC_MAP)"

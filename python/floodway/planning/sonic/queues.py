@@ -1,4 +1,4 @@
-"""Queues of a port at egress: what drops packets of a lossless class there, and where marks begin."""
+"""Egress queues of a port: causes of drops in a lossless class, and thresholds of marks."""
 
 from __future__ import annotations
 

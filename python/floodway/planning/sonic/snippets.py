@@ -1,4 +1,4 @@
-"""The same settings for other makers' switches, as text to read: none of it was tried on a device."""
+"""Settings for other makers' switches as text to read, which was not tried on a device."""
 
 from __future__ import annotations
 
@@ -35,6 +35,11 @@ def snippets(
         What a class holds when it pauses its upstream, and when it resumes it.
     mtu_bytes
         The largest packet, as its IP layer counts.
+
+    Returns
+    -------
+    dict of str to str
+        The text for each switch, by the name of its file.
 
     Raises
     ------

@@ -95,6 +95,13 @@ def lookup_text(configuration: Configuration) -> str:
 def write(configuration: Configuration, folder: Path) -> tuple[Path, ...]:
     """Write both files into a folder; files of these names are replaced.
 
+    Parameters
+    ----------
+    configuration
+        The settings of the switch.
+    folder
+        The folder to write to; it is made if it does not exist.
+
     Returns
     -------
     tuple of Path

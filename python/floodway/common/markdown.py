@@ -23,9 +23,9 @@ __all__ = ["Markdown", "code", "formatted", "plain", "table", "target"]
 _ANYWHERE = re.compile(r"[\\`*\[\]{}|<>&$~]|(?<![^\W_])_|_(?![^\W_])")
 #: Of these, what every reader of Markdown takes from a backslash; of the others it gets the number.
 _BACKSLASHED = frozenset("\\`*_[]{}|")
-#: What makes a line a heading, an item of a list, a rule or a definition: the sign, behind its digits.
+#: The sign that makes a line a heading, an item of a list, a rule or a definition, behind its digits.
 _AT_START = re.compile(r"(\d+(?=[.)](?:\s|$))|(?=[#=!]|[-+:](?:[-\s]|$)))(.)")
-#: What readers make links of without being told to: addresses of the web and of persons.
+#: Addresses of the web and of persons, of which readers make links without a sign of Markdown.
 _ADDRESS = re.compile(r":(?=//)|(?<=www)\.|@", re.IGNORECASE)
 #: In text that is Markdown: what begins a tag or a comment, a destination of a link, or an address.
 _OF_LINKS = re.compile(r"<(?=[A-Za-z/!?])|(?<=\])[(:]|(?<=\{):|:(?=//)|(?<=www)\.", re.IGNORECASE)
@@ -69,7 +69,7 @@ def code(text: str) -> str:
 
 
 def formatted(text: str) -> str:
-    r"""Return a user's Markdown without what is not his to write: tags, links and pictures stay text.
+    r"""Return a user's Markdown in which HTML tags, links and pictures stay plain text.
 
     What it leaves open, such as a block of code, ends with it.
 

@@ -46,7 +46,7 @@ def not_a_choice(name: str, *, noun: str, allowed: Iterable[str]) -> tuple[str, 
 
 
 def printable(text: str) -> str:
-    r"""Write characters that break a line or turn a terminal round as JSON does: so JSON stays what it is.
+    r"""Escape characters that break a line or control a terminal, as JSON does: so JSON does not change.
 
     Examples
     --------

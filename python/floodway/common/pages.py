@@ -11,7 +11,7 @@ __all__ = ["environment", "policy"]
 
 
 def policy(*scripts: str) -> str:
-    """Return the element by which a page forbids everything but its own styles, pictures and scripts.
+    """Return the Content-Security-Policy of a page, which allows its own styles, pictures and scripts alone.
 
     It has to stand before all that it concerns.
 
@@ -35,7 +35,7 @@ def policy(*scripts: str) -> str:
 
 
 def environment(*packages: str) -> Environment:
-    """Return what makes pages of the templates of packages, found in this order; values are escaped."""
+    """Return the environment of the templates of packages, searched in this order; values are escaped."""
     templates = Environment(
         loader=ChoiceLoader([PackageLoader(package, "templates") for package in packages]),
         autoescape=True,

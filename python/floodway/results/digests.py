@@ -82,12 +82,12 @@ class DigestedFile:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What `run.json` keeps of it: its size and its digest."""
+        """The record of the file in `run.json`: its size and its digest."""
         return {"bytes": self._bytes, "sha256": self._sha256.hexdigest()}
 
 
 def file_record(path: Path) -> dict[str, Any]:
-    """Return what `run.json` keeps of a file that is there already."""
+    """Return the record of an existing file in `run.json`: its size and its digest."""
     return {"bytes": path.stat().st_size, "sha256": _digest(path)}
 
 

@@ -25,7 +25,7 @@ METRICS = ("tx_bytes", "paused_us", "queue_max_bytes", "queue_mean_bytes")
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """What was recorded of ports over time.
+    """The series of ports over time, as matrices.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Grid:
 
 
 def grid_of(result: Result) -> Grid:
-    """Make matrices of the series of a run; of ports that it did not record there is no row."""
+    """Return the series of a run as matrices, with a row for each recorded port."""
     plain = result.series.with_columns(pl.col("object", "metric").cast(pl.String))
     ports = tuple(plain["object"].unique(maintain_order=True))
     end_us = result.outcome.simulated_us

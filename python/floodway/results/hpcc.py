@@ -69,7 +69,7 @@ class _Node:
 
 
 def needed_sets(scenario: Scenario) -> list[tuple[str, str]]:
-    """Return what must be set in a scenario so that its run keeps all that an export writes."""
+    """Return the settings of a scenario with which its run records all that an export writes."""
     records = scenario.to_dict().get("records", {})
     sets = [("records.pauses", "true")]
     if isinstance(records, dict) and "queue-histogram" not in records:
@@ -184,7 +184,7 @@ def _ps(column: str) -> pl.Expr:
 
 
 class Standalone:
-    """What that simulator takes for the time of a flow that has the network to itself.
+    """Completion times of flows alone in the network, as the HPCC simulator computes them.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Standalone:
         self._mtu = scenario.native.mtu_bytes
 
     def ns(self, source: str, destination: str, size: int) -> int:
-        """Return it in nanoseconds; 0 where no way leads there while all links are up."""
+        """Return the time in nanoseconds; 0 where no path exists with all links up."""
         facts = self._facts[source, destination]
         if facts is None:
             return 0

@@ -68,7 +68,7 @@ class IterationSummary:
 
     @property
     def part(self) -> str:
-        """Say that it is of some layers or micro-batches; empty if of all."""
+        """The simulated layers and micro-batches where they are not all, in words; else empty."""
         return part_in_words({"layers": self.layers, "micro_batches": self.micro_batches})
 
 
@@ -118,7 +118,7 @@ def _iterations(operations: pl.DataFrame, exposed: pl.DataFrame) -> pl.DataFrame
 
 
 def exposed_of(operations: pl.DataFrame) -> pl.DataFrame:
-    """Say by name which communication took time in which its rank did not compute.
+    """Return by name the time of communication in which its rank did not compute.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ LosslessVerdict = Literal["held-by-sizing", "held-in-run", "violated", "not-aske
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """What lossless classes lost because a buffer was full.
+    """Losses of lossless classes at full buffers.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Unproven:
 
 @dataclass(frozen=True, kw_only=True)
 class Failed:
-    """What lossless classes lost by failures: packets, their bytes, and packets by reason."""
+    """Losses of lossless classes by failures: packets, their bytes, and packets by reason."""
 
     packets: int
     bytes: int
@@ -147,7 +147,7 @@ class Lossless:
 
 
 def sentence(lossless: Lossless) -> str:
-    """Say it whole, in one line.
+    """Return the verdict in one line.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def sentence(lossless: Lossless) -> str:
 
 
 def brief(several: Sequence[Lossless]) -> str:
-    """Say it in a table's cell, for runs of one verdict.
+    """Return the text of a table's cell for runs of one verdict.
 
     Examples
     --------

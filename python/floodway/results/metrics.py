@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """Something that a watched object has at every time.
+    """A quantity of a watched object over time.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def metric_of(name: str, series: Iterable[pl.DataFrame]) -> Metric:
     Raises
     ------
     PlotError
-        If there is none of this name.
+        If no metric has this name.
     """
     sources = sorted({metric for frame in series for metric in frame["metric"].unique().to_list()})
     by_name = {metric.name: metric for metric in METRICS if metric.source in sources}

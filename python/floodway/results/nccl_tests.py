@@ -1,4 +1,4 @@
-"""What nccl-tests print: times and bandwidths of a collective by size, as they were measured."""
+"""Reader of the output of nccl-tests: measured times and bandwidths of a collective by size."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ OPERATIONS = {
 }
 #: The operation of a log that does not have the program that made it.
 UNKNOWN = "measured"
-#: What the last line of a log begins with.
+#: Begin of the last line of a log.
 AVERAGE = "Avg bus bandwidth"
-#: How much of a file that may be a log is looked at.
+#: Most bytes that are read of a file that may be a log.
 LONGEST = 1 << 24
 
 
@@ -68,7 +68,7 @@ class Measured:
 
 
 def read_log(file: str | os.PathLike[str]) -> Measured:
-    """Read what `all_reduce_perf` and the other programs of nccl-tests print.
+    """Read the output of `all_reduce_perf` or another program of nccl-tests.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ class CnpTotals:
 
 @dataclass(frozen=True, kw_only=True)
 class Captured:
-    """What a capture holds: frames that are in it, and frames that it had no room for."""
+    """The contents of a capture: frames that are in it, and frames that it had no room for."""
 
     packets: int
     missed: int
@@ -112,7 +112,7 @@ class SwitchPeak:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadTotals:
-    """What a workload offered and got.
+    """Offered and delivered totals of a workload.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class WorkloadTotals:
 
 @dataclass(frozen=True, kw_only=True)
 class JobTotals:
-    """How far a job came.
+    """The progress of a job.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class JobTotals:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkRetry:
-    """What the link retries of all links sent and did not accept.
+    """Totals of link retry over all links: replays, acknowledgements, frames discarded or given up.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class Skipped:
 
     @property
     def sentence(self) -> str:
-        """What was not simulated, and why."""
+        """The iterations that were not simulated, and the reason, as a sentence."""
         last = self.iteration + self.period - 1
         recurring = f"iteration {last}" if self.period == 1 else f"iterations {self.iteration} to {last}"
         text = f"{self.iterations:,} of {self.of:,} iterations of {self.workload}"
@@ -248,7 +248,7 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class NotSkipped:
-    """Why no iteration of a job was skipped, although it has several.
+    """The reason why no iteration of a job was skipped, although it has several.
 
     Attributes
     ----------
@@ -272,7 +272,7 @@ class NotSkipped:
 
     @property
     def sentence(self) -> str:
-        """Say that nothing was skipped, and why."""
+        """The reason why nothing was skipped, as a sentence."""
         return f"all {self.of:,} iterations of {self.workload} were simulated: {self.why}"
 
 
@@ -346,7 +346,7 @@ class Outcome:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Why no number of it is to be used, in words: broken invariants, and a deadlock that stopped it."""
+        """The reasons not to use its numbers, in words: broken invariants, and a deadlock that stopped it."""
         broken = (f"invariant {name} does not hold, a bug in floodway: {why}" for name, why in self.broken)
         if self.stopped != "deadlock":
             return tuple(broken)
@@ -355,7 +355,7 @@ class Outcome:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Outcome:
-        """Read what the simulator wrote, which may say more."""
+        """Read the simulator's JSON, whose other keys are ignored."""
         verdicts = raw["invariants"].items()
         return cls(
             stopped=cast("Stopped", raw["stopped"]),

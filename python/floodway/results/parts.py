@@ -1,4 +1,4 @@
-"""Training jobs of which some layers or micro-batches are simulated: how many, and of how many."""
+"""Training jobs of which some layers or micro-batches are simulated: their number, and that of all."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def _outside(span: Span, begins: Times, ends: Times) -> Iterator[Span]:
 
 
 def _joined(spans: Sequence[Span]) -> list[Span]:
-    """Make spans that touch or overlap one."""
+    """Merge spans that touch or overlap."""
     joined: list[Span] = []
     for begin, end in sorted(spans):
         if joined and begin - joined[-1][1] <= SAME_US:

@@ -31,7 +31,7 @@ def is_few(flows: int, *, thousandths: int) -> bool:
 
 
 def few_noted(unit: str, *, percentile: str = "this percentile") -> str:
-    """Say what the mark means where the number of flows stands after it.
+    """Return the note on the mark that has a number of flows after it.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def few_noted(unit: str, *, percentile: str = "this percentile") -> str:
 
 
 def name_of(thousandths: int) -> str:
-    """Return what a percentile is called.
+    """Return the name of a percentile.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def name_of(thousandths: int) -> str:
 
 
 def of_flows(fewest: int, most: int, *, thousandths: int, unit: str = "") -> str:
-    """Say of how many flows percentiles are, where some are of few; nothing where none is.
+    """Return the note on percentiles of few flows, with the number of flows; empty where no note is needed.
 
     Examples
     --------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KEEPS_SHARES", "share_rows"]
 
-#: What a scenario has to say for there to be any.
+#: The key of a scenario that records them.
 KEEPS_SHARES = 'records.shares = { links = "h1-t1" } records them'
 
 

@@ -18,20 +18,20 @@ __all__ = ["Fact", "Realised", "common_facts", "facts", "realised", "seeds_text"
 
 #: Longer texts of a scenario are cut.
 LONGEST = 160
-#: So many kinds of ports, links or objects are named.
+#: Most kinds of ports, links or objects that are named.
 MOST_NAMED = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """Something that was simulated: what it is called, and a line for each of its parts."""
+    """A fact about what was simulated: its name, and a line for each of its parts."""
 
     name: str
     lines: tuple[str, ...]
 
 
 def facts(result: Result) -> tuple[Fact, ...]:
-    """Return what was simulated, as far as the scenario decides it; results of older versions know less.
+    """Return the facts that the scenario decides; results of older versions have fewer.
 
     `realised` has its outcome, such as the number of flows.
     """
@@ -66,7 +66,7 @@ class Realised:
 
     @classmethod
     def from_result(cls, result: Result) -> Realised:
-        """Take it from a result."""
+        """Return the outcome of a result."""
         sizes = result.flows.filter("measured")["size_bytes"]
         smallest, median, largest = (
             (_int(sizes.min()), _int(sizes.median()), _int(sizes.max())) if len(sizes) else (None,) * 3
@@ -102,7 +102,7 @@ def realised(runs: Sequence[Realised]) -> tuple[Fact, ...]:
 def common_facts(
     labels: Sequence[str], groups: Sequence[Sequence[Fact]]
 ) -> Iterator[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
-    """Put the facts of several variants together: each by name, with the variants that it holds for.
+    """Merge the facts of several variants: each by name, with the variants that it holds for.
 
     Yields
     ------

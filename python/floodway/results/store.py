@@ -71,7 +71,7 @@ OPTIONAL_TABLES = (
 )
 #: Captured frames, where there are any.
 CAPTURE_FILE = "capture.pcapng"
-#: What is read of a result beside `run.json`.
+#: Files that are read of a result beside `run.json`.
 READ_FILES = (*(f"{table}.parquet" for table in (*TABLES, *OPTIONAL_TABLES)), CAPTURE_FILE)
 #: All files that a run may write; other files in its folder are not floodway's.
 FILES = (RUN_FILE, *READ_FILES, *EXPORTED, TRACE_FILE, REPORT_FILE)
@@ -79,7 +79,7 @@ FILES = (RUN_FILE, *READ_FILES, *EXPORTED, TRACE_FILE, REPORT_FILE)
 ANOTHER_RUN = f"{RUN_FILE} belongs to another run"
 #: Fewer free bytes than this do not hold the smallest results.
 LEAST_FREE_BYTES = 64 * 1024
-#: What reading raises of what is no result; damaged tables may make the tables' library panic.
+#: Errors of reading other files as results; damaged tables may make the tables' library panic.
 _UNREADABLE = (
     AttributeError,
     KeyError,
@@ -266,14 +266,19 @@ def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
     Parameters
     ----------
     folder
-        Where they are.
+        The folder of the run.
     key
-        The hash of what decides the result, where it is known which run it has to be.
+        The hash of everything that decides the result, to require the results of one run.
+
+    Returns
+    -------
+    Result
+        The tables and facts of the run.
 
     Raises
     ------
     OutputError
-        If they are not there, are not results of floodway, or have changed since.
+        If the folder has no results of floodway, or they have changed since the run wrote them.
     """
     return read_as(Result, folder, key=key)
 
@@ -374,7 +379,7 @@ def _keep_others(old: Path, folder: Path) -> None:
 
 
 def _write(result: Result, folder: Path, *, also: Callable[[Path], object] | None, key: str | None) -> None:
-    """Write all files of a result, `run.json` last, and see to it that they are on the disk."""
+    """Write all files of a result, `run.json` last, and synchronise them to the disk."""
     files: dict[str, Any] = {}
     for table in (*TABLES, *OPTIONAL_TABLES):
         frame: pl.DataFrame | None = getattr(result, table)

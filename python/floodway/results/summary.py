@@ -48,7 +48,7 @@ __all__ = [
 BUCKETS = 20
 #: Fewer flows than this make no bucket of their own.
 LEAST_IN_BUCKET = 5
-#: So many ports are named where only the highest are of interest.
+#: Most ports that are named where only the highest are of interest.
 NAMED_PORTS = 8
 
 
@@ -272,7 +272,18 @@ class Summary:
     iterations: tuple[IterationSummary, ...] = ()
 
     def iterations_of(self, workload: str) -> tuple[IterationSummary, ...]:
-        """Return the iterations of one job, in their order."""
+        """Return the iterations of one job.
+
+        Parameters
+        ----------
+        workload
+            Name of the job's workload.
+
+        Returns
+        -------
+        tuple of IterationSummary
+            Its iterations in order of their numbers; empty for a job without computation.
+        """
         return tuple(iteration for iteration in self.iterations if iteration.workload == workload)
 
 
@@ -366,7 +377,7 @@ def _float(value: object) -> float:
 
 
 def slowdown_by_size(flows: pl.DataFrame) -> tuple[SizeBucket, ...]:
-    """Make no more buckets than there are sizes: those of one size would stand above one another."""
+    """Return slowdown by size, in no more buckets than there are different sizes."""
     return size_buckets(flows, most=min(BUCKETS, flows["size_bytes"].n_unique()))
 
 
@@ -378,7 +389,7 @@ def size_buckets(flows: pl.DataFrame, *, most: int = BUCKETS) -> tuple[SizeBucke
     flows
         Measured flows, with `size_bytes`, `slowdown` (null for unfinished ones) and `flow_id`.
     most
-        So many buckets.
+        Number of buckets.
 
     Returns
     -------

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Verified", "not_covered", "verified", "verified_all"]
 
-#: What a comparison or a study writes beside its runs, by name.
+#: Files that a comparison or a study writes beside its runs.
 _DOCUMENTS = (COMPARISON_FILE, STUDY_FILE, "report.md", "index.html")
-#: What else it writes there, by ending, and what that is called: one, and several.
+#: Further files there by their ending, with the noun in singular and plural.
 _OTHERS = (
     ((".csv", ".parquet", ".md", ".tex"), "table", "tables"),
     ((".png", ".pdf", ".svg"), "picture", "pictures"),
@@ -29,7 +29,7 @@ _OTHERS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """What became of the results of a run since it wrote them.
+    """The state of a run's results, compared with the digests that the run wrote.
 
     Attributes
     ----------

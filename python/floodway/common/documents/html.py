@@ -1,4 +1,4 @@
-"""Documents as HTML: a self-contained page, and what a notebook shows."""
+"""Documents as HTML: a self-contained page, and a fragment for notebooks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def page(
 
 
 def body(document: Document) -> str:
-    """Return what a notebook shows of a document: the page without pictures and style."""
+    """Return a document as a fragment for notebooks: the page without pictures and style."""
     return _rendered("body.html.jinja", document, (), links={}, foot="")
 
 

@@ -1,7 +1,7 @@
 """The execution of studies, by one process or by shards: a failed run does not stop the others.
 
-A run is locked while it is run. The process after which none is missing writes the report, which is a
-function of the runs alone.
+A run is locked while it is executed. The process that ends the last missing run writes the report, which
+depends on the runs alone.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     on_progress: Callable[[Sequence[Task]], None] | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Conducted:
-    """Run what is missing of some studies, and write numbers, pictures and a report.
+    """Run the missing runs of some studies, and write numbers, pictures and a report.
 
     Each run is a process's work and is stored as soon as it has ended; so an interrupted study continues
     where it was. A run that fails is noted and leaves the others alone.
@@ -67,8 +67,8 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     out
         Folder of the runs and the report.
     jobs
-        So many processes; by default one per core. With an executor of `concurrent.futures`, how many runs it
-        does at once.
+        Number of processes; by default one per core. With an executor of `concurrent.futures`, how many runs
+        it does at once.
     shard
         Where several processes divide the runs of one folder, which of them this one is. The one after which
         no run is missing writes the report.
@@ -90,6 +90,11 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     on_message
         Called with messages: a run that failed, or that was incomplete and is run again; a picture
         that cannot be drawn.
+
+    Returns
+    -------
+    Conducted
+        The outcome: completed and failed runs, numbers and verdicts, and the files that were written.
 
     Raises
     ------
@@ -135,12 +140,17 @@ def report_of(
     formats: Sequence[Format] = (),
     on_message: Callable[[str], None] | None = None,
 ) -> Conducted:
-    """Write numbers, pictures and a report of runs that are there, and run nothing.
+    """Write numbers, pictures and a report of completed runs, without running any.
 
     Parameters
     ----------
     plan, out, title, formats, on_message
         As `conduct`'s.
+
+    Returns
+    -------
+    Conducted
+        The outcome, as `conduct` returns it.
 
     Raises
     ------
@@ -202,7 +212,7 @@ def _run_missing(
     work: Callable[[Sequence[Task], Callable[[Task], None]], bool],
     notify: Callable[[str], None],
 ) -> bool:
-    """Run what is missing, and return whether all of it has ended or is at work in another process."""
+    """Run the missing runs, and return whether all have ended or are at work in another process."""
     runs = study_folder.runs
 
     def end(task: Task) -> None:
@@ -228,7 +238,7 @@ def _run_missing(
 
 
 def _is_there(runs: Runs, run: Run, notify: Callable[[str], None], *, then: str = "it is run again") -> bool:
-    """Whether a run's results are there; what is not whole is removed, and said with what is done then."""
+    """Whether a run's results are stored; incomplete ones are removed with a message."""
     if not runs.folder_of(run.key).exists():
         return False
     fault = runs.fault(run.key)

@@ -29,7 +29,7 @@ NO_LOSS = ("link_error", "link_down", "no_route", "metered")
 
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """What a verdict needs of a run besides its numbers.
+    """Facts about a run that verdicts need besides its numbers.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class RunFacts:
 
     @classmethod
     def from_result(cls, result: Result, digest: str) -> RunFacts:
-        """Take them from a result."""
+        """Return the facts of a result."""
         outcome = result.outcome
         lost = sum(packets for reason, packets in outcome.drops if reason not in NO_LOSS)
         return cls(digest=digest, lost=lost, deadlocked=bool(outcome.deadlocks))
@@ -94,7 +94,7 @@ class Cell:
 
     @property
     def known(self) -> tuple[float, ...]:
-        """The values that are there."""
+        """The values of the runs that have one."""
         return tuple(value.value for value in self.values.values() if value.value is not None)
 
     @property
@@ -110,7 +110,7 @@ class Cell:
 
     @property
     def reach(self) -> float | None:
-        """How far the 95 % confidence interval of the mean reaches to either side; none for too few seeds."""
+        """Half the width of the 95 % confidence interval of the mean; None for too few seeds."""
         return half_width(self.known) if self.mean is not None else None
 
     def few(self, thousandths: int | None) -> tuple[int, int, int] | None:

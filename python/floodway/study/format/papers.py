@@ -27,7 +27,15 @@ class Paper:
 def papers(folder: Path | None = None) -> tuple[Paper, ...]:
     """Return the papers of a folder.
 
-    The default is `studies/` here, else the package's own.
+    Parameters
+    ----------
+    folder
+        A folder with a folder for each paper; by default `studies/` here, else the package's own.
+
+    Returns
+    -------
+    tuple of Paper
+        The papers that have studies, by name.
 
     Raises
     ------
@@ -41,7 +49,17 @@ def papers(folder: Path | None = None) -> tuple[Paper, ...]:
 
 
 def ready_studies(folder: Path | None = None) -> tuple[tuple[Path, str, str], ...]:
-    """Return every study there is: its file, its title, and what it shows, or why it cannot be read.
+    """Return the studies of a folder and of its papers.
+
+    Parameters
+    ----------
+    folder
+        A folder with studies and folders of papers; by default `studies/` here, else the package's own.
+
+    Returns
+    -------
+    tuple of tuple
+        File, title and summary of each study; for a file that cannot be read, the error as summary.
 
     Raises
     ------

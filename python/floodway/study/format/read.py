@@ -1,4 +1,4 @@
-"""The reader of studies: the grammar is Rust's, and a study is made of what it returns."""
+"""The reader of studies: Rust parses the file, and a `Study` is built from its JSON."""
 
 from __future__ import annotations
 
@@ -40,12 +40,22 @@ NAMES = ("rivals", "order", "ablations", "halves")
 
 
 def load_study(path: str | os.PathLike[str]) -> Study:
-    """Read a study's file.
+    """Read a study's file; its scenarios are not read yet.
+
+    Parameters
+    ----------
+    path
+        The study's file, as TOML.
+
+    Returns
+    -------
+    Study
+        Its axes, variants, metrics, published numbers and pictures.
 
     Raises
     ------
     StudyError
-        If it cannot be read, or says something that it cannot mean. Its scenarios are not read yet.
+        If the file cannot be read, or has an invalid key or value; the error names file and key.
     """
     file = Path(path)
     document = read_study_json(file, lambda name, text: _floodway.parse_study(name, text, folder=file.parent))
@@ -72,7 +82,7 @@ def load_study(path: str | os.PathLike[str]) -> Study:
 
 
 def ready_metric(name: str) -> Metric:
-    """Return a metric that goes by the name of its kind, without options."""
+    """Return the metric of a kind, under the kind's name and without options."""
     kind = KINDS[name]
     return Metric(name=name, label=kind.label, kind_name=name, kind=kind, options=Options())
 

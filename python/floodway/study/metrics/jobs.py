@@ -70,7 +70,7 @@ def unfinished_ranks(result: Result, options: Options) -> int:
 
 
 def _collectives(result: Result, options: Options) -> pl.DataFrame:
-    """Return the complete collectives that a number is of."""
+    """Return the complete collectives that the options select."""
     if result.collectives is None:
         return pl.DataFrame(schema=dict.fromkeys(NUMBERS, pl.Float64))
     collectives = _of_jobs(result.collectives, options).filter(pl.col("time_us").is_not_null())
@@ -84,7 +84,7 @@ def _collectives(result: Result, options: Options) -> pl.DataFrame:
 
 
 def _iterations(result: Result, options: Options) -> pl.DataFrame | None:
-    """Return the ranks' iterations that a number is of; none where the run had no job."""
+    """Return the ranks' iterations that the options select; no rows where the run had no job."""
     return None if result.operations is None else iterations_of(_of_jobs(result.operations, options))
 
 

@@ -289,7 +289,7 @@ def _sum(*columns: str) -> Compute:
     return partial(_ports, columns=columns, statistic="sum", unit=1.0)
 
 
-#: How each is computed, by the names that studies use.
+#: The function of each kind, by the names that studies use.
 COMPUTED: Mapping[str, Compute] = {
     **_of_flows(),
     "normalised-fct-mean": _normalised,

@@ -23,7 +23,7 @@ __all__ = ["Options", "chosen_flows", "chosen_link", "chosen_ports", "matches", 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a metric is of.
+    """The options of a metric, which select flows, ports and times.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Options:
 
 
 def chosen_flows(result: Result, options: Options) -> pl.DataFrame:
-    """Return the measured flows that a number is of."""
+    """Return the measured flows that the options select."""
     flows = result.flows.filter(pl.col("measured"))
     if options.workload:
         flows = flows.filter(pl.col("workload").cast(pl.String).is_in(list(options.workload)))
@@ -83,7 +83,7 @@ def chosen_flows(result: Result, options: Options) -> pl.DataFrame:
 
 
 def chosen_link(result: Result, options: Options) -> str:
-    """Return the watched object that a number is of.
+    """Return the watched object that the options select.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def chosen_link(result: Result, options: Options) -> str:
 
 
 def chosen_ports(result: Result, options: Options) -> pl.DataFrame:
-    """Return the counters of the ports that a number is of."""
+    """Return the counters of the ports that the options select."""
     counters = result.counters
     if options.ports == ("all",):
         return counters
@@ -119,7 +119,7 @@ def chosen_ports(result: Result, options: Options) -> pl.DataFrame:
 
 
 def of_ports(result: Result, options: Options, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the ports that a number is of, of a table with `node` and `link` as plain text.
+    """Return the rows of the selected ports in a table with `node` and `link` as plain text.
 
     Raises
     ------

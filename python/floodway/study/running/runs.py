@@ -27,7 +27,7 @@ __all__ = ["Recipe", "Run", "runs_of", "selected"]
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a scenario is read again, in another process too.
+    """The instructions to read a scenario again, in another process as well.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Recipe:
     sets: Sets
 
     def scenario(self) -> Scenario:
-        """Read it.
+        """Read the scenario.
 
         Raises
         ------

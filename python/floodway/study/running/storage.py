@@ -89,7 +89,7 @@ class StudyFolder:
         shown = os.fspath(self.folder)
         if self.folder.exists() and not self.folder.is_dir():
             raise OutputError(shown, "is not a folder")
-        # What a study that was killed as it began has left is no reason to refuse.
+        # Leftovers of a study that was killed at its begin are accepted.
         if not self.folder.is_dir() or all(is_ours(entry.name) for entry in self.folder.iterdir()):
             return
         if not (self.folder / STUDY_FILE).is_file():
@@ -120,7 +120,7 @@ class StudyFolder:
 
     @contextlib.contextmanager
     def mark(self) -> Iterator[Path]:
-        """Have a file here by which a process anywhere knows whether it sees this folder."""
+        """Create a file by which a process on any machine recognises whether it sees this folder."""
         # Named as files in the making are: what a killed command leaves is removed with them.
         mark = self.folder / f".{uuid.uuid4().hex}{NEW_SUFFIX}"
         mark.touch()

@@ -1,4 +1,4 @@
-"""A run of a study as a process does it that was given its recipe: one of a pool, or one of a cluster.
+"""The execution of a run from its recipe, in a process of a pool or of a cluster.
 
 What travels are plain values: paths, keys and numbers there, and a summary back. The process writes the
 results to their place. Where it does not see the folder of the study, it is sent what the run reads, and
@@ -53,7 +53,7 @@ Plain = dict[str, Any]
 #: Folders that are there until the process ends.
 _KEPT: list[tempfile.TemporaryDirectory[str]] = []
 _LOADING = threading.Lock()
-#: What takes the progress of this process's runs, if it is one of a pool.
+#: The function that reports the progress of this process's runs, if it is one of a pool.
 _REPORTS: list[Callable[[Plain], None]] = []
 
 
@@ -110,12 +110,12 @@ def topic_of(mark: Path) -> str:
 
 
 def report_by(report: Callable[[Plain], None]) -> None:
-    """Have this process report the progress of its runs so."""
+    """Set the function by which this process reports the progress of its runs."""
     _REPORTS.append(report)
 
 
 def _reporter(task: Plain) -> Callable[[Progress], None] | None:
-    """Return what reports the progress of a task to who gave it; none where nobody takes it."""
+    """Return the function that reports the progress of a task; None where nothing receives it."""
     key = Path(task["folder"]).name
     if _REPORTS:
         return lambda progress: _REPORTS[-1]({"run": key, "progress": plain_progress(progress)})
@@ -159,7 +159,7 @@ def with_contents(task: Plain, run: Run) -> Plain:
 
 
 def answer_to(task: Plain) -> Plain:
-    """Run a task, store its results, and return what is said of it, with the process that says it.
+    """Run a task, store its results, and return an answer with the host and the process.
 
     The run's folder is locked from before the run to its end, so that no other process runs it as well.
 
@@ -192,7 +192,7 @@ def _answer_beside(task: Plain) -> Plain:
         run_result = _result(recipe.scenario(), task, _reporter(task))
         if recipe.file == shown or recipe.file is None:
             return run_result
-        # What is recorded does not depend on where it was run.
+        # The record does not depend on the process that ran it.
         return _with_document(run_result, _as_given(run_result.run.scenario, recipe.file, shown))
 
     return _stored(Path(task["folder"]), result)
@@ -220,7 +220,7 @@ def _answer_from_afar(task: Plain) -> Plain:
 
 
 def _paths_by_name(name: str, paths: Path | tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
-    """Yield a file with its name there, or those of a folder with theirs."""
+    """Yield names in the other process with their paths: of a file, or of the files of a folder."""
     if isinstance(paths, Path):
         yield name, paths
     else:
@@ -228,12 +228,12 @@ def _paths_by_name(name: str, paths: Path | tuple[Path, ...]) -> Iterator[tuple[
 
 
 def _remote_name(number: int, path_text: str) -> str:
-    """Return what a file or a folder is called there: as here, where it lies in the scenario's folder.
+    """Return the name of a file or folder in the other process: the same inside the scenario's folder.
 
     A name such as `h1` may mean a host in another place of the scenario, so it has to stay.
     """
     inside = not Path(path_text).is_absolute() and ".." not in Path(path_text).parts and "$" not in path_text
-    # What a file ends with says what it is.
+    # The ending of a file decides its format, so it is kept.
     return path_text if inside else f".floodway/{number}-{Path(path_text).name}"
 
 
@@ -268,7 +268,7 @@ def _result(scenario: Scenario, task: Plain, on_progress: Callable[[Progress], N
 
 
 def _stored(folder: Path, make: Callable[[], Result]) -> Plain:
-    """Make a result and store it unless it is there, and return what is said of it."""
+    """Make a result and store it unless it is stored already, and return the answer."""
     place = folder.absolute()
     store = Runs(place.parent)
     try:
@@ -303,7 +303,7 @@ def _with_document(result: Result, document: Mapping[str, Any]) -> Result:
 
 
 def _as_given(document: Any, file: str, shown: str) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return the record of a scenario with what its user calls the file, also in the places of settings."""
+    """Return the record of a scenario with the user's name of its file, also in the places of settings."""
     return _mapped(
         document, lambda text: shown if text == file else text.replace(f", {file}:", f", {shown}:")
     )

@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Work until stdin ends: without the parent process, nothing needs the current task.
+    """Execute calls until stdin ends: without the parent process, nothing needs the current task.
 
     Arguments are files of Python with mechanisms that scenarios choose, each before what its user called it.
     """

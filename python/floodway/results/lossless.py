@@ -78,7 +78,17 @@ class Shortfall:
 
 @dataclass(frozen=True, kw_only=True)
 class Unproven:
-    """A reason for which sizes alone promise nothing: in words, the first place, and at how many it holds."""
+    """A reason for which the sizes of buffers alone guarantee no lossless class.
+
+    Attributes
+    ----------
+    why
+        The reason, in words.
+    place
+        The first port that it holds for.
+    ports
+        Number of ports that it holds for.
+    """
 
     why: str
     place: str
@@ -87,7 +97,15 @@ class Unproven:
 
 @dataclass(frozen=True, kw_only=True)
 class Failed:
-    """Losses of lossless classes by failures: packets, their bytes, and packets by reason."""
+    """Losses of lossless classes by failures.
+
+    Attributes
+    ----------
+    packets, bytes
+        Lost packets, and their bytes.
+    drops
+        Lost packets by reason.
+    """
 
     packets: int
     bytes: int

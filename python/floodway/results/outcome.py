@@ -96,7 +96,15 @@ class CnpTotals:
 
 @dataclass(frozen=True, kw_only=True)
 class Captured:
-    """The contents of a capture: frames that are in it, and frames that it had no room for."""
+    """The contents of a capture.
+
+    Attributes
+    ----------
+    packets
+        Frames that are in it.
+    missed
+        Frames that it had no room for.
+    """
 
     packets: int
     missed: int
@@ -104,7 +112,15 @@ class Captured:
 
 @dataclass(frozen=True, kw_only=True)
 class SwitchPeak:
-    """The most bytes that a switch's buffer held, all ports and classes together."""
+    """The most that a switch's buffer held.
+
+    Attributes
+    ----------
+    node
+        Name of the switch.
+    peak_bytes
+        Bytes of all ports and classes together.
+    """
 
     node: str
     peak_bytes: int

@@ -75,7 +75,17 @@ class FctSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeBucket:
-    """Slowdown of the measured flows of one range of sizes; none where it was not reached."""
+    """Slowdown of the measured flows of one range of sizes.
+
+    Attributes
+    ----------
+    from_bytes, to_bytes
+        The smallest and the largest size, both included.
+    flows
+        Number of flows.
+    p50, p99
+        Percentiles of slowdown; None where the rank falls among unfinished flows.
+    """
 
     from_bytes: int
     to_bytes: int
@@ -158,7 +168,19 @@ class EndlessSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackSummary:
-    """Feedback from congestion points of a port and class: CNPs and marks to senders, CNs to neighbours."""
+    """Feedback from congestion points of a port and class.
+
+    Attributes
+    ----------
+    node, link, class_
+        The port, and the class.
+    cnps
+        CNPs that its congestion points sent to senders.
+    cns
+        CNs that its congestion points sent to upstream switches.
+    ecn_marks, ue_marks
+        Packets that the port marked CE and UE.
+    """
 
     node: str
     link: str
@@ -171,7 +193,19 @@ class FeedbackSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class PortSummary:
-    """A port and class with its highest buffer use, and how long it was paused."""
+    """Buffer use and pauses of a port and class.
+
+    Attributes
+    ----------
+    node, link, class_
+        The port, and the class.
+    peak_bytes, headroom_peak_bytes
+        The most bytes that its ingress held, and that it held in headroom.
+    paused_us
+        Time in which its egress was paused, in microseconds.
+    pfc_rx, pfc_tx
+        Frames of flow control that it received and sent.
+    """
 
     node: str
     link: str
@@ -185,7 +219,15 @@ class PortSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class OrderSummary:
-    """Data packets that arrived, and of these the ones that arrived after one that was sent later."""
+    """Order of arrival of data packets.
+
+    Attributes
+    ----------
+    packets
+        Data packets that arrived.
+    out_of_order
+        Packets of these that arrived after one that was sent later.
+    """
 
     packets: int
     out_of_order: int

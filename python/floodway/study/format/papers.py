@@ -18,7 +18,15 @@ ASIDE = "_"
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper: its name, and the files of its studies in the order of the figures."""
+    """A paper with studies of its figures.
+
+    Attributes
+    ----------
+    name
+        Name of its folder.
+    files
+        The files of its studies, in the order of the figures.
+    """
 
     name: str
     files: tuple[Path, ...]

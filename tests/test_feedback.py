@@ -122,8 +122,8 @@ def test_cnps_of_receivers_are_counted_and_distinguished_from_those_of_ports(
     assert made.receivers == result.counters["receiver_cnps"].sum() == result.flows["cnps"].sum() > 5
     rows = result.counters.filter(pl.col("receiver_cnps") > 0)
     assert rows.select("node", "link", "class").rows() == [("h4", "h4-s2", 3)]
-    assert KINDS["cnps-made"].of(result, Options()).value == made.total
-    assert KINDS["cnps-made"].of(result, Options(ports=("switches",))).value == 0
+    assert KINDS["cnps-made"].compute(result, Options()).value == made.total
+    assert KINDS["cnps-made"].compute(result, Options(ports=("switches",))).value == 0
     out = floodway("run", written(tmp_path, MARKED), "--full", "--out", tmp_path / "marked").out
     assert f"CNPs: 0 made by congestion points, {made.receivers:,} by receivers\n" in out
     # Where both make some, both stand there.
@@ -142,7 +142,7 @@ def test_cnps_that_are_flags_of_acks_are_counted(floodway: Command, tmp_path: Pa
     marks = int(result.counters["ecn_marks"].sum())
     assert marks * 0.8 < made.flags <= marks
     assert made.flags == result.counters["cnp_flags"].sum()
-    assert KINDS["cnps-made"].of(result, Options()).value == made.flags
+    assert KINDS["cnps-made"].compute(result, Options()).value == made.flags
     done = floodway("run", file, "--full", "--out", tmp_path / "flags")
     assert f"{made.flags:,} by receivers as flags of ACKs" in done.out
     verdicts = json.loads((tmp_path / "flags" / "run.json").read_text())["verdicts"]
@@ -159,7 +159,7 @@ def test_ports_that_hold_flows_back_notify_neighbours_but_no_host(floodway: Comm
     # s1 and s2 have hosts upstream only.
     assert len(notices) == result.counters["cns"].sum() > 0
     for ports in ("all",), ("s3",):
-        assert KINDS["cns-made"].of(result, Options(ports=ports)).value == len(notices)
+        assert KINDS["cns-made"].compute(result, Options(ports=ports)).value == len(notices)
     assert set(notices["neighbour"].cast(pl.String)) <= {"s1", "s2"}
     assert notices["degree"].is_between(0, 63).all()
     assert notices["flows"].is_between(0, 16).all()

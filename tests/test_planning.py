@@ -16,7 +16,7 @@ from floodway import run as floodway_run
 from floodway.common.errors import PlanError, UnknownNameError
 from floodway.planning import question as question_module
 from floodway.planning import runs as planning_runs
-from floodway.planning.answer import asked, distance
+from floodway.planning.answer import distance, question_text
 from floodway.planning.arriving import headroom_terms, largest_held, pfc_headroom
 from floodway.planning.link import Buffers
 from floodway.planning.needs import FLOW_CONTROLS, flow_control
@@ -418,7 +418,9 @@ def test_bounds_of_waits_count_what_a_class_holds_in_a_shared_buffer() -> None:
 
 def test_numbers_of_headlines_have_no_exponent() -> None:
     far = Question.of(rate="400G", length="50000km", latency="750ms", buffer="64MB")
-    assert asked(far).startswith("one link of 400G over 50,000 km, 1,000,000 us one way, one lossless class")
+    assert question_text(far).startswith(
+        "one link of 400G over 50,000 km, 1,000,000 us one way, one lossless class"
+    )
     assert [distance(metres) for metres in (999, 12_345, 1_234_567)] == ["999 m", "12.35 km", "1,235 km"]
 
 

@@ -56,14 +56,17 @@ def test_what_was_simulated_has_network_traffic_thresholds_and_buffers(result: p
 def test_what_came_of_it_has_flows_seeds_and_simulated_time(
     small: package.Scenario, result: package.Result
 ) -> None:
-    known = {fact.name: fact.lines for fact in realised([Realised.of(result)])}
+    known = {fact.name: fact.lines for fact in realised([Realised.from_result(result)])}
     sizes = result.flows.filter("measured")["size_bytes"]
     smallest = min(sizes.to_list())
     assert known["flows"][0].startswith(f"{len(sizes):,} measured, of {smallest} B to ")
     assert known["seeds"] == ("1",)
     assert known["simulated time"] == (f"{result.outcome.simulated_us / 1000:.2f} ms",)
     other = package.run(small.with_seed(2))
-    both = {fact.name: fact.lines for fact in realised([Realised.of(result), Realised.of(other)])}
+    both = {
+        fact.name: fact.lines
+        for fact in realised([Realised.from_result(result), Realised.from_result(other)])
+    }
     assert both["seeds"] == ("1 to 2",)
     assert " measured a run" in both["flows"][0]
 

@@ -51,7 +51,7 @@ def jobs() -> floodway.Result:
 
 
 def number(result: floodway.Result, kind: str, **options: Any) -> Value:  # noqa: ANN401 (any option)
-    return KINDS[kind].of(result, Options(**options))
+    return KINDS[kind].compute(result, Options(**options))
 
 
 def test_times_and_bandwidths_of_collectives_are_those_of_nccl_tests(jobs: floodway.Result) -> None:

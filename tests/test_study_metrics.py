@@ -41,7 +41,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def value(result: Result, kind: str, **options: Any) -> float | None:  # noqa: ANN401 (any option)
-    return KINDS[kind].of(result, replace(ALL, **options)).value
+    return KINDS[kind].compute(result, replace(ALL, **options)).value
 
 
 def test_numbers_are_those_of_the_summary(small: Result) -> None:
@@ -87,7 +87,7 @@ def test_normalised_completion_times_are_those_of_an_export(tmp_path: Path) -> N
     # Both are whole nanoseconds there.
     shares = [int(line[6]) / int(line[7]) for line in lines]
     assert len(shares) == 2
-    all_flows = KINDS["normalised-fct-mean"].of(result, ALL)
+    all_flows = KINDS["normalised-fct-mean"].compute(result, ALL)
     assert all_flows.value == pytest.approx(sum(shares) / 2, rel=1e-3)
     # The third has arrived, but nobody has said so yet.
     assert all_flows.unfinished == 1
@@ -98,7 +98,7 @@ def test_normalised_completion_times_are_those_of_an_export(tmp_path: Path) -> N
 
 def test_unfinished_flows_are_never_averaged_in_silence() -> None:
     result = made_up_result((1.0, 2.0, 3.0, None))
-    mean, median, tail = (KINDS[f"fct-{each}"].of(result, ALL) for each in ("mean", "p50", "p99"))
+    mean, median, tail = (KINDS[f"fct-{each}"].compute(result, ALL) for each in ("mean", "p50", "p99"))
     assert (mean.value, mean.unfinished) == (2.0, 1)
     assert (median.value, median.unfinished) == (3.0, 0)
     assert (tail.value, tail.unfinished) == (None, 1)

@@ -21,23 +21,23 @@ times = st.lists(st.floats(1, 1e9), max_size=300)
 
 def test_a_percentile_is_the_value_of_rank_floor_q_n() -> None:
     values = np.arange(1000.0)
-    assert percentile(values, of=1000, thousandths=500) == 500
-    assert percentile(values, of=1000, thousandths=990) == 990
-    assert percentile(values, of=1000, thousandths=999) == 999
-    assert percentile(values[:3], of=3, thousandths=500) == 1
+    assert percentile(values, count=1000, thousandths=500) == 500
+    assert percentile(values, count=1000, thousandths=990) == 990
+    assert percentile(values, count=1000, thousandths=999) == 999
+    assert percentile(values[:3], count=3, thousandths=500) == 1
 
 
 def test_a_percentile_among_the_unfinished_is_not_reached() -> None:
     values = np.arange(99.0)
-    assert percentile(values, of=100, thousandths=980) == 98
-    assert percentile(values, of=100, thousandths=990) is None
-    assert percentile(values[:0], of=0, thousandths=500) is None
+    assert percentile(values, count=100, thousandths=980) == 98
+    assert percentile(values, count=100, thousandths=990) is None
+    assert percentile(values[:0], count=0, thousandths=500) is None
 
 
 @given(times, st.integers(0, 50), st.sampled_from([500, 990, 999]))
 def test_no_interpolation_and_unfinished_rank_last(finished: list[float], missing: int, q: int) -> None:
     values = np.sort(np.array(finished))
-    found = percentile(values, of=len(values) + missing, thousandths=q)
+    found = percentile(values, count=len(values) + missing, thousandths=q)
     ranked = [*sorted(finished), *[None] * missing]
     assert found == (ranked[q * len(ranked) // 1000] if ranked else None)
 

@@ -86,6 +86,6 @@ def chosen(listed: Sequence[Named], names: Sequence[str]) -> tuple[Named, ...]:
     allowed = [case.name for case in listed]
     for name in names:
         if name not in allowed:
-            text, near = not_a_choice(name, what="in the set", allowed=allowed)
+            text, near = not_a_choice(name, noun="in the set", allowed=allowed)
             raise UnknownNameError(text, given=name, allowed=tuple(allowed), nearest=near)
     return tuple(case for case in listed if not names or case.name in names)

@@ -81,7 +81,7 @@ def _peer(file: Path, table: Mapping[str, Any], *, at: str) -> Peer:
         if not isinstance(value, str) or not value:
             raise _fault(file, f"{at}.{key}", "must be a text", given=value)
     if table["name"] not in PEERS:
-        text, near = not_a_choice(table["name"], what="a simulator of the pairs", allowed=PEERS)
+        text, near = not_a_choice(table["name"], noun="a simulator of the pairs", allowed=PEERS)
         raise _fault(file, f"{at}.name", text, given=table["name"], allowed=PEERS, nearest=near)
     peer = Peer(
         **{"command": COMMAND, **table, "program": file.parent / table["program"], "folder": file.parent}
@@ -111,7 +111,7 @@ def called(peer: Peer, arguments: Sequence[str]) -> list[str]:
 def _refuse_unknown(file: Path, table: Mapping[str, Any], *, allowed: Sequence[str], at: str) -> None:
     for key in table:
         if key not in allowed:
-            text, near = not_a_choice(key, what="a key", allowed=allowed)
+            text, near = not_a_choice(key, noun="a key", allowed=allowed)
             raise _fault(file, f"{at}{key}", text, given=key, allowed=allowed, nearest=near)
 
 

@@ -36,7 +36,7 @@ def asked_for(names: Sequence[str], folder: Path | None = None) -> tuple[tuple[s
             current = name
             chosen.setdefault(name, [])
         elif not current:
-            text, near = not_a_choice(name, what="a paper", allowed=papers_by_name)
+            text, near = not_a_choice(name, noun="a paper", allowed=papers_by_name)
             raise UnknownNameError(text, key="paper", given=name, allowed=tuple(papers_by_name), nearest=near)
         else:
             chosen[current].append(name)
@@ -56,7 +56,7 @@ def _figures(paper: Paper, figures: Sequence[str]) -> tuple[Study, ...]:
     for figure in figures:
         if figure not in names:
             ordered = sorted(names, key=natural)
-            text, near = not_a_choice(figure, what=f"a figure of {paper.name}", allowed=ordered)
+            text, near = not_a_choice(figure, noun=f"a figure of {paper.name}", allowed=ordered)
             raise UnknownNameError(text, key="figure", given=figure, allowed=tuple(ordered), nearest=near)
         stems.append(names[figure])
     return tuple(study for stem, study in studies.items() if stem in stems)

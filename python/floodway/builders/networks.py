@@ -129,7 +129,7 @@ def _kind(attributes: Attributes, default: str | None, subject: str) -> str:
         message = f"{subject}: has no attribute 'kind'; allowed: {', '.join(KINDS)}; or give a kind for all"
         raise GraphError(message, place=subject, key="kind", allowed=KINDS)
     if kind not in KINDS:
-        text, near = not_a_choice(str(kind), what="a kind", allowed=KINDS)
+        text, near = not_a_choice(str(kind), noun="a kind", allowed=KINDS)
         raise GraphError(
             f"{subject}: {text}", place=subject, key="kind", given=str(kind), allowed=KINDS, nearest=near
         )
@@ -210,7 +210,7 @@ def _refuse_nearly(attributes: Attributes, names: Sequence[str], subject: str) -
     for attribute in attributes:
         near = None if attribute in names else nearest(str(attribute), names)
         if near is not None and near not in attributes:
-            text, _ = not_a_choice(str(attribute), what="an attribute", allowed=names)
+            text, _ = not_a_choice(str(attribute), noun="an attribute", allowed=names)
             raise GraphError(
                 f"{subject}: {text}",
                 place=subject,

@@ -114,7 +114,7 @@ def _refuse_columns(columns: Sequence[str]) -> None:
     allowed = tuple(_COLUMNS)
     for name in columns:
         if name not in _COLUMNS:
-            text, near = not_a_choice(name, what="a column of a list of flows", allowed=allowed)
+            text, near = not_a_choice(name, noun="a column of a list of flows", allowed=allowed)
             raise TableError(text, key=name, given=name, allowed=allowed, nearest=near)
     for key, names in _NEEDED.items():
         matches = [name for name in names if name in columns]

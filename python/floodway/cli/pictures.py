@@ -121,5 +121,5 @@ def _apart(text: str) -> list[str]:
 
 def _refuse_unknown(name: str, *, kind: str, allowed: tuple[str, ...], option: str) -> None:
     if name not in allowed:
-        message, _ = not_a_choice(name, what=kind, allowed=allowed)
+        message, _ = not_a_choice(name, noun=kind, allowed=allowed)
         raise click.BadParameter(message, param_hint=option)

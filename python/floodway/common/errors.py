@@ -141,7 +141,7 @@ class ComparisonError(FloodwayError):
 
 
 class InputError(FloodwayError):
-    """Something that a function was given and cannot use: the base of those of graphs, tables and pictures.
+    """An argument that a function cannot use: the base of errors of graphs, tables and pictures.
 
     Parameters
     ----------

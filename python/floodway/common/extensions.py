@@ -33,11 +33,11 @@ def native() -> ModuleType:
     InputError
         If there are several extensions, or one that does not fit.
     """
-    known = sys.modules.get(NATIVE)
-    if known is not None:
-        return known
-    found = installed()
-    module = import_module(NATIVE) if found is None else _loaded(found)
+    module = sys.modules.get(NATIVE)
+    if module is not None:
+        return module
+    extension = installed()
+    module = import_module(NATIVE) if extension is None else _loaded(extension)
     sys.modules[NATIVE] = module
     setattr(sys.modules["floodway"], "_floodway", module)  # noqa: B010 (it is no name that the package says)
     return module
@@ -74,7 +74,9 @@ def _loaded(name: str) -> ModuleType:
         raise InputError(
             f"the extension {name} cannot be loaded: {error}; uninstall it or build it again"
         ) from error
-    missing = [each for each in ("run", "parse_text", "__version__") if not hasattr(module, each)]
+    missing = [
+        attribute for attribute in ("run", "parse_text", "__version__") if not hasattr(module, attribute)
+    ]
     if missing:
         raise InputError(
             f"{name} is not an extension: it has no {missing[0]}; an extension's module calls `extension`"

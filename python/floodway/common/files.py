@@ -61,19 +61,19 @@ def parse_toml(text: str) -> dict[str, Any]:
         If it is not TOML.
     """
     try:
-        found = tomllib.loads(text)
+        tables = tomllib.loads(text)
     except RecursionError:
         raise TooDeepError from None
     # Keys of a text may be as deep without recursion: a.a.a = 1.
-    left: list[tuple[int, object]] = [(0, found)]
+    left: list[tuple[int, object]] = [(0, tables)]
     while left:
         depth, value = left.pop()
         if not isinstance(value, dict | list):
             continue
         if depth > DEEPEST:
             raise TooDeepError
-        left += [(depth + 1, each) for each in (value.values() if isinstance(value, dict) else value)]
-    return found
+        left += [(depth + 1, child) for child in (value.values() if isinstance(value, dict) else value)]
+    return tables
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401 (any JSON value)

@@ -23,7 +23,7 @@ class Term:
     name
         The term as pages and messages write it.
     full
-        What an abbreviation is short for; empty where it is none.
+        The long form of an abbreviation; empty for other terms.
     meaning
         Its definition, in one to three sentences.
     source

@@ -1,4 +1,4 @@
-"""What the package `floodway_lab` adds to floodway where it is installed, by its entry points."""
+"""Entry points of the package `floodway_lab`, which adds commands and reports where it is installed."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ COMMANDS, REPORTS = "floodway.commands", "floodway.reports"
 
 @cache
 def laboratory(group: str, name: str) -> Any:  # noqa: ANN401 (what the package has there)
-    """Return what an entry point of the laboratory names; none where it is not installed."""
-    found = next(iter(entry_points(group=group, name=name)), None)
-    return None if found is None else found.load()
+    """Load an entry point of the laboratory; None where it is not installed."""
+    entry_point = next(iter(entry_points(group=group, name=name)), None)
+    return None if entry_point is None else entry_point.load()
 
 
-def lacks(what: str) -> InputError:
-    """Return the error of something that needs the laboratory."""
+def lacks(feature: str) -> InputError:
+    """Return the error of a feature that needs the laboratory."""
     return InputError(
-        f"{what} needs the package floodway-lab, which is not installed: pip install ./lab in a clone of "
+        f"{feature} needs the package floodway-lab, which is not installed: pip install ./lab in a clone of "
         "floodway",
-        given=what,
+        given=feature,
     )

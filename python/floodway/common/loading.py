@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["loading", "refuse_little_memory"]
 
-#: As `floodway.cli.exits` has them, which is not imported yet.
+#: The exit statuses of `floodway.cli.exits`, which is not imported yet.
 FAILED, INTERRUPTED, TERMINATED = 1, 130, 143
 #: Address space, in MiB, that the libraries take for a small run with pictures: without threads, and for
 #: those of one core. Measured.

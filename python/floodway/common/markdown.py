@@ -23,9 +23,9 @@ __all__ = ["Markdown", "code", "formatted", "plain", "table", "target"]
 _ANYWHERE = re.compile(r"[\\`*\[\]{}|<>&$~]|(?<![^\W_])_|_(?![^\W_])")
 #: Of these, what every reader of Markdown takes from a backslash; of the others it gets the number.
 _BACKSLASHED = frozenset("\\`*_[]{}|")
-#: What makes a line a heading, an item of a list, a rule or a definition: the sign, behind its digits.
+#: The sign that makes a line a heading, an item of a list, a rule or a definition, behind its digits.
 _AT_START = re.compile(r"(\d+(?=[.)](?:\s|$))|(?=[#=!]|[-+:](?:[-\s]|$)))(.)")
-#: What readers make links of without being told to: addresses of the web and of persons.
+#: Addresses of the web and of persons, of which readers make links without a sign of Markdown.
 _ADDRESS = re.compile(r":(?=//)|(?<=www)\.|@", re.IGNORECASE)
 #: In text that is Markdown: what begins a tag or a comment, a destination of a link, or an address.
 _OF_LINKS = re.compile(r"<(?=[A-Za-z/!?])|(?<=\])[(:]|(?<=\{):|:(?=//)|(?<=www)\.", re.IGNORECASE)
@@ -69,7 +69,7 @@ def code(text: str) -> str:
 
 
 def formatted(text: str) -> str:
-    r"""Return a user's Markdown without what is not his to write: tags, links and pictures stay text.
+    r"""Return a user's Markdown in which HTML tags, links and pictures stay plain text.
 
     What it leaves open, such as a block of code, ends with it.
 
@@ -83,7 +83,7 @@ def formatted(text: str) -> str:
     '`<b>` is not &lt;b>'
     """
     inert = _inert_but_code(text.strip())
-    if any(each.type.startswith("html") or each.tag in {"a", "img"} for each in _tokens(inert)):
+    if any(token.type.startswith("html") or token.tag in {"a", "img"} for token in _tokens(inert)):
         # A reader does not take for code what looks like it here.
         inert = _OF_LINKS.sub(_numbered, text.strip())
     open_block = _blocks(inert)[-1]
@@ -95,9 +95,9 @@ def formatted(text: str) -> str:
 def _inert_but_code(text: str) -> str:
     """Escape what begins a tag or a link, but in code, which shows escapes as they are."""
     parts, last = [], 0
-    for found in _CODE.finditer(text):
-        parts += [_OF_LINKS.sub(_numbered, text[last : found.start()]), found[0]]
-        last = found.end()
+    for match in _CODE.finditer(text):
+        parts += [_OF_LINKS.sub(_numbered, text[last : match.start()]), match[0]]
+        last = match.end()
     return "".join((*parts, _OF_LINKS.sub(_numbered, text[last:])))
 
 
@@ -151,13 +151,13 @@ def _inline(text: str) -> str:
     return _ADDRESS.sub(_numbered, _ANYWHERE.sub(_escaped, " ".join(text.split())))
 
 
-def _escaped(found: re.Match[str]) -> str:
-    char = found[0]
-    return f"\\{char}" if char in _BACKSLASHED else html.escape(char) if char in "<>&" else _numbered(found)
+def _escaped(match: re.Match[str]) -> str:
+    char = match[0]
+    return f"\\{char}" if char in _BACKSLASHED else html.escape(char) if char in "<>&" else _numbered(match)
 
 
-def _numbered(found: re.Match[str]) -> str:
-    return "&lt;" if found[0] == "<" else f"&#{ord(found[0])};"
+def _numbered(match: re.Match[str]) -> str:
+    return "&lt;" if match[0] == "<" else f"&#{ord(match[0])};"
 
 
 def _at_start(char: str) -> str:

@@ -18,7 +18,7 @@ HIDING = re.compile(
 )
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, choices: Iterable[str]) -> str | None:
     """Return the known name that is nearest to a wrong one; none where none is near.
 
     Examples
@@ -26,27 +26,27 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     >>> nearest("qeue", ["queue", "paused"])
     'queue'
     """
-    by_folded = {each.casefold(): each for each in known}
-    found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
-    return by_folded[found[0]] if found else None
+    by_folded = {choice.casefold(): choice for choice in choices}
+    matches = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[matches[0]] if matches else None
 
 
-def not_a_choice(given: str, *, what: str, allowed: Iterable[str]) -> tuple[str, str | None]:
+def not_a_choice(name: str, *, noun: str, allowed: Iterable[str]) -> tuple[str, str | None]:
     """Return a message that a name is not allowed, and the nearest allowed name.
 
     Examples
     --------
-    >>> not_a_choice("qeue", what="a metric", allowed=["queue", "paused"])
+    >>> not_a_choice("qeue", noun="a metric", allowed=["queue", "paused"])
     ("'qeue' is not a metric; allowed: queue, paused; did you mean 'queue'?", 'queue')
     """
     names = tuple(allowed)
-    near = nearest(given, names)
+    near = nearest(name, names)
     hint = f"; did you mean {near!r}?" if near else ""
-    return f"{given!r} is not {what}; allowed: {', '.join(names) or 'none'}{hint}", near
+    return f"{name!r} is not {noun}; allowed: {', '.join(names) or 'none'}{hint}", near
 
 
 def printable(text: str) -> str:
-    r"""Write characters that break a line or turn a terminal round as JSON does: so JSON stays what it is.
+    r"""Escape characters that break a line or control a terminal, as JSON does: so JSON does not change.
 
     Examples
     --------
@@ -56,6 +56,6 @@ def printable(text: str) -> str:
     return HIDING.sub(_escaped, text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    units = found[0].encode("utf-16-be", "surrogatepass")
+def _escaped(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

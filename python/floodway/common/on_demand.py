@@ -1,4 +1,4 @@
-"""Public names of packages, whose modules are imported when a name is first asked for."""
+"""Public names of packages, whose modules are imported when a name is first used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["found_in"]
 
 
 def found_in(modules: Mapping[str, Collection[str]], name: str, *, package: str) -> object:
-    """Return what a package calls `name`, from the module of it that has this name.
+    """Return a public name of a package, imported from the module that defines it.
 
     Raises
     ------

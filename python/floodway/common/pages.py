@@ -11,7 +11,7 @@ __all__ = ["environment", "policy"]
 
 
 def policy(*scripts: str) -> str:
-    """Return the element by which a page forbids everything but its own styles, pictures and scripts.
+    """Return the Content-Security-Policy of a page, which allows its own styles, pictures and scripts alone.
 
     It has to stand before all that it concerns.
 
@@ -20,7 +20,9 @@ def policy(*scripts: str) -> str:
     scripts
         The texts of the scripts that may run, each as between its tags.
     """
-    hashes = " ".join(f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in scripts)
+    hashes = " ".join(
+        f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts
+    )
     allowed = (
         "default-src 'none'",
         *((f"script-src {hashes}",) if scripts else ()),
@@ -33,13 +35,13 @@ def policy(*scripts: str) -> str:
 
 
 def environment(*packages: str) -> Environment:
-    """Return what makes pages of the templates of packages, found in this order; values are escaped."""
-    made = Environment(
+    """Return the environment of the templates of packages, searched in this order; values are escaped."""
+    templates = Environment(
         loader=ChoiceLoader([PackageLoader(package, "templates") for package in packages]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["policy"] = policy
-    return made
+    templates.globals["policy"] = policy
+    return templates

@@ -190,7 +190,7 @@ def _simulated(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, t
     pairs = zip(comparison.labels, comparison.results, strict=True)
     # An interrupted comparison has variants without a run.
     facts_by_label = {
-        label: facts(results[0]) + realised([Realised.of(result) for result in results])
+        label: facts(results[0]) + realised([Realised.from_result(result) for result in results])
         for label, results in pairs
         if results
     }

@@ -119,8 +119,8 @@ def _times(flows: pl.DataFrame) -> _Times:
         unfinished=len(flows) - len(fct),
         # Rounded once: so it depends neither on the order nor on the library.
         mean_us=math.fsum(fct.to_list()) / len(fct) if len(fct) else None,
-        p99_us=percentile(fct, of=len(flows), thousandths=990),
-        slowdown=percentile(slowdown, of=len(flows), thousandths=990),
+        p99_us=percentile(fct, count=len(flows), thousandths=990),
+        slowdown=percentile(slowdown, count=len(flows), thousandths=990),
     )
 
 

@@ -1,4 +1,4 @@
-"""The planner: what a long lossless link needs, by formulas that runs check."""
+"""The planner of long lossless links: sizes by formulas, which runs verify."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What else is configured beside a lossless link: marks, timers, and how long one pause lasts."""
+"""Settings beside the buffer of a lossless link: ECN marks, timers, and the duration of one pause."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """What is configured beside the buffer.
+    """Settings beside the buffer.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Advice:
 
 
 def advice(question: Question, thresholds: Thresholds, held: int = 0) -> Advice:
-    """Return what goes with the thresholds of PFC.
+    """Return the settings that go with the thresholds of PFC.
 
     A class may hold more than its own buffer where it is alone in a shared one: `held`, in bytes.
 

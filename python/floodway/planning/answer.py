@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "answer",
     "answers",
-    "asked",
     "distance",
     "lost",
     "lost_in_its_run",
     "notes",
+    "question_text",
     "suffices",
     "verdict",
     "warnings",
@@ -36,13 +36,13 @@ METRES_OF_KM = 1000
 MOST_NAMED = 6
 
 
-def asked(question: Question) -> str:
+def question_text(question: Question) -> str:
     """Return the question in words."""
     links = "one link" if question.links == 1 else f"{question.links} links"
     classes = "one lossless class" if question.classes == 1 else f"{question.classes} lossless classes"
     memory = "" if question.buffer_bytes is None else f", {bytes_text(question.buffer_bytes)} of buffer"
     counts = Counter(question.mix_bytes)
-    sizes = [f"{each} B" if times == 1 else f"{times} of {each} B" for each, times in counts.items()]
+    sizes = [f"{size} B" if times == 1 else f"{times} of {size} B" for size, times in counts.items()]
     mix = "frames of " + ", ".join(sizes[:MOST_NAMED]) if sizes else "frames of any size"
     flap = (
         ""
@@ -71,37 +71,39 @@ def distance(metres: int | None) -> str:
 
 def answer(plan: Plan) -> str:
     """Say what the memory is enough for with the first flow control, and what would be for all links."""
-    own = next((row for row in plan.rows if not row.refused), None)
-    if own is None:
+    chosen = next((row for row in plan.rows if not row.refused), None)
+    if chosen is None:
         return "No flow control can be planned for this link."
     question = plan.question
     count = question.links * question.classes
-    name = own.label.partition(", ")[0]
+    name = chosen.label.partition(", ")[0]
     links = "the link" if question.links == 1 else f"all {question.links} links"
-    size = size_text(own.no_loss * count)
+    size = size_text(chosen.no_loss * count)
     takes = f"{size} with {name}"
-    if own.place != "switch":
-        takes = f"{name}'s relays of {size_text(own.busy)} at each end of each link"
+    if chosen.place != "switch":
+        takes = f"{name}'s relays of {size_text(chosen.busy)} at each end of each link"
     memory = question.buffer_bytes
     if memory is None:
         busy = (
-            "" if own.busy == own.no_loss else f", and {size_text(own.busy * count)} to be kept busy as well"
+            ""
+            if chosen.busy == chosen.no_loss
+            else f", and {size_text(chosen.busy * count)} to be kept busy as well"
         )
         return f"To lose nothing, {links} {'needs' if question.links == 1 else 'need'} {takes}{busy}."
-    given = size_text(memory)
-    others = _others(plan, own)
-    fits = suffices(question, own)
+    memory_text = size_text(memory)
+    others = _others(plan, chosen)
+    fits = suffices(question, chosen)
     if fits == "busy":
-        return f"Yes: {given} are enough for {links} with {name}, to lose nothing and to stay busy."
+        return f"Yes: {memory_text} are enough for {links} with {name}, to lose nothing and to stay busy."
     if fits == "no loss":
-        need = f"that takes {size_text(own.busy * count)}" + others
-        return f"{given} are enough to lose nothing with {name}, but not to keep {links} busy: {need}."
-    if own.place != "switch":
-        return f"No: {given} are not enough for {links} with {name}."
-    several, few = question.links > 1, own.links_no_loss or 0
+        need = f"that takes {size_text(chosen.busy * count)}" + others
+        return f"{memory_text} are enough to lose nothing with {name}, but not to keep {links} busy: {need}."
+    if chosen.place != "switch":
+        return f"No: {memory_text} are not enough for {links} with {name}."
+    several, few = question.links > 1, chosen.links_no_loss or 0
     carried = f"{few} of your {question.links} links" if several else "no such link"
     links = f"all {question.links}" if several else links
-    return f"No: {given} carry {carried} with {name}; lossless over {links} takes {size}{others}."
+    return f"No: {memory_text} carry {carried} with {name}; lossless over {links} takes {size}{others}."
 
 
 def lost(plan: Plan) -> Iterator[str]:
@@ -135,14 +137,14 @@ def suffices(question: Question, row: Planned) -> str:
     return "busy" if memory >= row.busy * count else "no loss" if memory >= row.no_loss * count else ""
 
 
-def _others(plan: Plan, own: Planned) -> str:
+def _others(plan: Plan, chosen: Planned) -> str:
     """Name the other flow controls for which the given memory is enough."""
-    found = [
+    names = [
         f"{row.label}'s relays" if row.place != "switch" else row.label
         for row in plan.rows
-        if not row.refused and row is not own and suffices(plan.question, row) == "busy"
+        if not row.refused and row is not chosen and suffices(plan.question, row) == "busy"
     ]
-    return f", or {' or '.join(found)}" if found else ""
+    return f", or {' or '.join(names)}" if names else ""
 
 
 def answers(plan: Plan) -> Iterator[str]:
@@ -259,41 +261,41 @@ def warnings(plan: Plan) -> Iterator[str]:
 
 
 def _other_chip(question: Question) -> Iterator[str]:
-    """Say so where what was given is not what the chip has."""
+    """Warn where the buffer or the cell of the question differs from the chip's."""
     if not question.asic:
         return
     chip = asic(question.asic)
-    most, given = chip.buffer_bytes, question.buffer_bytes
-    if most is not None and given is not None and given > most:
+    most, buffer_bytes = chip.buffer_bytes, question.buffer_bytes
+    if most is not None and buffer_bytes is not None and buffer_bytes > most:
         has = f"{bytes_text(most)} ({chip.source})"
-        yield f"{bytes_text(given)} of buffer are more than {chip.label} has: {has}"
+        yield f"{bytes_text(buffer_bytes)} of buffer are more than {chip.label} has: {has}"
     if question.cell_bytes != chip.cell_bytes:
         has = f"{chip.cell_bytes} B"
         yield f"sizes are for cells of {question.cell_bytes} B, and those of {chip.label} have {has}"
 
 
 def _other_mixes(plan: Plan) -> Iterator[str]:
-    """Say so where the frames decide whether the memory is enough for PFC."""
+    """Warn where the mix of frames decides whether the memory is enough for PFC."""
     mixes = plan.by_mix
-    own = next((each for each in mixes if each.is_asked), None)
-    others = [each for each in mixes if own is not None and each.verdict != own.verdict]
-    if own is None or not others:
+    asked_mix = next((mix for mix in mixes if mix.is_asked), None)
+    others = [mix for mix in mixes if asked_mix is not None and mix.verdict != asked_mix.verdict]
+    if asked_mix is None or not others:
         return
     name = "frames of any size" if not plan.question.mix_bytes else "the frames asked"
-    found = "; ".join(f"--mix {each.mix}: {_of_mix(each)}" for each in others)
+    others_text = "; ".join(f"--mix {mix.mix}: {_of_mix(mix)}" for mix in others)
     yield (
-        f"the frames decide what the memory is enough for: PFC with {name}: {_of_mix(own)}; {found}; choose"
-        " the mix that your traffic has"
+        f"the frames decide what the memory is enough for: PFC with {name}: {_of_mix(asked_mix)};"
+        f" {others_text}; choose the mix that your traffic has"
     )
 
 
-def _of_mix(of: OfMix) -> str:
-    needs = f"{bytes_text(of.no_loss)} to lose nothing, {bytes_text(of.busy)} to keep links busy"
-    return f"{of.verdict} ({needs})"
+def _of_mix(row: OfMix) -> str:
+    needs = f"{bytes_text(row.no_loss)} to lose nothing, {bytes_text(row.busy)} to keep links busy"
+    return f"{row.verdict} ({needs})"
 
 
 def notes(plan: Plan) -> Iterator[str]:
-    """Say how the numbers of each planned flow control are meant."""
+    """Return the notes on the numbers of each planned flow control."""
     for row in plan.rows:
         if not row.refused:
             yield from row.notes

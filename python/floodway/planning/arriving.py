@@ -1,4 +1,4 @@
-"""What arrives at the end of a link after a decision to pause, and what it occupies in a buffer, in bytes."""
+"""Bytes that arrive at the end of a link after a decision to pause, and the buffer that they occupy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Switch chips: the cell of their buffer, how much memory they have, and where that is from."""
+"""Switch chips: cell size and memory of their buffers, with the source of each figure."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Asic:
 def asics() -> dict[str, Asic]:
     """Return all chips that are known, by their names."""
     text = (files("floodway.planning") / "asics.toml").read_text(encoding="utf-8")
-    found = (_asic(table) for table in tomllib.loads(text)["asic"])
-    return {each.name: each for each in found}
+    chips = (_asic(table) for table in tomllib.loads(text)["asic"])
+    return {chip.name: chip for chip in chips}
 
 
 def asic(name: str) -> Asic:
@@ -71,15 +71,15 @@ def asic(name: str) -> Asic:
     UnknownNameError
         If none has this name.
     """
-    spelled = {each: chip for chip in asics().values() for each in (chip.name, *chip.aliases)}
-    by_folded = {each.casefold(): chip for each, chip in spelled.items()}
-    found = by_folded.get(name.casefold())
-    if found is None:
+    spelled = {spelling: chip for chip in asics().values() for spelling in (chip.name, *chip.aliases)}
+    by_folded = {spelling.casefold(): chip for spelling, chip in spelled.items()}
+    chip = by_folded.get(name.casefold())
+    if chip is None:
         near = nearest(name, spelled)
         hint = f"; did you mean {near!r}?" if near else ""
         text = f"asic: {name!r} is not a chip; allowed: {', '.join(asics())}{hint}"
         raise UnknownNameError(text, key="asic", given=name, nearest=near)
-    return found
+    return chip
 
 
 def counts_headroom(name: str) -> bool:
@@ -102,9 +102,9 @@ def pipeline_reserve(chip: Asic, lane_count: int = LANES) -> int:
 
 
 def _asic(table: dict[str, object]) -> Asic:
-    given = dict(table)
-    given["cell_bytes"] = given.pop("cell")
-    given["aliases"] = tuple(given.pop("aliases", ()))  # type: ignore[arg-type]
-    if "buffer" in given:
-        given["buffer_bytes"] = size_of(str(given.pop("buffer")), "buffer")
-    return Asic(**given)  # type: ignore[arg-type]
+    fields = dict(table)
+    fields["cell_bytes"] = fields.pop("cell")
+    fields["aliases"] = tuple(fields.pop("aliases", ()))  # type: ignore[arg-type]
+    if "buffer" in fields:
+        fields["buffer_bytes"] = size_of(str(fields.pop("buffer")), "buffer")
+    return Asic(**fields)  # type: ignore[arg-type]

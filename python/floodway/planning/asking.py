@@ -36,7 +36,7 @@ KEYS: dict[str, type] = {
     "latency": str,
     "survive": str,
 }
-#: Where nothing is selected, links with a longer one-way delay are planned, us: those of a site are shorter.
+#: One-way delay above which links are planned by default, us: those of a site are shorter.
 LONG_US = 10.0
 #: Of fibre.
 METRES_PER_US = 200
@@ -50,7 +50,7 @@ def is_question(path: Path) -> bool:
     PlanError
         If it cannot be read.
     """
-    return "topology" not in Keys.of(path).values
+    return "topology" not in Keys.from_file(path).values
 
 
 def read_keys(path: Path) -> Keys:
@@ -61,20 +61,20 @@ def read_keys(path: Path) -> Keys:
     PlanError
         If it cannot be read, has another key, or a value of another kind.
     """
-    found = Keys.of(path)
-    for key, value in found.values.items():
-        place = found.place(key)
+    keys = Keys.from_file(path)
+    for key, value in keys.values.items():
+        place = keys.place(key)
         if key not in KEYS:
-            message, near = not_a_choice(key, what="a key", allowed=KEYS)
+            message, near = not_a_choice(key, noun="a key", allowed=KEYS)
             raise PlanError(f"{place}: {message}", place=place, key=key, given=key, nearest=near)
         if type(value) is not KEYS[key]:
-            wanted = "a text with a unit" if KEYS[key] is str else "a whole number"
-            given = (
+            kind = "a text with a unit" if KEYS[key] is str else "a whole number"
+            value_text = (
                 "a table" if isinstance(value, dict) else "a list" if isinstance(value, list) else repr(value)
             )
-            text = f"{place}: {key}: {given} is not {wanted}"
-            raise PlanError(text, place=place, key=key, given=given)
-    return found
+            text = f"{place}: {key}: {value_text} is not {kind}"
+            raise PlanError(text, place=place, key=key, given=value_text)
+    return keys
 
 
 def question_of(keys: Mapping[str, Any], *, file: Keys | None = None) -> Question:
@@ -95,15 +95,15 @@ def question_of(keys: Mapping[str, Any], *, file: Keys | None = None) -> Questio
         If no chip has the name of `asic`.
     """
     options = {key: value for key, value in keys.items() if value is not None}
-    given = options if file is None else file.values | options
+    values = options if file is None else file.values | options
     for key, example in (("rate", "400G"), ("length", "40km")):
-        if key not in given:
+        if key not in values:
             option = f"--{key} {example}" if file is None else f'{key} = "{example}"'
             place = None if file is None else file.file
             text = f"{place}: {key} is missing" if place else f"{key} is missing"
             raise PlanError(f"{text}: give {option}", place=place, key=key)
     try:
-        return Question.of(**{key.replace("-", "_"): value for key, value in given.items()})
+        return Question.of(**{key.replace("-", "_"): value for key, value in values.items()})
     except (PlanError, UnknownNameError) as error:
         if file is None or error.key is None or error.key in options:
             raise
@@ -128,26 +128,26 @@ def questions_of_scenario(
     """
     report: dict[str, Any] = scenario.check()
     links: list[dict[str, Any]] = report["links"]
-    known = dict.fromkeys(link["kind"] for link in links)
+    link_kinds = dict.fromkeys(link["kind"] for link in links)
     for kind in kinds:
-        if kind not in known:
-            message, near = not_a_choice(kind, what="a kind of link", allowed=known)
+        if kind not in link_kinds:
+            message, near = not_a_choice(kind, noun="a kind of link", allowed=link_kinds)
             raise PlanError(f"kinds: {message}", key="kinds", given=kind, nearest=near)
     chosen = [link for link in links if (link["kind"] in kinds if kinds else link["delay_us"] > LONG_US)]
     if not chosen:
-        text = f"no link is longer than {LONG_US:g} us: choose one of {', '.join(known)} by --kinds"
+        text = f"no link is longer than {LONG_US:g} us: choose one of {', '.join(link_kinds)} by --kinds"
         raise PlanError(f"{scenario.name}: {text}", key="kinds")
     counts = Counter(link["kind"] for link in chosen)
-    given = {key: value for key, value in keys.items() if value is not None}
-    found = {}
+    overrides = {key: value for key, value in keys.items() if value is not None}
+    questions = {}
     for link in chosen:
         name = link["kind"] if counts[link["kind"]] == 1 else f"{link['kind']} {link['delay_us']:g}us"
-        found[name] = _of_link(scenario, report, link, given)
-    return found
+        questions[name] = _of_link(scenario, report, link, overrides)
+    return questions
 
 
 def _of_link(
-    scenario: Scenario, report: Mapping[str, Any], link: Mapping[str, Any], given: Mapping[str, Any]
+    scenario: Scenario, report: Mapping[str, Any], link: Mapping[str, Any], overrides: Mapping[str, Any]
 ) -> Question:
     ports = [port for port in report["ports"] if str(port["kind"]).endswith(f" from {link['kind']}")]
     classes = len({port["class"] for port in ports}) or 1
@@ -158,23 +158,23 @@ def _of_link(
         "links": link["count"],
         "classes": classes,
     }
-    memory = _memory(report, ports, given.get("links", link["count"]) * given.get("classes", classes))
+    memory = _memory(report, ports, overrides.get("links", link["count"]) * overrides.get("classes", classes))
     if memory:
         usual["buffer"] = f"{memory}B"
     cells = _cells(scenario)
-    if cells and "asic" not in given:
+    if cells and "asic" not in overrides:
         usual["cell"] = max(cells, key=lambda text: size_of(text, "cell"))
-    found = question_of({**usual, **given})
+    question = question_of({**usual, **overrides})
     # The delay is the scenario's own, to the picosecond.
     exact = round(link["delay_us"] * 1_000_000)
-    return found if "length" in given else replace(found, delay_ps=exact)
+    return question if "length" in overrides else replace(question, delay_ps=exact)
 
 
 def _memory(report: Mapping[str, Any], ports: Sequence[Mapping[str, Any]], count: int) -> int:
     """Return the memory at the links' end: buffers of their own, or the switch's pool; 0 if there is none."""
-    own = max((port["buffer_bytes"] or 0 for port in ports), default=0)
-    if own:
-        return int(own) * count
+    buffer_bytes = max((port["buffer_bytes"] or 0 for port in ports), default=0)
+    if buffer_bytes:
+        return int(buffer_bytes) * count
     kinds = {str(port["kind"]).partition(" from ")[0] for port in ports}
     return max((int(pool["pool_bytes"]) for pool in report["pools"] if pool["kind"] in kinds), default=0)
 

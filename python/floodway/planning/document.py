@@ -9,7 +9,7 @@ import polars as pl
 
 from floodway.common.documents import Cell, Document, Section, Table, share_text, size_text
 from floodway.common.documents.readable import three_digits
-from floodway.planning.answer import answer, answers, asked, lost, notes, suffices, verdict, warnings
+from floodway.planning.answer import answer, answers, lost, notes, question_text, suffices, verdict, warnings
 from floodway.planning.arriving import headroom_terms
 from floodway.planning.tables import label_of, tables
 from floodway.results.quantities import counted
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["document", "formulas_frame", "frame"]
 
-#: What the runs of a plan are, and what they do not show.
+#: Description of the runs of a plan, and of their limits.
 TRIED = (
     "For each flow control one class of one link, whose far end stops when the link has been full for a round"
     " trip: frames of the mix that fill cells worst, a full frame of the other direction just ahead of the"
@@ -39,18 +39,18 @@ UNTRIED = "Nothing was simulated: all numbers are by formula."
 
 def document(plan: Plan) -> Document:
     """Return what a plan says: on a terminal, on its page, and as JSON."""
-    own = next((row for row in plan.rows if not row.refused), None)
+    chosen = next((row for row in plan.rows if not row.refused), None)
     tone: Tone = ""
-    if own is not None and plan.question.buffer_bytes is not None:
-        tone = {"busy": "good", "": "bad"}.get(suffices(plan.question, own), "")  # type: ignore[assignment]
-    found = tuple(f"{text[:1].upper()}{text[1:]}." for text in lost(plan))
-    marked = sorted(_warnings(plan), key=lambda each: not each[1])
+    if chosen is not None and plan.question.buffer_bytes is not None:
+        tone = {"busy": "good", "": "bad"}.get(suffices(plan.question, chosen), "")  # type: ignore[assignment]
+    losses = tuple(f"{text[:1].upper()}{text[1:]}." for text in lost(plan))
+    marked = sorted(_warnings(plan), key=lambda warning: not warning[1])
     tried = len(plan.scenarios())
     return Document(
-        title=asked(plan.question),
+        title=question_text(plan.question),
         answer=answer(plan),
-        tone="bad" if found else tone,
-        more=found,
+        tone="bad" if losses else tone,
+        more=losses,
         table=_table(plan, marked),
         simulated=(
             f"tried: the lossless sizes, by {tried} runs that stop the far end at the worst moment"
@@ -82,7 +82,7 @@ def _table(plan: Plan, marked: Sequence[tuple[str, frozenset[str]]]) -> Table:
     heads = ["flow control", *enough, "lossless takes", "busy takes", "tried"]
     rows = []
     for cells, labels in by_cells.items():
-        marks = tuple(n for n, (_, of) in enumerate(marked, 1) if of & set(labels))
+        marks = tuple(n for n, (_, affected) in enumerate(marked, 1) if affected & set(labels))
         padded = (*cells, *([""] * (len(heads) - 1 - len(cells))))
         rows.append((Cell(text=label_of(labels), marks=marks), *padded))
     return Table(columns=tuple(heads), rows=tuple(rows), words=frozenset((*enough, heads[-1])))
@@ -92,13 +92,13 @@ def _enough(question: Question, row: Planned) -> Iterator[Cell]:
     """Say what the given memory is enough for; nothing where none is given."""
     if question.buffer_bytes is None:
         return
-    found = suffices(question, row)
+    enough = suffices(question, row)
     links = "the link" if question.links == 1 else f"all {question.links} links"
-    if found == "busy":
+    if enough == "busy":
         yield Cell(text=f"{links}", tone="good")
-    elif found == "no loss":
-        least = share_text(min(row.carried.values(), default=0.0))
-        yield Cell(text=links, detail=f"{least} busy if half drains")
+    elif enough == "no loss":
+        share = share_text(min(row.carried.values(), default=0.0))
+        yield Cell(text=links, detail=f"{share} busy if half drains")
     else:
         few = f"{row.links_no_loss or 0} of {question.links} links"
         reach = f"all up to {_rounded(row.reach_no_loss_m)}" if row.reach_no_loss_m else ""
@@ -148,15 +148,15 @@ def _sections(plan: Plan) -> Iterator[Section]:
 def _data(plan: Plan) -> dict[str, Any]:
     """Return everything that a plan says, with units in the names of keys."""
     return {
-        "question": asked(plan.question),
+        "question": question_text(plan.question),
         "asked": asdict(plan.question),
         "answers": list(answers(plan)),
         "warnings": list(warnings(plan)),
         "notes": list(notes(plan)),
         "flow_controls": [_row(row) for row in plan.rows],
-        "headroom_terms": [asdict(each) for each in headroom_terms(plan.question)],
-        "by_mix": [asdict(each) for each in plan.by_mix],
-        "formulas": [asdict(each) for each in plan.formulas],
+        "headroom_terms": [asdict(term) for term in headroom_terms(plan.question)],
+        "by_mix": [asdict(mix) for mix in plan.by_mix],
+        "formulas": [asdict(formula) for formula in plan.formulas],
         "pool": None if plan.pool is None else asdict(plan.pool) | {"alpha": plan.pool.alpha},
         "pool_run": None if plan.pool_run is None else _trial(plan.pool_run),
         "advice": None if plan.advice is None else asdict(plan.advice),
@@ -196,7 +196,7 @@ def frame(plan: Plan) -> pl.DataFrame:
 
 def formulas_frame(plan: Plan) -> pl.DataFrame:
     """Return a row for each formula of headroom, in bytes."""
-    return pl.DataFrame([asdict(each) for each in plan.formulas], infer_schema_length=None)
+    return pl.DataFrame([asdict(formula) for formula in plan.formulas], infer_schema_length=None)
 
 
 def _row(row: Planned) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def write_plan(plan: Plan, folder: Path) -> None:
     """
     with look(width_in=PAGE_WIDTH_IN):
         drawn = pictures(plan)
-    found = document(plan)
+    contents = document(plan)
     foot = f"planned with floodway {floodway.__version__}; propagation 5 us a km"
     scenarios = plan.scenarios()
     try:
@@ -41,8 +41,8 @@ def write_plan(plan: Plan, folder: Path) -> None:
                 replace_file(folder / "scenarios" / f"{name}.toml", text.encode())
             for picture in drawn:
                 replace_file(folder / picture.file, picture.png)
-            text = json.dumps(as_json(found), indent=2, ensure_ascii=False) + "\n"
+            text = json.dumps(as_json(contents), indent=2, ensure_ascii=False) + "\n"
             replace_file(folder / "plan.json", text.encode())
-            replace_file(folder / "index.html", page(found, drawn, foot=foot).encode())
+            replace_file(folder / "index.html", page(contents, drawn, foot=foot).encode())
     except OSError as error:
         raise unwritable(folder, error) from error

@@ -1,4 +1,4 @@
-"""Formulas of headroom in use: what makers and papers set aside for a lossless class of a port.
+"""Formulas of headroom by makers and papers, for a lossless class of a port.
 
 Each gives the bytes that a source lets arrive after a port has decided to pause, says which version of the
 source it follows, and is computed in whole numbers and fractions, so that a row of a published file is met to
@@ -30,7 +30,7 @@ __all__ = [
 KIB = 1024
 #: Quanta of 512 bit times within which IEEE 802.3 (31B.3.7) has a MAC obey a pause, by Gbit/s.
 QUANTA = {10: 60, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
-#: The same in `buffer_headroom_mellanox.lua`, where it differs.
+#: Quanta in `buffer_headroom_mellanox.lua` where they differ from those, by Gbit/s.
 NVIDIA_QUANTA = {10: 67}
 QUANTUM_BYTES = 64
 #: Metres per second in a fibre, as NVIDIA's plug-in counts.
@@ -57,7 +57,7 @@ SMALLEST, GAP = 64, 20
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What a row of `pg_profile_lookup.ini` sets aside for a class of a port, in bytes.
+    """Sizes in a row of `pg_profile_lookup.ini` for a class of a port, in bytes.
 
     Attributes
     ----------
@@ -84,8 +84,8 @@ def reaction_quanta(rate_bps: int) -> int:
     """
     quanta = QUANTA.get(rate_bps // 1_000_000_000)
     if quanta is None or rate_bps % 1_000_000_000:
-        known = ", ".join(f"{gbps}G" for gbps in QUANTA)
-        raise PlanError(f"rate: no reaction time is known for {rate_bps} bit/s, but for {known}", key="rate")
+        rates = ", ".join(f"{gbps}G" for gbps in QUANTA)
+        raise PlanError(f"rate: no reaction time is known for {rate_bps} bit/s, but for {rates}", key="rate")
     return quanta
 
 
@@ -108,7 +108,7 @@ def nvidia_profile(  # noqa: PLR0913 (the plug-in's own parameters)
     Raises
     ------
     PlanError
-        If the plug-in knows no reaction time for the rate, or the chip is none of NVIDIA's.
+        If the plug-in knows no reaction time for the rate, or the chip is not one of NVIDIA's.
     """
     if not asic.generation or asic.pipeline_kib is None:
         raise PlanError(f"asic: {asic.label} is not a chip of NVIDIA's plug-in", key="asic")
@@ -162,8 +162,8 @@ def dnx_xoff(*, rate_bps: int, length_m: int) -> int:
     """
     constant = DNX_CONSTANT.get(rate_bps // 1_000_000_000)
     if constant is None or rate_bps % 1_000_000_000:
-        known = ", ".join(f"{gbps}G" for gbps in DNX_CONSTANT)
-        raise PlanError(f"rate: no row is known for {rate_bps} bit/s, but for {known}", key="rate")
+        rates = ", ".join(f"{gbps}G" for gbps in DNX_CONSTANT)
+        raise PlanError(f"rate: no row is known for {rate_bps} bit/s, but for {rates}", key="rate")
     return constant + ceil(_in_fibre(rate_bps, length_m) * Fraction(254 + 5 * 254, 64 + 1082))
 
 

@@ -1,4 +1,4 @@
-"""Scenarios that are as hard as can be for the buffer at the end of a long link.
+"""Worst-case scenarios for the buffer at the end of a long link.
 
 ```
 a1 ===== the planned link =====> s ---> b1      b1 stops: nothing leaves s
@@ -46,7 +46,7 @@ PREAMBLE_AND_GAP = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Buffers:
-    """What is set at the end of the planned links.
+    """Settings of flow control and buffer at the end of the planned links.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Buffers:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """What happens, and when.
+    """The course of a run: the times of its events.
 
     Attributes
     ----------
@@ -158,16 +158,16 @@ def _settings(question: Question, buffers: Buffers, course: Course) -> Iterator[
             f'flow-control.pfc = {{ xoff = "1MB", {", ".join(until_obeyed(question))} }}',
         )
     )
-    own = ""
+    buffer = ""
     if buffers.shared is None:
         size = "auto" if buffers.size is None else f"{buffers.size}B"
-        own = f'\nbuffer.static = {{ size = "{size}" }}'
+        buffer = f'\nbuffer.static = {{ size = "{size}" }}'
     else:
         yield f'[[override]]\nname = "memory"\nswitches = "s"\nbuffer.shared = {buffers.shared}'
         yield '[[override]]\nname = "cables"\nlinks = ["s-b*", "c*-s"]\nbuffer.static = { size = "auto" }'
     yield (
         f'[[override]]\nname = "{PLANNED}"\nlinks = {{ tag = "{PLANNED}" }}\n'
-        f"flow-control = {buffers.control}{own}{_down(course)}"
+        f"flow-control = {buffers.control}{buffer}{_down(course)}"
     )
     if course.drain < 1:
         return
@@ -192,8 +192,8 @@ def _workloads(question: Question, course: Course) -> Iterator[str]:
         # Queue pairs send in turns, in the order in which they begin: one for each frame of the mix.
         alike = ((payload, len(list(group))) for payload, group in groupby(worst_payloads(question)))
         for order, (payload, count) in enumerate(alike, start=1):
-            each = [f'{{ from = "a{i}", to = "b{i}", size = "unbounded" }}' for i in hosts]
-            flows = ", ".join(each * count)
+            pairs = [f'{{ from = "a{i}", to = "b{i}", size = "unbounded" }}' for i in hosts]
+            flows = ", ".join(pairs * count)
             name = f"data-{number}-{order}"
             yield f'[[workload]]\nname = "{name}"\nflows = [{flows}]'
             yield _override(name, f'class = {number}\npayload = "{payload}B"')

@@ -1,4 +1,4 @@
-"""What PFC needs for each usual mix of frame sizes: the choice that decides most in memory of cells."""
+"""PFC's buffer for each usual mix of frame sizes, which decides most where memory consists of cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MEANINGS", "OfMix", "by_mix"]
 
-#: What each named mix assumes.
+#: The traffic that each named mix assumes.
 MEANINGS = {
     "any": "whatever is sent: the frames that fill cells worst, one after another",
     "small": "64 B only: acknowledgements, or messages of a few bytes",
@@ -25,7 +25,7 @@ MEANINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class OfMix:
-    """What PFC needs for a mix, in bytes of all links and classes.
+    """PFC's buffer for a mix of frame sizes, in bytes of all links and classes.
 
     Attributes
     ----------
@@ -58,32 +58,32 @@ class OfMix:
 
 
 def by_mix(question: Question) -> tuple[OfMix, ...]:
-    """Return what PFC needs for the mixes that have a name, full frames, and the question's own.
+    """Return PFC's buffer for the named mixes, for full frames, and for the question's own mix.
 
-    There is nothing to choose where memory counts bytes: then there are none.
+    It is empty where memory counts bytes, since the mix changes nothing there.
     """
     if question.cell_bytes == 1:
         return ()
-    return tuple(_of(question, *each) for each in _mixes(question))
+    return tuple(_of_mix(question, *mix) for mix in _mixes(question))
 
 
 def _mixes(question: Question) -> Iterator[tuple[str, str, tuple[int, ...]]]:
     """Yield mixes as `--mix` takes them, what they mean, and their frames."""
     full = question.largest_frame
-    known = {name: (MEANINGS[name], sizes) for name, sizes in MIXES.items()}
-    known[f"{full}B"] = (f"{full:,} B only: large messages one way, in a class of their own", (full,))
-    if question.mix_bytes not in (sizes for _, sizes in known.values()):
+    mixes = {name: (MEANINGS[name], sizes) for name, sizes in MIXES.items()}
+    mixes[f"{full}B"] = (f"{full:,} B only: large messages one way, in a class of their own", (full,))
+    if question.mix_bytes not in (sizes for _, sizes in mixes.values()):
         yield "as asked", "the frames of --mix", question.mix_bytes
-    for name, (meaning, sizes) in known.items():
+    for name, (meaning, sizes) in mixes.items():
         if all(size <= full for size in sizes):
             yield name, meaning, sizes
 
 
-def _of(question: Question, mix: str, meaning: str, sizes: tuple[int, ...]) -> OfMix:
-    pfc, own = flow_control("pfc"), replace(question, mix_bytes=sizes)
+def _of_mix(question: Question, mix: str, meaning: str, sizes: tuple[int, ...]) -> OfMix:
+    pfc, with_mix = flow_control("pfc"), replace(question, mix_bytes=sizes)
     count, memory = question.links * question.classes, question.buffer_bytes
-    restart = 0 if question.flap_ps is None else pfc.restart(own)
-    no_loss, busy = (count * (each + restart) for each in (pfc.no_loss(own), pfc.busy(own)))
+    restart = 0 if question.flap_ps is None else pfc.restart(with_mix)
+    no_loss, busy = (count * (size + restart) for size in (pfc.no_loss(with_mix), pfc.busy(with_mix)))
     return OfMix(
         mix=mix,
         meaning=meaning,

@@ -1,4 +1,4 @@
-"""What each flow control needs at the end of a long link, by formula.
+"""Buffer sizes and thresholds of each flow control at the end of a long link, by formula.
 
 PFC's numbers follow from what may arrive after a pause was decided; those of the other flow controls are what
 the engine asks for where it sizes such a port. All are bytes of a buffer for one lossless class of one link.
@@ -64,14 +64,14 @@ class Thresholds:
 
 
 class FlowControl(Protocol):
-    """What the planner asks of a flow control."""
+    """Interface of a flow control for the planner."""
 
     #: Its name in commands and tables, and in words.
     name: ClassVar[str]
     label: ClassVar[str]
-    #: Where its buffer is.
+    #: Place of its buffer: ``switch`` or ``relay``.
     place: ClassVar[str]
-    #: What a reader must know who relies on its numbers.
+    #: Notes on the assumptions of its numbers.
     notes: ClassVar[tuple[str, ...]]
 
     def no_loss(self, question: Question) -> int:
@@ -98,7 +98,7 @@ class FlowControl(Protocol):
     def restart(self, question: Question) -> int:
         """Return what may arrive beyond the size when the link comes up while the far end takes nothing.
 
-        Flow control begins anew then: the near end sends until it has been told to stop again.
+        Flow control begins anew then: the near end sends until it is paused again.
         """
 
     def thresholds(self, question: Question, size: int) -> Thresholds:
@@ -208,7 +208,7 @@ class _Sized:
 
     def _port(self, question: Question, size: int | None = None) -> Mapping[str, int]:
         """Return the row of the port whose buffer it is, as `floodway check` has it."""
-        # How often a size comes does not matter to it.
+        # The buffer does not depend on how often a size occurs.
         sizes = tuple(dict.fromkeys(question.mix_bytes))
         one = replace(question, links=1, classes=1, mix_bytes=sizes)
         buffers = Buffers(control=self._control(question), size=size)
@@ -240,9 +240,9 @@ class _Bifrost(_Sized):
 
     def thresholds(self, question: Question, size: int) -> Thresholds:
         """Its level is written out, since one by formula grows with the buffer."""
-        found = super().thresholds(question, size)
-        control = self._control(question).replace("{ react", f'{{ level = "{found.level}B", react')
-        return replace(found, control=control)
+        thresholds = super().thresholds(question, size)
+        control = self._control(question).replace("{ react", f'{{ level = "{thresholds.level}B", react')
+        return replace(thresholds, control=control)
 
 
 class _Swing(_Sized):
@@ -296,9 +296,9 @@ FLOW_CONTROLS: tuple[FlowControl, ...] = (
 
 def flow_control(name: str) -> FlowControl:
     """Return a flow control by its name."""
-    return next(each for each in FLOW_CONTROLS if each.name == name)
+    return next(control for control in FLOW_CONTROLS if control.name == name)
 
 
 def _reason(error: ScenarioError) -> str:
-    """Return what is wrong, without the place in a scenario that nobody wrote."""
+    """Return the reason of an error without its place, which lies in a generated scenario."""
     return str(error).splitlines()[0].rpartition("): ")[-1]

@@ -1,4 +1,4 @@
-"""Pictures of a plan: buffer against distance, throughput against XOFF, what is feasible."""
+"""Pictures of a plan: buffer by length, throughput by XOFF, feasible numbers of links by length."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["pictures"]
 
 #: Distances of curves, in metres: from a campus to a continent.
-DISTANCES_M = tuple(int(each) for each in np.geomspace(1_000, 2_000_000, 100).round())
+DISTANCES_M = tuple(int(metres) for metres in np.geomspace(1_000, 2_000_000, 100).round())
 POINTS = 200
-#: What a row of names takes of the height of the axes: lines that are no farther apart share one.
+#: Height of a row of names as a share of the axes: lines that are no farther apart share one row.
 ROW = 0.06
 #: Letters of a row of names, and what is behind them, so that curves do not strike them through.
 NAME_LETTERS = 48
@@ -104,19 +104,19 @@ def _buffer(question: Question, rows: Sequence[Planned]) -> Figure:
     count = question.links * question.classes
     axes.set(xscale="log", yscale="log")
     for number, row in enumerate(rows):
-        own = flow_control(row.flow_control)
-        across, up = _curve(question, own.busy)
+        control = flow_control(row.flow_control)
+        across, up = _curve(question, control.busy)
         label = "PFC" if row.thresholds is not None and row.thresholds.xoff is not None else row.label
-        held = [each * count / MB for each in up]
+        held = [size * count / MB for size in up]
         axes.plot(across, held, color=colour_of(number), linestyle=DASHES[number], label=label)
         if label == "PFC":
-            across, up = _curve(question, own.no_loss)
-            held = [each * count / MB for each in up]
+            across, up = _curve(question, control.no_loss)
+            held = [size * count / MB for size in up]
             axes.plot(across, held, color=colour_of(number), linestyle=":", label="PFC, no loss only")
     _lines(axes)
     if question.buffer_bytes is not None:
-        given = question.buffer_bytes / MB
-        axes.axhline(given, color="black", linewidth=1.5, label=f"given: {given:,.4g} MB")
+        memory = question.buffer_bytes / MB
+        axes.axhline(memory, color="black", linewidth=1.5, label=f"given: {memory:,.4g} MB")
     axes.axvline(question.length_m / 1000, color="black", linewidth=0.8)
     plain_ticks(axes.xaxis)
     axes.legend(fontsize="small", loc="lower right")
@@ -128,7 +128,7 @@ def _lines(axes: Axes) -> None:
     low, high = axes.get_ylim()
     # Names of lines that lie close together would cover one another: they stand in one row.
     rows: list[tuple[float, list[str]]] = []
-    chips = [(each.buffer_bytes / MB, each) for each in asics().values() if each.buffer_bytes is not None]
+    chips = [(asic.buffer_bytes / MB, asic) for asic in asics().values() if asic.buffer_bytes is not None]
     apart = (high / low) ** ROW
     for place, chip in sorted(chips, key=lambda pair: pair[0]):
         if not low < place < high:
@@ -154,13 +154,13 @@ def _throughput(question: Question, row: Planned) -> Figure:
     )
     arriving = occupied(question, question.round_trip_bytes)
     across = np.linspace(0, 1.1 * arriving, POINTS)
-    for number, (drain, found) in enumerate(row.carried.items()):
+    for number, (drain, share) in enumerate(row.carried.items()):
         up = [
-            100 * _floodway.pfc_utilisation(drain, xoff_bytes=each, round_trip_bytes=arriving)
-            for each in across
+            100 * _floodway.pfc_utilisation(drain, xoff_bytes=xoff, round_trip_bytes=arriving)
+            for xoff in across
         ]
         axes.plot(across / MB, up, color=colour_of(number), label=f"drained at {100 * drain:.0f} %")
-        shown = row.carried_run.get(drain, found)
+        shown = row.carried_run.get(drain, share)
         if row.carried_run and row.thresholds is not None and row.thresholds.xoff is not None:
             axes.plot(row.thresholds.xoff / MB, 100 * shown, "o", color=colour_of(number))
     axes.set_ylim(0, 100)
@@ -177,14 +177,14 @@ def _feasible(question: Question, rows: Sequence[Planned]) -> Figure:
     for number, row in enumerate(rows):
         if row.place != "switch":
             continue
-        own = flow_control(row.flow_control)
-        across, up = _curve(question, own.busy)
-        most = [memory / (each * question.classes) for each in up]
+        control = flow_control(row.flow_control)
+        across, up = _curve(question, control.busy)
+        most = [memory / (size * question.classes) for size in up]
         label = "PFC" if row.thresholds is not None and row.thresholds.xoff is not None else row.label
         axes.plot(across, most, color=colour_of(number), linestyle=DASHES[number], label=f"{label}, busy")
         if label == "PFC":
-            across, up = _curve(question, own.no_loss)
-            most = [memory / (each * question.classes) for each in up]
+            across, up = _curve(question, control.no_loss)
+            most = [memory / (size * question.classes) for size in up]
             axes.plot(across, most, color=colour_of(number), linestyle=":", label="PFC, no loss only")
     axes.plot(question.length_m / 1000, question.links, "k*", markersize=10, label="asked")
     # Less than one link is none.

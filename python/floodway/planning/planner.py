@@ -1,4 +1,4 @@
-"""The plan of a long lossless link: what each flow control needs, is set to, and what runs showed."""
+"""The plan of a long lossless link: sizes and thresholds of each flow control, and results of runs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Planned:
     carried
         The share of its rate that the link carries, by formula, by the share at which its far end drains.
     trial, busy_run, carried_run, flap_run
-        What runs with these thresholds showed; none where none was run.
+        Results of runs with these thresholds; None without runs.
     notes
         What a reader must know who relies on it.
     """
@@ -104,17 +104,17 @@ class Plan:
     Attributes
     ----------
     question
-        What was asked.
+        The question.
     rows
         One for each flow control.
     formulas
-        What formulas set aside for PFC, side by side.
+        The headroom of PFC by several formulas, side by side.
     pool
         PFC in a shared buffer; none where no memory was given.
     pool_run
-        What the run with all links at once showed of it.
+        Result of the run with all links at once.
     advice
-        What else is configured; none where PFC is not planned.
+        Settings beside the buffer; None where PFC is not planned.
     """
 
     question: Question
@@ -126,16 +126,32 @@ class Plan:
 
     @property
     def by_mix(self) -> tuple[OfMix, ...]:
-        """What PFC needs for the usual mixes of frames, where memory has cells."""
+        """PFC's buffer for the usual mixes of frames, where memory consists of cells."""
         return by_mix(self.question)
 
     def row(self, flow_control: str) -> Planned:
-        """Return a flow control's row."""
+        """Return the row of a flow control.
+
+        Parameters
+        ----------
+        flow_control
+            Name of a planned flow control, such as "pfc".
+
+        Returns
+        -------
+        Planned
+            Its sizes and thresholds, in bytes of one class of one link.
+
+        Raises
+        ------
+        StopIteration
+            If the plan has no flow control of this name.
+        """
         return next(row for row in self.rows if row.flow_control == flow_control)
 
     @property
     def answer(self) -> str:
-        """What the given memory is enough for, in one sentence."""
+        """The answer in one sentence: whether the given memory suffices."""
         return answer(self)
 
     @property
@@ -145,7 +161,7 @@ class Plan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What must be known before the numbers are used."""
+        """Warnings to read before the numbers are used."""
         return tuple(warnings(self))
 
     @property
@@ -159,11 +175,22 @@ class Plan:
         return formulas_frame(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that it says, as `floodway plan --json` prints it."""
+        """Return the plan as a document.
+
+        Returns
+        -------
+        dict
+            The document that `floodway plan --json` prints; the names of keys have the units.
+        """
         return as_json(document(self))
 
     def write(self, folder: str | Path) -> None:
         """Write the page, its pictures, plan.json, and every scenario that was run.
+
+        Parameters
+        ----------
+        folder
+            The folder to write to; it is made if it does not exist.
 
         Raises
         ------
@@ -176,15 +203,21 @@ class Plan:
         return body(document(self))
 
     def scenarios(self) -> dict[str, str]:
-        """Return every scenario that was run, as TOML, by the name of its file without ending."""
-        found: dict[str, str] = {}
+        """Return the scenarios of the plan's runs.
+
+        Returns
+        -------
+        dict of str to str
+            The text of each scenario as TOML, by the name of its file without `.toml`.
+        """
+        texts: dict[str, str] = {}
         for row in self.rows:
             for run in (row.trial, row.busy_run, row.flap_run):
                 if run is not None:
-                    found |= {f"{row.flow_control}-{name}": text for name, text in run.scenarios.items()}
+                    texts |= {f"{row.flow_control}-{name}": text for name, text in run.scenarios.items()}
         if self.pool_run is not None:
-            found |= {f"pool-{name}": text for name, text in self.pool_run.scenarios.items()}
-        return found
+            texts |= {f"pool-{name}": text for name, text in self.pool_run.scenarios.items()}
+        return texts
 
 
 def plan(  # noqa: PLR0913 (one argument an option)
@@ -240,17 +273,24 @@ def plan(  # noqa: PLR0913 (one argument an option)
     jobs
         How many runs are at work at once; one a core, if none.
 
+    Returns
+    -------
+    Plan
+        The answer, with a row for each flow control.
+
     Raises
     ------
     PlanError
         If a value is not what it should be.
     UnknownNameError
         If no chip has that name.
+    RunError
+        If a run failed.
 
     Examples
     --------
-    >>> found = plan(rate="400G", length="40km", buffer="64MB", links=8, simulate=False)
-    >>> found.row("pfc").links_no_loss
+    >>> answer = plan(rate="400G", length="40km", buffer="64MB", links=8, simulate=False)
+    >>> answer.row("pfc").links_no_loss
     3
     """
     question = Question.of(
@@ -288,7 +328,7 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
     Parameters
     ----------
     question
-        What is asked.
+        The question.
     flow_controls
         Those to plan, by name; all, if there are none.
     simulate
@@ -316,8 +356,8 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
         raise PlanError(f"jobs: {jobs} is not a number of at least 1", key="jobs", given=str(jobs))
     chosen = (flow_controls,) if isinstance(flow_controls, str) else tuple(flow_controls)
     check_flow_controls(chosen)
-    own = [each for each in FLOW_CONTROLS if not chosen or each.name in chosen]
-    planned = [_planned(question, each) for each in own]
+    controls = [control for control in FLOW_CONTROLS if not chosen or control.name in chosen]
+    planned = [_planned(question, control) for control in controls]
     shared = pool(question, oversubscribed=oversubscribed)
     rows, pool_run = tuple(planned), None
     if simulate:
@@ -326,7 +366,7 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
             planned,
             shared,
             jobs=jobs or cores(),
-            done=done or (lambda _done, _of: None),
+            done=done or (lambda _done, _total: None),
             runs=runs,
         )
     alone = shared.xoff_alone + shared.headroom_each if shared is not None else 0
@@ -341,42 +381,44 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
     )
 
 
-def _planned(question: Question, own: FlowControl) -> Planned:
-    row = Planned(flow_control=own.name, label=own.label, place=own.place, notes=own.notes)
+def _planned(question: Question, control: FlowControl) -> Planned:
+    row = Planned(flow_control=control.name, label=control.label, place=control.place, notes=control.notes)
     try:
-        no_loss, busy = _no_loss(question, own), _busy(question, own)
+        no_loss, busy = _no_loss(question, control), _busy(question, control)
         share = question.share_bytes
-        size = busy if share is None or own.place != "switch" else min(busy, max(share, no_loss))
-        thresholds = replace(own.thresholds(question, size - _restart(question, own)), size=size)
+        size = busy if share is None or control.place != "switch" else min(busy, max(share, no_loss))
+        thresholds = replace(control.thresholds(question, size - _restart(question, control)), size=size)
     except PlanError as error:
         return replace(row, refused=str(error))
-    in_switch = own.in_switch(question, busy)
+    in_switch = control.in_switch(question, busy)
     return replace(
         row,
         no_loss=no_loss,
         busy=busy,
         switch_bytes=in_switch,
-        restart=_restart(question, own),
+        restart=_restart(question, control),
         thresholds=thresholds,
-        links_no_loss=links_for(question, own.in_switch(question, no_loss)),
+        links_no_loss=links_for(question, control.in_switch(question, no_loss)),
         links_busy=links_for(question, in_switch),
-        reach_no_loss_m=reach_m(question, own, partial(_no_loss, own=own)),
-        reach_busy_m=reach_m(question, own, partial(_busy, own=own)),
-        carried={drain: own.carried(question, size - _restart(question, own), drain) for drain in DRAINS},
+        reach_no_loss_m=reach_m(question, control, partial(_no_loss, control=control)),
+        reach_busy_m=reach_m(question, control, partial(_busy, control=control)),
+        carried={
+            drain: control.carried(question, size - _restart(question, control), drain) for drain in DRAINS
+        },
     )
 
 
-def _restart(question: Question, own: FlowControl) -> int:
+def _restart(question: Question, control: FlowControl) -> int:
     """Return what a flap that must be survived asks for."""
-    return 0 if question.flap_ps is None else own.restart(question)
+    return 0 if question.flap_ps is None else control.restart(question)
 
 
-def _no_loss(question: Question, own: FlowControl) -> int:
-    return own.no_loss(question) + _restart(question, own)
+def _no_loss(question: Question, control: FlowControl) -> int:
+    return control.no_loss(question) + _restart(question, control)
 
 
-def _busy(question: Question, own: FlowControl) -> int:
-    return own.busy(question) + _restart(question, own)
+def _busy(question: Question, control: FlowControl) -> int:
+    return control.busy(question) + _restart(question, control)
 
 
 def _tried(  # noqa: PLR0913 (one argument a choice)
@@ -399,20 +441,20 @@ def _tried(  # noqa: PLR0913 (one argument a choice)
     if shared is not None and shared.exponent is not None:
         buffers = shared.buffers(question)
         parts["", "pool"] = partial(_trial, question, buffers, pauses=True, with_least=False)
-    found = dict(zip(parts, at_once(list(parts.values()), jobs=jobs, done=done, runs=runs), strict=True))
+    outcomes = dict(zip(parts, at_once(list(parts.values()), jobs=jobs, done=done, runs=runs), strict=True))
     tried = [
         row
         if row.thresholds is None
         else replace(
             row,
-            trial=found[row.flow_control, "trial"],
-            busy_run=found[row.flow_control, "busy"],
-            flap_run=found.get((row.flow_control, "flap")),
-            carried_run={drain: found[row.flow_control, f"carried at {drain}"] for drain in DRAINS},
+            trial=outcomes[row.flow_control, "trial"],
+            busy_run=outcomes[row.flow_control, "busy"],
+            flap_run=outcomes.get((row.flow_control, "flap")),
+            carried_run={drain: outcomes[row.flow_control, f"carried at {drain}"] for drain in DRAINS},
         )
         for row in rows
     ]
-    return tuple(tried), found.get(("", "pool"))
+    return tuple(tried), outcomes.get(("", "pool"))
 
 
 def _parts(

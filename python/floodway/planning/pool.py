@@ -78,34 +78,38 @@ def pool(question: Question, *, oversubscribed: float = 1.0) -> Pool | None:
     memory = question.buffer_bytes
     if memory is None:
         return None
-    each = pfc_headroom(question) + largest_held(question)
+    class_headroom = pfc_headroom(question) + largest_held(question)
     count = question.links * question.classes
-    headroom = -(-count * each // oversubscribed) if oversubscribed != 1.0 else count * each
+    headroom = (
+        -(-count * class_headroom // oversubscribed) if oversubscribed != 1.0 else count * class_headroom
+    )
     # How many SerDes a port has is not known. The reserve of eight is twice that of four.
     reserve = pipeline_reserve(asic(question.asic)) if question.asic else 0
-    found = Pool(
+    sharing = Pool(
         total=memory,
-        headroom_each=each,
+        headroom_each=class_headroom,
         headroom_pool=int(headroom),
         oversubscribed=oversubscribed,
         shared=memory - int(headroom) - count * reserve,
         reserve_each=reserve,
     )
-    if found.shared <= 0:
-        return found
+    if sharing.shared <= 0:
+        return sharing
     busy = flow_control("pfc")
-    wanted = busy.thresholds(question, busy.busy(question)).xoff or 0
+    xoff = busy.thresholds(question, busy.busy(question)).xoff or 0
 
     def threshold(exponent: int, congested: int) -> int:
         alpha = 2.0**exponent
-        return int(found.shared * alpha / (1 + congested * alpha))
+        return int(sharing.shared * alpha / (1 + congested * alpha))
 
-    known = exponents(question.asic)
-    exponent = next((each for each in known if threshold(each, 1) >= wanted), known[-1])
+    candidates = exponents(question.asic)
+    exponent = next(
+        (candidate for candidate in candidates if threshold(candidate, 1) >= xoff), candidates[-1]
+    )
     return replace(
-        found,
+        sharing,
         exponent=exponent,
-        is_largest=threshold(exponent, 1) < wanted,
+        is_largest=threshold(exponent, 1) < xoff,
         xoff_alone=threshold(exponent, 1),
         xoff_all=threshold(exponent, count),
     )

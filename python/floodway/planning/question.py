@@ -1,4 +1,4 @@
-"""What is asked of the planner: one kind of long link, its traffic, and the buffer at its end."""
+"""The question to the planner: one kind of long link, its traffic, and the buffer at its end."""
 
 from __future__ import annotations
 
@@ -120,11 +120,11 @@ class Question:
         for key, number in (("links", links), ("classes", classes)):
             if type(number) is not int:
                 raise _no(key, number, "a whole number")
-        named = chip(asic) if asic else None
-        cell_bytes = size_of(cell, "cell") if cell else named.cell_bytes if named else 1
-        memory = named.buffer_bytes if named else None
+        chosen = chip(asic) if asic else None
+        cell_bytes = size_of(cell, "cell") if cell else chosen.cell_bytes if chosen else 1
+        memory = chosen.buffer_bytes if chosen else None
         metres = metres_of(length, "length")
-        found = cls(
+        question = cls(
             rate_bps=rate_of(rate, "rate"),
             delay_ps=metres * PS_PER_METRE + span_of(latency, "latency"),
             length_m=metres,
@@ -136,11 +136,11 @@ class Question:
             mix_bytes=_mix(mix),
             react_ps=None if react == IEEE else span_of(react, "react"),
             interface_ps=None if interface_delay == IEEE else span_of(interface_delay, "interface-delay"),
-            asic=named.name if named else "",
+            asic=chosen.name if chosen else "",
             flap_ps=None if survive is None else _flap(survive),
         )
-        found.check()
-        return found
+        question.check()
+        return question
 
     def check(self) -> None:
         """Check that it can be answered.
@@ -165,10 +165,10 @@ class Question:
                 raise PlanError(text, key="mix", given=str(frame))
         if self.buffer_bytes == 0:
             raise PlanError("buffer: 0B holds no packet", key="buffer", given="0B")
-        for key, own in (("react", self.react_ps), ("interface-delay", self.interface_ps)):
-            if own is None and self.rate_bps not in {gbps * 1_000_000_000 for gbps in QUANTA}:
-                known = ", ".join(f"{gbps}G" for gbps in QUANTA)
-                text = f'{key}: IEEE 802.3 has no time for this rate, but for {known}: give one like "1us"'
+        for key, duration in (("react", self.react_ps), ("interface-delay", self.interface_ps)):
+            if duration is None and self.rate_bps not in {gbps * 1_000_000_000 for gbps in QUANTA}:
+                rates = ", ".join(f"{gbps}G" for gbps in QUANTA)
+                text = f'{key}: IEEE 802.3 has no time for this rate, but for {rates}: give one like "1us"'
                 raise PlanError(text, key=key)
 
     @property
@@ -222,29 +222,29 @@ def check_flow_controls(names: Iterable[str]) -> None:
     Raises
     ------
     PlanError
-        If a name is none; the error has the nearest one.
+        If a name is not a flow control; the error has the nearest name.
     """
     for name in names:
         if name not in FLOW_CONTROLS:
-            message, near = not_a_choice(name, what="a flow control that is planned", allowed=FLOW_CONTROLS)
+            message, near = not_a_choice(name, noun="a flow control that is planned", allowed=FLOW_CONTROLS)
             raise PlanError(f"flow-control: {message}", key="flow-control", given=name, nearest=near)
 
 
 def check_oversubscribed(ratio: float) -> None:
-    """Refuse a ratio of headroom over its pool that is no finite number of at least 1.
+    """Refuse a ratio of headroom to its pool that is not a finite number of at least 1.
 
     Raises
     ------
     PlanError
-        If it is none.
+        If the ratio is not a finite number of at least 1.
     """
     if type(ratio) not in (int, float) or not 1.0 <= ratio <= sys.float_info.max:
         text = f"oversubscribe: {ratio!r} is not a number of at least 1, and finite"
         raise PlanError(text, key="oversubscribe", given=str(ratio))
 
 
-def _no(key: str, value: object, what: str) -> PlanError:
-    return PlanError(f"{key}: {value!r} is not {what}", key=key, given=str(value))
+def _no(key: str, value: object, kind: str) -> PlanError:
+    return PlanError(f"{key}: {value!r} is not {kind}", key=key, given=str(value))
 
 
 def _flap(text: str) -> int:

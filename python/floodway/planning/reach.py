@@ -1,4 +1,4 @@
-"""How far, and for how many links, a buffer suffices."""
+"""The longest link, and the number of links, for which a buffer suffices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["FARTHEST_M", "links_for", "reach_m"]
 FARTHEST_M = 20_000_000
 
 
-def reach_m(question: Question, own: FlowControl, need: Callable[[Question], int]) -> int | None:
+def reach_m(question: Question, control: FlowControl, need: Callable[[Question], int]) -> int | None:
     """Return the longest link, in whole metres, for which the question's buffer suffices.
 
     None if it does not suffice for any length for which the flow control is made, if no buffer is known, or
@@ -31,7 +31,7 @@ def reach_m(question: Question, own: FlowControl, need: Callable[[Question], int
     def fits(metres: int) -> bool | None:
         at = question.at(metres)
         try:
-            return own.in_switch(at, need(at)) <= share
+            return control.in_switch(at, need(at)) <= share
         except PlanError:
             return None
 
@@ -43,7 +43,7 @@ def reach_m(question: Question, own: FlowControl, need: Callable[[Question], int
     return low if 0 < low < FARTHEST_M and fits(low) else None
 
 
-def links_for(question: Question, each: int) -> int | None:
+def links_for(question: Question, class_bytes: int) -> int | None:
     """Return for how many links the question's buffer suffices, if each class of each takes so many bytes."""
     memory = question.buffer_bytes
-    return None if memory is None else memory // (each * question.classes)
+    return None if memory is None else memory // (class_bytes * question.classes)

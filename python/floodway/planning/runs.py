@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Runs", "Simulate", "at_once", "simulated"]
 
-#: What a part finds.
+#: The result of a part.
 Found = TypeVar("Found")
 
 
@@ -118,12 +118,12 @@ def at_once(
     done: Callable[[int, int], None],
     runs: Runs | None = None,
 ) -> list[Found]:
-    """Bring every part to its end, so many at once; the native module releases the interpreter's lock.
+    """Run all parts, up to `jobs` at once; the native module releases the interpreter's lock.
 
     Parameters
     ----------
     parts
-        Functions that do runs, one after another, with what they are given for it.
+        Functions that do runs, one after another, by the `simulate` that they receive.
     jobs
         How many are at work at once.
     done
@@ -134,7 +134,7 @@ def at_once(
     Returns
     -------
     list
-        What they found, in their order.
+        The parts' results, in the order of the parts.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def at_once(
         If a run failed; the others are then stopped.
     """
     stop = threading.Event()
-    found: dict[int, Found] = {}
+    outcomes: dict[int, Found] = {}
     errors: list[BaseException] = []
     ended = 0
 
@@ -154,7 +154,7 @@ def at_once(
     def find(place: int, part: Callable[[Simulate], Found]) -> None:
         try:
             _unless(stop)
-            found[place] = part(simulate)
+            outcomes[place] = part(simulate)
         except BaseException as error:
             # The first is what the others were stopped for.
             errors.append(error)
@@ -173,7 +173,7 @@ def at_once(
         raise errors[0]
     # Ctrl-C may have come when the last run had just ended.
     _unless(stop)
-    return [found[place] for place in range(len(parts))]
+    return [outcomes[place] for place in range(len(parts))]
 
 
 def _unless(stop: threading.Event | None) -> None:

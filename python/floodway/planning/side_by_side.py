@@ -64,8 +64,8 @@ def formulas(question: Question) -> tuple[Formula, ...]:
     """Return all formulas for a question, physics first."""
     physics = pfc_headroom(question)
     return tuple(
-        each if each.bytes is None else replace(each, difference=each.bytes - physics)
-        for each in _all(question, physics)
+        formula if formula.bytes is None else replace(formula, difference=formula.bytes - physics)
+        for formula in _all(question, physics)
     )
 
 

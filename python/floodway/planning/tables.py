@@ -40,8 +40,8 @@ Row = tuple[str, ...]
 
 def tables(plan: Plan) -> Iterator[Table]:
     """Return the tables that have rows; flow controls whose numbers are equal share one."""
-    made = (_needs, _mixes, _settings, _runs, _terms, _formulas, _pool, _advice)
-    yield from (table for table in (make(plan) for make in made) if table.rows)
+    builders = (_needs, _mixes, _settings, _runs, _terms, _formulas, _pool, _advice)
+    yield from (table for table in (make(plan) for make in builders) if table.rows)
 
 
 def label_of(labels: Sequence[str]) -> str:
@@ -106,13 +106,13 @@ def _needs(plan: Plan) -> Table:
 def _mixes(plan: Plan) -> Table:
     rows = [
         (
-            f"{each.mix} (asked)" if each.is_asked else each.mix,
-            f"{each.no_loss:,}",
-            f"{each.busy:,}",
-            each.verdict,
-            each.meaning,
+            f"{mix.mix} (asked)" if mix.is_asked else mix.mix,
+            f"{mix.no_loss:,}",
+            f"{mix.busy:,}",
+            mix.verdict,
+            mix.meaning,
         )
-        for each in plan.by_mix
+        for mix in plan.by_mix
     ]
     return _table(
         title="What the frames decide (--mix): PFC for all links and classes, in bytes",
@@ -124,11 +124,11 @@ def _mixes(plan: Plan) -> Table:
 def _settings(plan: Plan) -> Table:
     rows = []
     for row in plan.rows:
-        own = row.thresholds
-        if own is None:
+        thresholds = row.thresholds
+        if thresholds is None:
             continue
-        numbers = (own.size, own.xoff, own.xon, own.headroom, own.level)
-        texts = ("-" if each is None else f"{each:,}" for each in numbers)
+        numbers = (thresholds.size, thresholds.xoff, thresholds.xon, thresholds.headroom, thresholds.level)
+        texts = ("-" if number is None else f"{number:,}" for number in numbers)
         rows.append((row.label, (*texts, *(f"{100 * share:.1f} %" for share in row.carried.values()))))
     return _table(
         title="Set for one class of one link, in bytes, with what would be enough where memory is not",
@@ -142,9 +142,9 @@ def _runs(plan: Plan) -> Table:
     for row in plan.rows:
         if row.trial is None:
             continue
-        least = "-" if row.trial.least is None else f"{row.trial.least:,}"
+        smallest = "-" if row.trial.least is None else f"{row.trial.least:,}"
         carried = (f"{100 * share:.1f} %" for share in row.carried_run.values())
-        rows.append((row.label, (f"{row.trial.peak:,}", least, *carried, verdict(row))))
+        rows.append((row.label, (f"{row.trial.peak:,}", smallest, *carried, verdict(row))))
     return _table(
         title="Tried by runs that stop the far end at the worst moment",
         columns=("flow control", "most held", "least that holds", "drained at 50 %", "at 90 %", "verdict"),
@@ -154,8 +154,8 @@ def _runs(plan: Plan) -> Table:
 
 def _terms(plan: Plan) -> Table:
     terms = headroom_terms(plan.question)
-    rows = [(each.name, f"{each.bytes:,}", each.value, each.source) for each in terms]
-    rows.append(("together", f"{sum(each.bytes for each in terms):,}", "", ""))
+    rows = [(term.name, f"{term.bytes:,}", term.value, term.source) for term in terms]
+    rows.append(("together", f"{sum(term.bytes for term in terms):,}", "", ""))
     return _table(
         title="PFC's headroom for one class of one link, term by term, in bytes",
         columns=("term", "bytes", "value", "source"),
@@ -164,15 +164,15 @@ def _terms(plan: Plan) -> Table:
 
 
 def _formulas(plan: Plan) -> Table:
-    least = next((row.least_headroom for row in plan.rows if row.least_headroom is not None), None)
+    smallest = next((row.least_headroom for row in plan.rows if row.least_headroom is not None), None)
     rows = []
-    for each in plan.formulas:
-        if each.bytes is None or each.difference is None:
-            rows.append((each.name, "-", "-", "-", each.why_not))
+    for formula in plan.formulas:
+        if formula.bytes is None or formula.difference is None:
+            rows.append((formula.name, "-", "-", "-", formula.why_not))
             continue
-        against = "not tried" if least is None else _against(each.bytes - least)
-        source = f"{each.source} ({each.version})"
-        rows.append((each.name, f"{each.bytes:,}", f"{each.difference:+,}", against, source))
+        against = "not tried" if smallest is None else _against(formula.bytes - smallest)
+        source = f"{formula.source} ({formula.version})"
+        rows.append((formula.name, f"{formula.bytes:,}", f"{formula.difference:+,}", against, source))
     return _table(
         title="PFC's headroom for one class of one link, in bytes, by formula",
         columns=("formula", "headroom", "to physics", "in the hardest run", "source"),
@@ -221,30 +221,28 @@ def _pool(plan: Plan) -> Table:
 
 
 def _advice(plan: Plan) -> Table:
-    own = plan.advice
+    advice = plan.advice
     rows: list[tuple[str, ...]] = []
-    if own is not None:
-        marks = f"from {bytes_text(own.ecn_kmin)} to {bytes_text(own.ecn_kmax)}, {100 * own.ecn_pmax:.0f} %"
-        wait = f"{own.longest_wait_ps / 1e6:,.0f} us"
-        timers = f"low {own.irn_rto_low_ps / 1e6:,.0f} us, high {own.irn_rto_high_ps / 1e6:,.0f} us"
+    if advice is not None:
+        thresholds = f"from {bytes_text(advice.ecn_kmin)} to {bytes_text(advice.ecn_kmax)}"
+        marks = f"{thresholds}, {100 * advice.ecn_pmax:.0f} %"
+        wait = f"{advice.longest_wait_ps / 1e6:,.0f} us"
+        timers = f"low {advice.irn_rto_low_ps / 1e6:,.0f} us, high {advice.irn_rto_high_ps / 1e6:,.0f} us"
         shorter = (
-            f"shorter than the one-way delay, in which {own.pauses_in_flight:.1f} would follow one another"
-            if own.pauses_in_flight > 1
+            f"shorter than the one-way delay, in which {advice.pauses_in_flight:.1f} would follow one another"
+            if advice.pauses_in_flight > 1
             else "longer than the one-way delay"
         )
         watchdog = (
-            f"detection {own.watchdog_detection_ms} ms, restoration {own.watchdog_restoration_ms} ms; a far"
-            f" end that drains at the link's rate again keeps its upstream paused for {wait} at most, one"
+            f"detection {advice.watchdog_detection_ms} ms, restoration {advice.watchdog_restoration_ms} ms; a"
+            f" far end that drains at the link's rate again keeps its upstream paused for {wait} at most, one"
             " that drains less for longer"
         )
         rows = [
             ("ECN marks", f"{marks} (HPCC's values, by the rate)"),
-            (
-                "PFC watchdog",
-                watchdog,
-            ),
+            ("PFC watchdog", watchdog),
             ("IRN's timeouts", f"{timers} (a round trip; one with the buffer full)"),
-            ("longest pause of a frame", f"{own.longest_pause_ps / 1e6:,.1f} us, {shorter}"),
+            ("longest pause of a frame", f"{advice.longest_pause_ps / 1e6:,.1f} us, {shorter}"),
         ]
     return _table(title="Beside the buffer, with PFC", columns=("what", "value"), rows=rows)
 

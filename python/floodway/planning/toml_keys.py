@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BOM", "Keys"]
 
-#: What some editors put before a text in UTF-8.
+#: The byte order mark that some editors put before a text in UTF-8.
 BOM = "\ufeff"
-#: So many lines that look like a key are tried: those within longer texts are none.
+#: Most lines that are tried as the begin of a key; some lie within longer texts.
 MOST_TRIED = 20
 
 
@@ -31,7 +31,7 @@ class Keys:
     file
         The file.
     text
-        What it has.
+        Its text.
     values
         The values by key.
     """
@@ -41,7 +41,7 @@ class Keys:
     values: dict[str, Any]
 
     @classmethod
-    def of(cls, path: Path) -> Self:
+    def from_file(cls, path: Path) -> Self:
         """Read a file.
 
         Raises
@@ -72,8 +72,8 @@ class Keys:
     def _line(self, key: str) -> int | None:
         begins = re.compile(rf"""\s*\[?\[?\s*["']?{re.escape(key)}["']?\s*[=.\]]""")
         lines = self.text.splitlines(keepends=True)
-        found = islice((number for number, line in enumerate(lines) if begins.match(line)), MOST_TRIED)
-        return next((number + 1 for number in found if _begins_anew("".join(lines[:number]), key)), None)
+        matches = islice((number for number, line in enumerate(lines) if begins.match(line)), MOST_TRIED)
+        return next((number + 1 for number in matches if _begins_anew("".join(lines[:number]), key)), None)
 
 
 def _begins_anew(before: str, key: str) -> bool:
@@ -86,7 +86,7 @@ def _begins_anew(before: str, key: str) -> bool:
 
 def _fault(file: str, text: str, reason: str) -> tuple[str, str]:
     """Split what the library says is wrong into the place and the reason."""
-    found = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", reason, re.DOTALL)
-    if found is None:
+    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", reason, re.DOTALL)
+    if match is None:
         return file, reason
-    return f"{file}:{found[2] or max(1, len(text.splitlines()))}", found[1]
+    return f"{file}:{match[2] or max(1, len(text.splitlines()))}", match[1]

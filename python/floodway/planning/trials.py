@@ -1,4 +1,4 @@
-"""Runs that are as hard as can be for a planned number: does it hold, and what is the least that does."""
+"""Worst-case runs of a planned size: the losses, and the smallest size without loss."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CYCLES, SETTLING = 6, 3
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What the hardest run showed of one size, in bytes of one class of one link.
+    """Result of the hardest run of one size, in bytes of one class of one link.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Busy:
-    """What a run showed of the link's use.
+    """Result of a run that measures the link's use.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def trial(
     with_least: bool,
     simulate: Simulate = simulated,
 ) -> Trial:
-    """Run the hardest case with a size, and find the least size that holds.
+    """Run the hardest case with a size, and find the smallest size without loss.
 
     The least is what was held: with the same thresholds a run in which nothing is dropped is the same for
     every size. That it holds, and that a cell less does not, is run, too.
@@ -132,9 +132,9 @@ def trial(
         course = Course(end_ps=end, ahead_ps=ahead)
 
     def hardest(tried: int, name: str) -> tuple[int, int]:
-        own = buffers if buffers.shared else Buffers(control=buffers.control, size=tried)
-        texts[name] = link_scenario(question, own, course)
-        return _held(simulate(texts[name]), own)
+        setting = buffers if buffers.shared else Buffers(control=buffers.control, size=tried)
+        texts[name] = link_scenario(question, setting, course)
+        return _held(simulate(texts[name]), setting)
 
     peak, lost = hardest(size, "planned")
     if buffers.shared:
@@ -143,8 +143,8 @@ def trial(
         return Trial(size=size, peak=peak, lost_packets=lost, scenarios=texts)
     _, lost_at = hardest(peak, "least")
     _, lost_below = hardest(peak - question.cell_bytes, "one-cell-less")
-    least = peak if not lost_at and lost_below else None
-    return Trial(size=size, peak=peak, lost_packets=lost, least=least, scenarios=texts)
+    smallest = peak if not lost_at and lost_below else None
+    return Trial(size=size, peak=peak, lost_packets=lost, least=smallest, scenarios=texts)
 
 
 def flap_trial(

@@ -24,9 +24,9 @@ def size_of(text: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none.
+        If it is not a size.
     """
-    return _of("Size", text, key)
+    return _parsed("Size", text, key)
 
 
 def rate_of(text: str, key: str) -> int:
@@ -35,12 +35,12 @@ def rate_of(text: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none, or 0.
+        If it is not a rate, or 0.
     """
-    found = _of("Rate", text, key)
-    if found == 0:
+    rate = _parsed("Rate", text, key)
+    if rate == 0:
         raise PlanError(f'{key}: 0 is not a rate of a link; write it like "400G"', key=key, given=text)
-    return found
+    return rate
 
 
 def span_of(text: str, key: str) -> int:
@@ -49,9 +49,9 @@ def span_of(text: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none.
+        If it is not a time.
     """
-    return _of("Duration", text, key)
+    return _parsed("Duration", text, key)
 
 
 def metres_of(text: str, key: str) -> int:
@@ -60,12 +60,12 @@ def metres_of(text: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none, or 0.
+        If it is not a length, or 0.
     """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(km|m)\s*", text)
-    if found is None:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(km|m)\s*", text)
+    if match is None:
         raise _no_length(text, key)
-    metres = Fraction(found[1]) * (1000 if found[2] == "km" else 1)
+    metres = Fraction(match[1]) * (1000 if match[2] == "km" else 1)
     if not 0 < metres <= LONGEST or metres.denominator != 1:
         raise _no_length(text, key)
     return int(metres)
@@ -77,7 +77,7 @@ def _no_length(text: str, key: str) -> PlanError:
     return PlanError(message, key=key, given=text)
 
 
-def _of(kind: str, text: str, key: str) -> int:
+def _parsed(kind: str, text: str, key: str) -> int:
     try:
         return _floodway.parse_unit(kind, text)
     except ValueError as error:

@@ -255,7 +255,7 @@ def _workloads(
     names = [name for name in dict.fromkeys([*listed, *present]) if name in set(present)]
     for name in chosen:
         if name not in names:
-            text, near = not_a_choice(name, what="a workload of these results", allowed=names)
+            text, near = not_a_choice(name, noun="a workload of these results", allowed=names)
             raise PlotError(text, key="workload", given=name, allowed=tuple(names), nearest=near)
     return [name for name in names if not chosen or name in chosen]
 

@@ -250,7 +250,7 @@ def _senders(
     flow_ids = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
     for pattern in patterns:
         if not any(_is_flow(name, pattern) for name in flow_ids):
-            text, near = not_a_choice(pattern, what="a flow whose allowance was recorded", allowed=flow_ids)
+            text, near = not_a_choice(pattern, noun="a flow whose allowance was recorded", allowed=flow_ids)
             raise PlotError(text, key="flow", given=pattern, allowed=tuple(flow_ids), nearest=near)
     chosen = [name for pattern in patterns for name in flow_ids if _is_flow(name, pattern)]
     names = list(dict.fromkeys(chosen)) if patterns else flow_ids[:USUAL_FLOWS]

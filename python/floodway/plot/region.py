@@ -133,7 +133,7 @@ def _states(source: Source, *, name_source: bool) -> pl.DataFrame:
 def _refuse_class(class_: int | None, every: Sequence[pl.DataFrame]) -> None:
     classes = [str(number) for number in sorted({number for frame in every for number in frame["class"]})]
     if class_ is not None and classes and str(class_) not in classes:
-        text, near = not_a_choice(str(class_), what="a class of queues with states", allowed=classes)
+        text, near = not_a_choice(str(class_), noun="a class of queues with states", allowed=classes)
         raise PlotError(text, key="class", given=str(class_), allowed=tuple(classes), nearest=near)
 
 

@@ -176,7 +176,7 @@ def shares(  # noqa: PLR0913 (what a caller may choose)
     first = [source.results[0] for source in sources]
     limits = limits_of(first, window)
     tables = _tables(first)
-    names = chosen_objects(objects, tables, what=DIRECTION) if objects else [_busiest(tables, limits)]
+    names = chosen_objects(objects, tables, noun=DIRECTION) if objects else [_busiest(tables, limits)]
     _refuse_many(names, len(sources))
     rows = _chosen(tables, names, flows)
     shown_flows, others = _ranked(sources, rows, limits)
@@ -236,7 +236,7 @@ def _chosen(
     for pattern in patterns:
         if not any(_names(pattern, flow, workload) for flow, workload in workload_of.items()):
             allowed = (*dict.fromkeys(workload_of.values()), *sorted(workload_of, key=natural))
-            text, near = not_a_choice(pattern, what="a flow or workload of these directions", allowed=allowed)
+            text, near = not_a_choice(pattern, noun="a flow or workload of these directions", allowed=allowed)
             raise PlotError(text, key="flow", given=pattern, allowed=allowed, nearest=near)
     flow_ids = [
         flow

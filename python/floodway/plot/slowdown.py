@@ -101,7 +101,7 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
 def _note(curves: Sequence[Curve], buckets: Sequence[Sequence[_Point]]) -> str:
     """Return a note on the number of flows of each p99, on intervals, and on sizes of marks."""
     flows = [bucket.flows for points in buckets for bucket in points]
-    lines = [of_flows(min(flows), max(flows), thousandths=990, each="each point")]
+    lines = [of_flows(min(flows), max(flows), thousandths=990, unit="each point")]
     seeds = [curve.seeds for curve in curves]
     bars = interval_note(min(seeds), max(seeds)) if max(seeds) > 1 else ""
     return " ".join([*filter(None, [*lines, bars]), *([LARGER_BELOW] if len(curves) > 1 else [])])
@@ -139,7 +139,7 @@ def _points(curve: Curve) -> list[_Point]:
 
 
 def _percentile(flows: pl.DataFrame, thousandths: int) -> float | None:
-    return percentile(flows["slowdown"].drop_nulls().sort(), of=len(flows), thousandths=thousandths)
+    return percentile(flows["slowdown"].drop_nulls().sort(), count=len(flows), thousandths=thousandths)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

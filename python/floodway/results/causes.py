@@ -57,8 +57,8 @@ def ends_of(port: str) -> tuple[str, str, str]:
 def delays_us(result: Result, ports: Sequence[str]) -> list[float]:
     """Return the propagation delay of each port's link as the scenario has it, 0 where it does not say."""
     settings = direction_settings(result.run.scenario)
-    own = (settings_of(settings, port).get("delay") for port in ports)
-    return [0.0 if delay is None else quantity_us(delay) for delay in own]
+    delays = (settings_of(settings, port).get("delay") for port in ports)
+    return [0.0 if delay is None else quantity_us(delay) for delay in delays]
 
 
 def ports_that_run_out(spans: pl.DataFrame, grid: Grid) -> list[str]:
@@ -136,9 +136,9 @@ def _longest(names: Sequence[str], sent: np.ndarray[Any, np.dtype[np.float64]], 
 
 def _by_sender(names: Sequence[str]) -> Iterator[tuple[tuple[str, str], Numbers]]:
     """Group pauses by the link that they came by and the node that sent them."""
-    for name, own in _grouped(names).items():
+    for name, rows in _grouped(names).items():
         link, _, sender = ends_of(name)
-        yield (link, sender), own
+        yield (link, sender), rows
 
 
 def _pause_at(
@@ -147,18 +147,18 @@ def _pause_at(
     """Return the pause that a port was under at a time: of the same class if there is one."""
     classes = spans["class"].to_list()
     begins, ends = spans["from_us"].to_numpy(), spans["to_us"].to_numpy()
-    own = _grouped(zip(spans["object"], classes, strict=True))
-    asked = _grouped(
-        (None if row == NONE else ports[row], of) for row, of in zip(cause, classes, strict=True)
+    by_port = _grouped(zip(spans["object"], classes, strict=True))
+    by_cause = _grouped(
+        (None if row == NONE else ports[row], class_) for row, class_ in zip(cause, classes, strict=True)
     )
-    found = np.full(len(cause), NONE, dtype=np.intp)
-    for key, pauses in asked.items():
-        rows = own.get(key)
+    enclosing = np.full(len(cause), NONE, dtype=np.intp)
+    for key, pauses in by_cause.items():
+        rows = by_port.get(key)
         if rows is not None:
             at = np.searchsorted(begins[rows], sent[pauses], side="right") - 1
             under = (at >= 0) & (sent[pauses] < ends[rows[np.maximum(at, 0)]])
-            found[pauses[under]] = rows[at[under]]
-    return found
+            enclosing[pauses[under]] = rows[at[under]]
+    return enclosing
 
 
 def _grouped(keys: Iterable[_Key]) -> dict[_Key, Numbers]:
@@ -166,4 +166,4 @@ def _grouped(keys: Iterable[_Key]) -> dict[_Key, Numbers]:
     places: dict[_Key, list[int]] = {}
     for place, key in enumerate(keys):
         places.setdefault(key, []).append(place)
-    return {key: np.array(own, dtype=np.intp) for key, own in places.items()}
+    return {key: np.array(indices, dtype=np.intp) for key, indices in places.items()}

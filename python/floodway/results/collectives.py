@@ -6,7 +6,7 @@ import polars as pl
 
 __all__ = ["bandwidths", "collectives_of"]
 
-#: What an operation is that all ranks of a group execute together.
+#: Condition of operations that all ranks of a group execute together.
 COLLECTIVE = pl.col("group").is_not_null()
 #: The columns that name a collective.
 KEY = ["workload", "iteration", "group", "sequence"]

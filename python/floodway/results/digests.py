@@ -82,12 +82,12 @@ class DigestedFile:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What `run.json` keeps of it: its size and its digest."""
+        """The record of the file in `run.json`: its size and its digest."""
         return {"bytes": self._bytes, "sha256": self._sha256.hexdigest()}
 
 
 def file_record(path: Path) -> dict[str, Any]:
-    """Return what `run.json` keeps of a file that is there already."""
+    """Return the record of an existing file in `run.json`: its size and its digest."""
     return {"bytes": path.stat().st_size, "sha256": _digest(path)}
 
 
@@ -161,11 +161,11 @@ def faults_of(
 
 def _fault_of(path: Path, record: Any, *, rows: bool) -> str | None:  # noqa: ANN401 (any JSON value)
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             return "is not a file"
-        if found.st_size != record["bytes"]:
-            sizes = f"{found.st_size:,} instead of {record['bytes']:,} bytes"
+        if status.st_size != record["bytes"]:
+            sizes = f"{status.st_size:,} instead of {record['bytes']:,} bytes"
             return f"has changed: {sizes}"
         changed = _digest(path) != record["sha256"] or (
             rows and record.get("rows") not in (None, _rows(path))

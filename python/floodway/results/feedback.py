@@ -30,8 +30,8 @@ def port_names(result: Result) -> pl.DataFrame:
         first=pl.col("node").first(), last=pl.col("node").last()
     )
     other = pl.when(pl.col("node") == pl.col("first")).then("last").otherwise("first")
-    named = ports.join(ends, on="link", maintain_order="left").with_columns(other=other)
-    return named.select("node", "link", object=pl.format("{}: {}>{}", "link", "node", "other"))
+    rows = ports.join(ends, on="link", maintain_order="left").with_columns(other=other)
+    return rows.select("node", "link", object=pl.format("{}: {}>{}", "link", "node", "other"))
 
 
 def chosen_ports_of(result: Result, patterns: Sequence[str]) -> list[str]:
@@ -58,7 +58,9 @@ def pause_spans(result: Result) -> pl.DataFrame:
     """
     if result.pauses is None:
         raise PlotError("the run did not record pauses; records.pauses = true records them")
-    rows = _named(result, result.pauses).with_columns(paused=pl.col("event").cast(pl.String) == "pause")
+    rows = _with_objects(result, result.pauses).with_columns(
+        paused=pl.col("event").cast(pl.String) == "pause"
+    )
     # A pause that is repeated changes nothing.
     changes = rows.filter(pl.col("paused") != pl.col("paused").shift(1, fill_value=False).over(QUEUE))
     return (
@@ -92,7 +94,9 @@ def signal_rows(result: Result) -> pl.DataFrame:
     """
     if result.signals is None:
         raise PlotError("the run did not record signals; records.signals = true records them")
-    return _named(result, result.signals).with_columns(pl.col("event", "state", "flow_id").cast(pl.String))
+    return _with_objects(result, result.signals).with_columns(
+        pl.col("event", "state", "flow_id").cast(pl.String)
+    )
 
 
 def allowed_spans(result: Result, *, workloads: Sequence[str] = ()) -> pl.DataFrame:
@@ -122,15 +126,15 @@ def allowed_spans(result: Result, *, workloads: Sequence[str] = ()) -> pl.DataFr
         else result.flows
     )
     rows = result.allowances.with_columns(pl.col("flow_id").cast(pl.String))
-    known = rows.join(flows.select("flow_id", end_us=end), on="flow_id", maintain_order="left")
+    with_ends = rows.join(flows.select("flow_id", end_us=end), on="flow_id", maintain_order="left")
     following = _US.shift(-1).over("flow_id")
-    spans = known.with_columns(_US.alias("from_us"), to_us=pl.min_horizontal(following, "end_us"))
+    spans = with_ends.with_columns(_US.alias("from_us"), to_us=pl.min_horizontal(following, "end_us"))
     return spans.filter(pl.col("from_us") < pl.col("to_us")).select(
         "flow_id", "from_us", "to_us", "allowed_gbps"
     )
 
 
-def _named(result: Result, rows: pl.DataFrame) -> pl.DataFrame:
+def _with_objects(result: Result, rows: pl.DataFrame) -> pl.DataFrame:
     plain = rows.with_columns(pl.col("node", "link").cast(pl.String))
     return plain.join(port_names(result), on=["node", "link"], how="left", maintain_order="left")
 

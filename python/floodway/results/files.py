@@ -29,7 +29,7 @@ EXPORTED = ("fct.txt", "pfc.txt", "qlen.txt", "nodes.txt")
 TRACE_FILE = "trace.perfetto-trace"
 #: The page of a run.
 REPORT_FILE = "report.html"
-#: How the names of files in the making end; they begin with a dot.
+#: End of the names of files that are being written; they begin with a dot.
 NEW_SUFFIX = ".floodway-new"
 
 
@@ -56,32 +56,32 @@ def replace_file(file: Path, content: bytes) -> None:
 
 
 def missing_folders(folder: Path) -> list[Path]:
-    """Return a folder and those above it, as far as they are not there, the innermost first."""
-    return [each for each in (folder, *folder.parents) if not each.exists()]
+    """Return a folder and its parents that do not exist, the innermost first."""
+    return [path for path in (folder, *folder.parents) if not path.exists()]
 
 
 def remove_empty(folders: Iterable[Path]) -> None:
-    """Remove those of some folders, the innermost first, that hold nothing."""
-    for each in folders:
+    """Remove the empty ones of some folders, which are in the order from the innermost outwards."""
+    for folder in folders:
         with contextlib.suppress(OSError):
-            each.rmdir()
+            folder.rmdir()
 
 
 @contextlib.contextmanager
 def new_folder(folder: Path) -> Iterator[None]:
-    """Make a folder for a `with` block; what of it was not there and holds nothing at the end goes again.
+    """Make a folder for a `with` block; folders made for it that are empty at the end are removed.
 
     Raises
     ------
     OSError
         If it cannot be made.
     """
-    made = missing_folders(folder)
+    missing = missing_folders(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     finally:
-        remove_empty(made)
+        remove_empty(missing)
 
 
 def to_disk(folder: Path) -> None:

@@ -55,9 +55,9 @@ def refuse_collections(path: Path) -> None:
     if (path / COMPARISON_FILE).is_file():
         raise _is_comparison(path)
     if (path / STUDY_FILE).is_file():
-        runs = sorted(each.parent for each in path.glob(f"runs/*/{RUN_FILE}"))
-        named = ", ".join(map(str, runs[:MOST_NAMED])) + (", ..." if len(runs) > MOST_NAMED else "")
-        raise OutputError(os.fspath(path), f"is a study: name one of its runs: {named or 'none has ended'}")
+        runs = sorted(file.parent for file in path.glob(f"runs/*/{RUN_FILE}"))
+        names = ", ".join(map(str, runs[:MOST_NAMED])) + (", ..." if len(runs) > MOST_NAMED else "")
+        raise OutputError(os.fspath(path), f"is a study: name one of its runs: {names or 'none has ended'}")
     if not path.exists():
         refuse_others(path)
 

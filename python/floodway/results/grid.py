@@ -25,7 +25,7 @@ METRICS = ("tx_bytes", "paused_us", "queue_max_bytes", "queue_mean_bytes")
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """What was recorded of ports over time.
+    """The series of ports over time, as matrices.
 
     Attributes
     ----------
@@ -54,12 +54,12 @@ class Grid:
 
     def bucket_of(self, times_us: Values) -> np.ndarray[Any, np.dtype[np.intp]]:
         """Return the bucket of each time; times outside the run are in the first or the last one."""
-        found = np.floor_divide(times_us, self.width_us).astype(np.intp)
-        return np.clip(found, 0, max(self.buckets - 1, 0))
+        index = np.floor_divide(times_us, self.width_us).astype(np.intp)
+        return np.clip(index, 0, max(self.buckets - 1, 0))
 
 
 def grid_of(result: Result) -> Grid:
-    """Make matrices of the series of a run; of ports that it did not record there is no row."""
+    """Return the series of a run as matrices, with a row for each recorded port."""
     plain = result.series.with_columns(pl.col("object", "metric").cast(pl.String))
     ports = tuple(plain["object"].unique(maintain_order=True))
     end_us = result.outcome.simulated_us
@@ -90,8 +90,8 @@ def _empty() -> Grid:
 
 def _matrix(rows: pl.DataFrame, metric: str, widths: Values, width: float, shape: tuple[int, int]) -> Values:
     """Fill the matrix of a metric; buckets that are wider than others are repeated."""
-    own = rows.filter(pl.col("metric") == metric)
-    row, time, value = (own[name].to_numpy() for name in ("row", "time_us", "value"))
+    metric_rows = rows.filter(pl.col("metric") == metric)
+    row, time, value = (metric_rows[name].to_numpy() for name in ("row", "time_us", "value"))
     matrix = np.zeros(shape)
     for wide in np.unique(widths):
         times = max(round(float(wide) / width), 1)

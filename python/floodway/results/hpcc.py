@@ -69,7 +69,7 @@ class _Node:
 
 
 def needed_sets(scenario: Scenario) -> list[tuple[str, str]]:
-    """Return what must be set in a scenario so that its run keeps all that an export writes."""
+    """Return the settings of a scenario with which its run records all that an export writes."""
     records = scenario.to_dict().get("records", {})
     sets = [("records.pauses", "true")]
     if isinstance(records, dict) and "queue-histogram" not in records:
@@ -82,13 +82,13 @@ def export(
 ) -> HpccExport:
     """Write the files into a folder, as `Result.export_hpcc` says."""
     path, shown = Path(folder), os.fspath(folder)
-    known = scenario if scenario is not None else Scenario.from_dict(result.run.scenario["scenario"])
+    source = scenario if scenario is not None else Scenario.from_dict(result.run.scenario["scenario"])
     try:
         with new_folder(path):
-            there = [name for name in EXPORTED if (path / name).exists()]
-            if there and not force:
-                raise OutputError(shown, f"holds {', '.join(there)} already; force=True replaces them")
-            return write(result, path, scenario=known)
+            existing = [name for name in EXPORTED if (path / name).exists()]
+            if existing and not force:
+                raise OutputError(shown, f"holds {', '.join(existing)} already; force=True replaces them")
+            return write(result, path, scenario=source)
     except OSError as error:
         raise unwritable(shown, error) from error
 
@@ -184,7 +184,7 @@ def _ps(column: str) -> pl.Expr:
 
 
 class Standalone:
-    """What that simulator takes for the time of a flow that has the network to itself.
+    """Completion times of flows alone in the network, as the HPCC simulator computes them.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Standalone:
         self._mtu = scenario.native.mtu_bytes
 
     def ns(self, source: str, destination: str, size: int) -> int:
-        """Return it in nanoseconds; 0 where no way leads there while all links are up."""
+        """Return the time in nanoseconds; 0 where no path exists with all links up."""
         facts = self._facts[source, destination]
         if facts is None:
             return 0
@@ -217,8 +217,8 @@ def _pfc(pauses: pl.DataFrame, nodes: Mapping[str, _Node], origin: int) -> str:
         pl.col("port") + 1,
         (pl.col("event") == "pause").cast(pl.Int8),
     )
-    named = {name: f"{node.number} {int(node.is_switch)}" for name, node in nodes.items()}
-    return _lines(f"{time} {named[node]} {port} {event}" for time, node, port, event in rows.iter_rows())
+    node_texts = {name: f"{node.number} {int(node.is_switch)}" for name, node in nodes.items()}
+    return _lines(f"{time} {node_texts[node]} {port} {event}" for time, node, port, event in rows.iter_rows())
 
 
 def _qlen(queues: pl.DataFrame, from_us: float, nodes: Mapping[str, _Node], origin: int) -> str:

@@ -22,7 +22,7 @@ __all__ = [
 
 #: Fewer seeds have no interval: that of two is nine times as wide as their distance.
 LEAST_SEEDS = 3
-#: How often the interval of a mean holds the true one.
+#: Probability that the interval of a mean holds the true mean.
 LEVEL = 0.95
 #: Quantiles are looked for below this; that of one degree of freedom at 99.99 % is 6,366.
 LARGEST_T = 65536.0
@@ -31,7 +31,7 @@ HALVINGS = 70
 
 
 def half_width(values: Sequence[float], *, level: float = LEVEL) -> float | None:
-    """Return how far the confidence interval of a mean reaches to either side.
+    """Return half the width of the confidence interval of a mean.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ def ratio_residuals(values: Sequence[float], bases: Sequence[float]) -> list[flo
     [-1.0, 1.0]
     """
     ratio = fmean(values) / fmean(bases)
-    return [value - ratio * own for value, own in zip(values, bases, strict=True)]
+    return [value - ratio * base for value, base in zip(values, bases, strict=True)]
 
 
 def ratio_half_width(
     values: Sequence[float], bases: Sequence[float], *, level: float = LEVEL
 ) -> float | None:
-    """Return the same of the mean of values over the mean of bases, each pair of one seed.
+    """Return half the width of the interval of a ratio of means, where each pair is of one seed.
 
     It is that of the residuals, value - ratio x base, over the mean of the bases (Cochran 1977, chapter 6).
 
@@ -91,7 +91,7 @@ def ratio_half_width(
 def difference_half_width(
     values: Sequence[float], bases: Sequence[float], *, paired: bool, level: float = LEVEL
 ) -> float | None:
-    """Return the same of the difference of two means: of pairs of one seed each, or of independent seeds.
+    """Return half the width of the interval of a difference of means: paired by seed, or independent.
 
     Degrees of freedom of independent seeds are those of the smaller sample, which makes the interval rather
     too wide (Welch 1938).
@@ -104,7 +104,7 @@ def difference_half_width(
     2.484
     """
     if paired:
-        return half_width([own - base for own, base in zip(values, bases, strict=True)], level=level)
+        return half_width([value - base for value, base in zip(values, bases, strict=True)], level=level)
     fewest = min(len(values), len(bases))
     if fewest < LEAST_SEEDS:
         return None
@@ -131,7 +131,7 @@ def interval_note(fewest: int, most: int) -> str:
 
 @cache
 def student_t(freedom: int, level: float = LEVEL) -> float:
-    """Return the value that Student's t stays below in size 95 times of 100, or as often as `level` says.
+    """Return the two-sided quantile of Student's t at a confidence level.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def student_t(freedom: int, level: float = LEVEL) -> float:
 
 
 def _inside(t: float, freedom: int) -> float:
-    """Return how often Student's t is below t in size (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4)."""
+    """Return the probability of |T| < t by Student's t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4)."""
     angle = math.atan(t / math.sqrt(freedom))
     square = math.cos(angle) ** 2
     is_odd = freedom % 2

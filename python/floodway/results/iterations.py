@@ -68,7 +68,7 @@ class IterationSummary:
 
     @property
     def part(self) -> str:
-        """Say that it is of some layers or micro-batches; empty if of all."""
+        """The simulated layers and micro-batches where they are not all, in words; else empty."""
         return part_in_words({"layers": self.layers, "micro_batches": self.micro_batches})
 
 
@@ -118,7 +118,7 @@ def _iterations(operations: pl.DataFrame, exposed: pl.DataFrame) -> pl.DataFrame
 
 
 def exposed_of(operations: pl.DataFrame) -> pl.DataFrame:
-    """Say by name which communication took time in which its rank did not compute.
+    """Return by name the time of communication in which its rank did not compute.
 
     Parameters
     ----------
@@ -149,11 +149,11 @@ def iteration_summaries(operations: pl.DataFrame) -> Iterator[IterationSummary]:
     """
     computing = operations.filter(COMPUTES)["workload"].unique()
     chosen = operations.filter(pl.col("workload").is_in(computing.implode()))
-    own = ["workload", "iteration"]
+    keys = ["workload", "iteration"]
     exposed = exposed_of(chosen)
-    of_names = exposed.group_by([*own, "name"], maintain_order=True).agg(pl.col("exposed_us").sum())
-    by_name = of_names.partition_by(own, as_dict=True)
-    for key, ranks in _iterations(chosen, exposed).partition_by(own, as_dict=True).items():
+    of_names = exposed.group_by([*keys, "name"], maintain_order=True).agg(pl.col("exposed_us").sum())
+    by_name = of_names.partition_by(keys, as_dict=True)
+    for key, ranks in _iterations(chosen, exposed).partition_by(keys, as_dict=True).items():
         last = ranks.sort("end_us", "rank").row(-1, named=True)
         time_us = float(last["end_us"] - ranks["start_us"].min())
         compute_us, exposed_us = (
@@ -177,32 +177,32 @@ def iteration_summaries(operations: pl.DataFrame) -> Iterator[IterationSummary]:
 
 
 def _rows(
-    operations: pl.DataFrame, value: str, of: Callable[[pl.DataFrame], Iterable[tuple[str, float]]]
+    operations: pl.DataFrame, value: str, rows_of: Callable[[pl.DataFrame], Iterable[tuple[str, float]]]
 ) -> pl.DataFrame:
     """Return rows of a name and a value for each iteration of a rank."""
     types = {name: operations.schema[name] for name in KEY}
     parts = operations.partition_by(KEY, as_dict=True, maintain_order=True)
-    rows = [(*key, *found) for key, frame in parts.items() for found in of(frame)]
+    rows = [(*key, *row) for key, frame in parts.items() for row in rows_of(frame)]
     return pl.DataFrame(rows, schema={**types, "name": pl.String, value: pl.Float64}, orient="row")
 
 
 def _exposed(frame: pl.DataFrame) -> Iterator[tuple[str, float]]:
     """Return by name the time of communication that neither computation nor earlier communication covers."""
-    own = frame.filter(COMMUNICATES).sort("start_us", "operation")
-    ends = own["end_us"].to_numpy()
-    begins = _uncovered(own["start_us"].to_numpy(), ends)
+    communication = frame.filter(COMMUNICATES).sort("start_us", "operation")
+    ends = communication["end_us"].to_numpy()
+    begins = _uncovered(communication["start_us"].to_numpy(), ends)
     computed = _computed_until(*_spans(frame, COMPUTES))
     times = (ends - begins) - (computed(ends) - computed(begins))
     totals: dict[str, float] = {}
-    for name, time_us in zip(own["name"], times.tolist(), strict=True):
+    for name, time_us in zip(communication["name"], times.tolist(), strict=True):
         totals[name] = totals.get(name, 0.0) + time_us
     yield from totals.items()
 
 
-def _spans(frame: pl.DataFrame, which: pl.Expr) -> tuple[Times, Times]:
+def _spans(frame: pl.DataFrame, predicate: pl.Expr) -> tuple[Times, Times]:
     """Return starts and ends of operations, by start."""
-    own = frame.filter(which).sort("start_us", "end_us")
-    return own["start_us"].to_numpy(), own["end_us"].to_numpy()
+    operations = frame.filter(predicate).sort("start_us", "end_us")
+    return operations["start_us"].to_numpy(), operations["end_us"].to_numpy()
 
 
 def _uncovered(starts: Times, ends: Times) -> Times:

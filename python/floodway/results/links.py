@@ -115,8 +115,8 @@ def loaded_part(series: pl.DataFrame, name: str, *, mtu: int) -> pl.DataFrame:
     polars.DataFrame
         `time_us`, `bucket_us`, and a column for each metric of the series.
     """
-    own = series.filter(pl.col("object") == name).with_columns(pl.col("metric").cast(pl.String))
-    wide = own.pivot(on="metric", index=["time_us", "bucket_us"], values="value")
+    link_series = series.filter(pl.col("object") == name).with_columns(pl.col("metric").cast(pl.String))
+    wide = link_series.pivot(on="metric", index=["time_us", "bucket_us"], values="value")
     return wide.filter(pl.col("queue_mean_bytes") >= mtu) if "queue_mean_bytes" in wide.columns else wide[:0]
 
 
@@ -152,8 +152,8 @@ def _receiver_peak(name: str, counters: pl.DataFrame, settings: Mapping[str, Any
     link, _, direction = name.partition(": ")
     # A link with relays is called after the switches behind them; it is the relay that holds what arrives.
     receiver = settings.get("relays", {}).get("to", direction.partition(">")[2])
-    own = counters.filter((pl.col("link") == link) & (pl.col("node") == receiver))
-    return int(own["peak_bytes"].max()) if len(own) else None  # type: ignore[arg-type]
+    rows = counters.filter((pl.col("link") == link) & (pl.col("node") == receiver))
+    return int(rows["peak_bytes"].max()) if len(rows) else None  # type: ignore[arg-type]
 
 
 def _receiver_buffer(settings: Mapping[str, Any]) -> int | None:

@@ -1,9 +1,9 @@
 """Locks on folders of results, held by the writing process until it ends.
 
 A lock is a file in a hidden folder beside the place, locked with `flock`. The system gives it back when
-its process ends, killed or not; so nothing has to be tidied up before the next one. What is in the making
-lies in the same folder, and a process that gets the lock knows that files there are of a process that is
-gone.
+its process ends, killed or not; so nothing has to be tidied up before the next one. Files that are being
+written lie in the same folder, and a process that gets the lock knows that files there are of a process
+that is gone.
 
 On file systems without locks the file itself is the lock, with the process that made it written in it. The
 file of a process of this machine that is gone counts for nothing; of other machines nobody here can know,
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 __all__ = ["Lock", "SharedLock", "is_ours", "left_behind", "refuse_in_use", "report_lock"]
 
 _LOCK_FILE = "lock"
-#: How the names of shared locks' files begin.
+#: Begin of the names of shared locks' files.
 _SHARED = "shared."
 _SUFFIX = ".floodway"
-#: What `flock` answers on file systems that have no locks.
+#: Errors of `flock` on file systems that have no locks.
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 #: Attempts to open the file when a process that is just leaving removes it.
 _TRIES = 100
@@ -57,7 +57,7 @@ _IN_USE = "is in use: {}; wait for its end, or choose another folder"
 
 @dataclass(frozen=True, kw_only=True)
 class _Holder:
-    """Who holds a lock: its process, its machine, and since when (ISO 8601, UTC)."""
+    """The holder of a lock: its process, its machine, and the time since when (ISO 8601, UTC)."""
 
     pid: int
     host: str
@@ -83,7 +83,7 @@ class _Holder:
 class _Held:
     """The file of a lock in the hidden folder of a place, from when it is taken to its release."""
 
-    #: The hidden folder, for what is in the making.
+    #: The hidden folder, for files that are being written.
     work: Path
     _file: Path
     _descriptor: int
@@ -244,9 +244,9 @@ def left_behind(folder: Path) -> Iterator[Path]:
     """Return the paths in a folder that a process writes, or wrote when it was killed."""
     name = re.compile(rf"\.(.+){re.escape(_SUFFIX)}")
     for entry in sorted(folder.iterdir()):
-        found = name.fullmatch(entry.name)
-        if found and entry.is_dir() and not entry.is_symlink():
-            yield folder / found[1]
+        match = name.fullmatch(entry.name)
+        if match and entry.is_dir() and not entry.is_symlink():
+            yield folder / match[1]
 
 
 def refuse_in_use(folder: Path, *, shown: str) -> None:
@@ -320,7 +320,7 @@ def _has_locks(file: Path) -> bool:
 
 
 def is_ours(name: str) -> bool:
-    """Whether an entry of a folder is a lock's, or a file in the making."""
+    """Whether an entry of a folder is a lock's, or a file that is being written."""
     return name.startswith(".") and name.endswith((_SUFFIX, NEW_SUFFIX))
 
 

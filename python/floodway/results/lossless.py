@@ -20,7 +20,7 @@ LosslessVerdict = Literal["held-by-sizing", "held-in-run", "violated", "not-aske
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """What lossless classes lost because a buffer was full.
+    """Losses of lossless classes at full buffers.
 
     Attributes
     ----------
@@ -78,7 +78,17 @@ class Shortfall:
 
 @dataclass(frozen=True, kw_only=True)
 class Unproven:
-    """A reason for which sizes alone promise nothing: in words, the first place, and at how many it holds."""
+    """A reason for which the sizes of buffers alone guarantee no lossless class.
+
+    Attributes
+    ----------
+    why
+        The reason, in words.
+    place
+        The first port that it holds for.
+    ports
+        Number of ports that it holds for.
+    """
 
     why: str
     place: str
@@ -87,7 +97,15 @@ class Unproven:
 
 @dataclass(frozen=True, kw_only=True)
 class Failed:
-    """What lossless classes lost by failures: packets, their bytes, and packets by reason."""
+    """Losses of lossless classes by failures.
+
+    Attributes
+    ----------
+    packets, bytes
+        Lost packets, and their bytes.
+    drops
+        Lost packets by reason.
+    """
 
     packets: int
     bytes: int
@@ -139,7 +157,7 @@ class Lossless:
         return cls(
             verdict=verdict,
             short=None if short is None else Shortfall(**_classed(short)),
-            unproven=tuple(Unproven(**each) for each in raw.get("unproven", ())),
+            unproven=tuple(Unproven(**fields) for fields in raw.get("unproven", ())),
             react_is_zero=raw.get("react_is_zero", False),
             loss=None if loss is None else Loss(**_classed(loss)),
             failed=None if failed is None else Failed(**{**failed, "drops": _pairs(failed["drops"])}),
@@ -147,7 +165,7 @@ class Lossless:
 
 
 def sentence(lossless: Lossless) -> str:
-    """Say it whole, in one line.
+    """Return the verdict in one line.
 
     Examples
     --------
@@ -158,7 +176,7 @@ def sentence(lossless: Lossless) -> str:
 
 
 def brief(several: Sequence[Lossless]) -> str:
-    """Say it in a table's cell, for runs of one verdict.
+    """Return the text of a table's cell for runs of one verdict.
 
     Examples
     --------
@@ -166,8 +184,8 @@ def brief(several: Sequence[Lossless]) -> str:
     'held by sizing'
     """
     first = several[0]
-    losses = [each.loss for each in several if each.loss]
-    shorts = [each.short.short_bytes for each in several if each.short]
+    losses = [lossless.loss for lossless in several if lossless.loss]
+    shorts = [lossless.short.short_bytes for lossless in several if lossless.short]
     text = {
         "not-asked": "no lossless class",
         "held-by-sizing": "held by sizing" + (" (react = 0us)" if first.react_is_zero else ""),
@@ -180,7 +198,7 @@ def brief(several: Sequence[Lossless]) -> str:
         text = "held in this run, not by sizing"
         if shorts:
             text = f"held in this run, {_range(shorts)} short of its formula"
-    failed = [each.failed.packets if each.failed else 0 for each in several]
+    failed = [lossless.failed.packets if lossless.failed else 0 for lossless in several]
     if any(failed):
         low, high = f"{min(failed):,}", f"{max(failed):,}"
         text += f", {low if low == high else f'{low} to {high}'} packets lost by failures"
@@ -229,9 +247,9 @@ def _though(lossless: Lossless) -> Iterator[str]:
 def _unproven(lossless: Lossless) -> Iterator[str]:
     """Say why sizes promise nothing, all reasons behind one another."""
     reasons = []
-    for each in lossless.unproven:
-        more = f" and {each.ports - 1:,} more" if each.ports > 1 else ""
-        reasons.append(f"{each.why} ({each.place}{more})")
+    for unproven in lossless.unproven:
+        more = f" and {unproven.ports - 1:,} more" if unproven.ports > 1 else ""
+        reasons.append(f"{unproven.why} ({unproven.place}{more})")
     if reasons:
         yield f"sizes do not guarantee it: {'; '.join(reasons)}"
 

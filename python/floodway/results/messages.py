@@ -20,18 +20,18 @@ __all__ = ["bandwidth_of", "latency_of"]
 TAIL = 2
 
 
-def bandwidth_of(there: pl.DataFrame, back: pl.DataFrame) -> Iterable[dict[str, float | int]]:
+def bandwidth_of(forward: pl.DataFrame, reverse: pl.DataFrame) -> Iterable[dict[str, float | int]]:
     """Yield what `write-bw` reports of messages between two hosts; nothing where none is complete.
 
     Parameters
     ----------
-    there, back
-        Those of the client, and of the server where both send: `size_bytes`, `start_us`, `completed_us`.
+    forward, reverse
+        Messages of the client, and of the server where both send: `size_bytes`, `start_us`, `completed_us`.
     """
-    if there.is_empty():
+    if forward.is_empty():
         return
-    directions = [direction for direction in (there, back) if not direction.is_empty()]
-    size = int(there["size_bytes"][0])
+    directions = [direction for direction in (forward, reverse) if not direction.is_empty()]
+    size = int(forward["size_bytes"][0])
     posted = [_times(direction, "start_us") for direction in directions]
     completed = [_times(direction, "completed_us") for direction in directions]
     rates = [len(p) / float(c[-1] - p[0]) for p, c in zip(posted, completed, strict=True)]
@@ -39,7 +39,7 @@ def bandwidth_of(there: pl.DataFrame, back: pl.DataFrame) -> Iterable[dict[str, 
     gbps = size * 8 / 1000
     yield {
         "bytes": size,
-        "iterations": len(there),
+        "iterations": len(forward),
         "bw_peak_gbps": sum(peaks) * gbps,
         "bw_average_gbps": sum(rates) * gbps,
         "msg_rate_mpps": sum(rates),
@@ -58,15 +58,15 @@ def latency_of(pings: pl.DataFrame) -> Iterable[dict[str, float | int]]:
     count = len(between) - TAIL
     if count < 1:
         return
-    kept = between[:count]
+    trimmed = between[:count]
     yield {
         "bytes": int(pings["size_bytes"][0]),
         "iterations": len(pings),
-        "t_min_us": float(kept[0]),
+        "t_min_us": float(trimmed[0]),
         "t_max_us": float(between[count]),
-        "t_typical_us": float(np.median(kept)),
-        "t_avg_us": float(kept.mean()),
-        "t_stdev_us": float(kept.std()),
+        "t_typical_us": float(np.median(trimmed)),
+        "t_avg_us": float(trimmed.mean()),
+        "t_stdev_us": float(trimmed.std()),
         # perftest's own places, which may be that of the shorter time left out.
         "p99_us": float(between[int(np.ceil(count * 0.99))]),
         "p999_us": float(between[int(np.ceil(count * 0.999))]),
@@ -90,15 +90,15 @@ def _shortest(posted: Times, completed: Times) -> float:
     1.6666666666666667
     """
     n = np.arange(len(posted))
-    least = float(completed[-1] - posted[0]) / len(posted)
+    shortest = float(completed[-1] - posted[0]) / len(posted)
     while True:
         # The latest start, less what the messages before it would take, so far.
-        begun = posted - least * n
+        begun = posted - shortest * n
         best = np.maximum.accumulate(begun)
-        beaten = completed - least * (n + 1) - best
+        beaten = completed - shortest * (n + 1) - best
         j = int(np.argmin(beaten))
         i = int(np.argmax(begun[: j + 1]))
-        found = float(completed[j] - posted[i]) / (j - i + 1)
-        if found >= least:
-            return least
-        least = found
+        time = float(completed[j] - posted[i]) / (j - i + 1)
+        if time >= shortest:
+            return shortest
+        shortest = time

@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """Something that a watched object has at every time.
+    """A quantity of a watched object over time.
 
     Attributes
     ----------
@@ -96,17 +96,17 @@ def metric_of(name: str, series: Iterable[pl.DataFrame]) -> Metric:
     Raises
     ------
     PlotError
-        If there is none of this name.
+        If no metric has this name.
     """
-    kept = sorted({metric for frame in series for metric in frame["metric"].unique().to_list()})
-    named = {own.name: own for own in METRICS if own.source in kept}
-    if name in named:
-        return named[name]
-    found = [metric for metric in kept if metric == name or metric.rpartition("_")[0] == name]
-    if len(found) == 1:
-        return _as_kept(found[0])
-    allowed = (*named, *kept)
-    text, near = not_a_choice(name, what="a metric of these results", allowed=allowed)
+    sources = sorted({metric for frame in series for metric in frame["metric"].unique().to_list()})
+    by_name = {metric.name: metric for metric in METRICS if metric.source in sources}
+    if name in by_name:
+        return by_name[name]
+    matches = [metric for metric in sources if metric == name or metric.rpartition("_")[0] == name]
+    if len(matches) == 1:
+        return _as_kept(matches[0])
+    allowed = (*by_name, *sources)
+    text, near = not_a_choice(name, noun="a metric of these results", allowed=allowed)
     raise PlotError(text, key="metric", given=name, allowed=allowed, nearest=near)
 
 
@@ -114,7 +114,7 @@ def chosen_objects(
     patterns: Sequence[str],
     series: Iterable[pl.DataFrame],
     *,
-    what: str = "the name of a watched object",
+    noun: str = "the name of a watched object",
 ) -> list[str]:
     """Return the watched objects that patterns name, in the order of their names; all without a pattern.
 
@@ -125,7 +125,7 @@ def chosen_objects(
         (`x1>x2`), or of its link (`x1-x2`).
     series
         Tables of series, or others with an `object`.
-    what
+    noun
         What an error says that a name should be.
 
     Raises
@@ -133,11 +133,11 @@ def chosen_objects(
     PlotError
         If a pattern names no object of any table.
     """
-    known = sorted({name for frame in series for name in frame["object"].unique().to_list()}, key=natural)
+    names = sorted({name for frame in series for name in frame["object"].unique().to_list()}, key=natural)
     for pattern in patterns:
-        if not any(_names(pattern, name) for name in known):
-            raise _no_object(pattern, known, what)
-    return [name for name in known if not patterns or any(_names(pattern, name) for pattern in patterns)]
+        if not any(_names(pattern, name) for name in names):
+            raise _no_object(pattern, names, noun)
+    return [name for name in names if not patterns or any(_names(pattern, name) for pattern in patterns)]
 
 
 def in_time(result: Result, metric: Metric, *, objects: Sequence[str], points: int) -> pl.DataFrame:
@@ -161,10 +161,10 @@ def in_time(result: Result, metric: Metric, *, objects: Sequence[str], points: i
         `metric.column`; null for the utilisation of an object whose rate is not known. In the order of
         `objects`.
     """
-    named = result.series.with_columns(pl.col("object").cast(pl.String))
-    own = named.filter(pl.col("object").is_in(list(objects)))
+    series = result.series.with_columns(pl.col("object").cast(pl.String))
+    chosen = series.filter(pl.col("object").is_in(list(objects)))
     rates = rates_gbps(result.run.scenario, objects) if metric.kind == "used" else {}
-    parts = over_parts(own, metric, points=points, capacity_gbps=rates)
+    parts = over_parts(chosen, metric, points=points, capacity_gbps=rates)
     order = pl.DataFrame({"object": objects}, schema={"object": pl.String}).with_row_index("nth")
     return parts.join(order, on="object").sort("nth", "time_us").drop("nth")
 
@@ -194,17 +194,17 @@ def over_parts(
     polars.DataFrame
         As `in_time` has it, in the order of `series`.
     """
-    own = series.filter(pl.col("metric") == metric.source)
+    rows = series.filter(pl.col("metric") == metric.source)
     number = pl.int_range(pl.len()).over("object")
     together = (pl.len().over("object") + points - 1) // points
-    parts = own.with_columns(part=number // together).group_by("object", "part", maintain_order=True)
-    made = parts.agg(
+    parts = rows.with_columns(part=number // together).group_by("object", "part", maintain_order=True)
+    values = parts.agg(
         pl.col("time_us").first(), span_us=pl.col("bucket_us").sum(), value=_value(metric.kind)
     ).drop("part")
     if metric.kind != "used":
-        return made
-    rates = [(capacity_gbps or {}).get(name) for name in made["object"]]
-    return made.with_columns(value=pl.col("value") * 100 / pl.Series(rates, dtype=pl.Float64))
+        return values
+    rates = [(capacity_gbps or {}).get(name) for name in values["object"]]
+    return values.with_columns(value=pl.col("value") * 100 / pl.Series(rates, dtype=pl.Float64))
 
 
 def natural(name: str) -> tuple[tuple[str, int], ...]:
@@ -220,7 +220,7 @@ def natural(name: str) -> tuple[tuple[str, int], ...]:
 
 def _value(kind: str) -> pl.Expr:
     value, span = pl.col("value"), pl.col("bucket_us")
-    made = {
+    expressions = {
         "sum": value.sum(),
         "rate": value.sum() * 8e-3 / span.sum(),
         "used": value.sum() * 8e-3 / span.sum(),
@@ -228,7 +228,7 @@ def _value(kind: str) -> pl.Expr:
         "mean": (value * span).sum() / span.sum(),
         "max": value.max(),
     }
-    return made[kind]
+    return expressions[kind]
 
 
 def _as_kept(name: str) -> Metric:
@@ -248,10 +248,10 @@ def _names(pattern: str, name: str) -> bool:
     return any(fnmatch.fnmatchcase(part, plain) for part in (name, link, direction) if part)
 
 
-def _no_object(pattern: str, known: Sequence[str], what: str) -> PlotError:
-    directions = {name.partition(": ")[2] or name: name for name in known}
-    text, near = not_a_choice(pattern, what=what, allowed=known)
+def _no_object(pattern: str, names: Sequence[str], noun: str) -> PlotError:
+    directions = {name.partition(": ")[2] or name: name for name in names}
+    text, near = not_a_choice(pattern, noun=noun, allowed=names)
     if near is None:
-        _, near = not_a_choice(pattern, what="", allowed=directions)
+        _, near = not_a_choice(pattern, noun="", allowed=directions)
         text += f"; did you mean {near!r}?" if near else ""
-    return PlotError(text, key="object", given=pattern, allowed=tuple(known), nearest=near)
+    return PlotError(text, key="object", given=pattern, allowed=tuple(names), nearest=near)

@@ -1,4 +1,4 @@
-"""What nccl-tests print: times and bandwidths of a collective by size, as they were measured."""
+"""Reader of the output of nccl-tests: measured times and bandwidths of a collective by size."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ OPERATIONS = {
 }
 #: The operation of a log that does not have the program that made it.
 UNKNOWN = "measured"
-#: What the last line of a log begins with.
+#: Begin of the last line of a log.
 AVERAGE = "Avg bus bandwidth"
-#: How much of a file that may be a log is looked at.
+#: Most bytes that are read of a file that may be a log.
 LONGEST = 1 << 24
 
 
@@ -68,7 +68,7 @@ class Measured:
 
 
 def read_log(file: str | os.PathLike[str]) -> Measured:
-    """Read what `all_reduce_perf` and the other programs of nccl-tests print.
+    """Read the output of `all_reduce_perf` or another program of nccl-tests.
 
     Parameters
     ----------
@@ -117,9 +117,9 @@ def read_log(file: str | os.PathLike[str]) -> Measured:
 def _operation(lines: Sequence[str]) -> str:
     """Name the operation, if the log has the program that made it."""
     for line in lines:
-        found = re.search(r"\b([a-z_]+_perf)\b", line)
-        if found is not None and found[1] in OPERATIONS:
-            return OPERATIONS[found[1]]
+        match = re.search(r"\b([a-z_]+_perf)\b", line)
+        if match is not None and match[1] in OPERATIONS:
+            return OPERATIONS[match[1]]
     return UNKNOWN
 
 
@@ -148,5 +148,5 @@ def _numbers(texts: Sequence[str]) -> tuple[int, float, float, float] | None:
         size, (time, algbw, busbw) = int(texts[0]), map(float, texts[1:])
     except ValueError:
         return None
-    can_be = all(0 <= each < math.inf for each in (time, algbw, busbw)) and (time > 0 or size == 0)
+    can_be = all(0 <= number < math.inf for number in (time, algbw, busbw)) and (time > 0 or size == 0)
     return (size, time, algbw, busbw) if can_be else None

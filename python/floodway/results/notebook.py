@@ -89,11 +89,11 @@ def _collectives(summary: Summary) -> str:
 
 def _simulated(result: Result) -> str:
     """Say what was simulated, a row a fact."""
-    known = [*facts(result), *realised([Realised.of(result)])]
+    all_facts = [*facts(result), *realised([Realised.from_result(result)])]
     rows = "".join(
         f'<tr><th>{escape(fact.name)}</th><td style="text-align: left">'
         f"{'<br>'.join(map(escape, fact.lines))}</td></tr>"
-        for fact in known
+        for fact in all_facts
     )
     return f"<table><tbody>{rows}</tbody></table>"
 

@@ -96,7 +96,15 @@ class CnpTotals:
 
 @dataclass(frozen=True, kw_only=True)
 class Captured:
-    """What a capture holds: frames that are in it, and frames that it had no room for."""
+    """The contents of a capture.
+
+    Attributes
+    ----------
+    packets
+        Frames that are in it.
+    missed
+        Frames that it had no room for.
+    """
 
     packets: int
     missed: int
@@ -104,7 +112,15 @@ class Captured:
 
 @dataclass(frozen=True, kw_only=True)
 class SwitchPeak:
-    """The most bytes that a switch's buffer held, all ports and classes together."""
+    """The most that a switch's buffer held.
+
+    Attributes
+    ----------
+    node
+        Name of the switch.
+    peak_bytes
+        Bytes of all ports and classes together.
+    """
 
     node: str
     peak_bytes: int
@@ -112,7 +128,7 @@ class SwitchPeak:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadTotals:
-    """What a workload offered and got.
+    """Offered and delivered totals of a workload.
 
     Attributes
     ----------
@@ -143,7 +159,7 @@ class WorkloadTotals:
 
 @dataclass(frozen=True, kw_only=True)
 class JobTotals:
-    """How far a job came.
+    """The progress of a job.
 
     Attributes
     ----------
@@ -167,7 +183,7 @@ class JobTotals:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkRetry:
-    """What the link retries of all links sent and did not accept.
+    """Totals of link retry over all links: replays, acknowledgements, frames discarded or given up.
 
     Attributes
     ----------
@@ -214,11 +230,11 @@ class Skipped:
 
     @property
     def sentence(self) -> str:
-        """What was not simulated, and why."""
+        """The iterations that were not simulated, and the reason, as a sentence."""
         last = self.iteration + self.period - 1
         recurring = f"iteration {last}" if self.period == 1 else f"iterations {self.iteration} to {last}"
-        what = f"{self.iterations:,} of {self.of:,} iterations of {self.workload}"
-        return f"{what} repeat {recurring} to the picosecond, and were not simulated again"
+        text = f"{self.iterations:,} of {self.of:,} iterations of {self.workload}"
+        return f"{text} repeat {recurring} to the picosecond, and were not simulated again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,7 +264,7 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class NotSkipped:
-    """Why no iteration of a job was skipped, although it has several.
+    """The reason why no iteration of a job was skipped, although it has several.
 
     Attributes
     ----------
@@ -272,7 +288,7 @@ class NotSkipped:
 
     @property
     def sentence(self) -> str:
-        """Say that nothing was skipped, and why."""
+        """The reason why nothing was skipped, as a sentence."""
         return f"all {self.of:,} iterations of {self.workload} were simulated: {self.why}"
 
 
@@ -346,7 +362,7 @@ class Outcome:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Why no number of it is to be used, in words: broken invariants, and a deadlock that stopped it."""
+        """The reasons not to use its numbers, in words: broken invariants, and a deadlock that stopped it."""
         broken = (f"invariant {name} does not hold, a bug in floodway: {why}" for name, why in self.broken)
         if self.stopped != "deadlock":
             return tuple(broken)
@@ -355,12 +371,12 @@ class Outcome:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Outcome:
-        """Read what the simulator wrote, which may say more."""
+        """Read the simulator's JSON, whose other keys are ignored."""
         verdicts = raw["invariants"].items()
         return cls(
             stopped=cast("Stopped", raw["stopped"]),
             simulated_us=raw["simulated_us"],
-            broken=tuple((name, found["broken"]) for name, found in verdicts if found != "holds"),
+            broken=tuple((name, verdict["broken"]) for name, verdict in verdicts if verdict != "holds"),
             lossless=Lossless.from_json(raw["lossless"]),
             deadlocks=tuple(
                 Deadlock(time_us=d["time_us"], ports=tuple(d["ports"])) for d in raw["deadlocks"]
@@ -370,7 +386,7 @@ class Outcome:
             drops=tuple((reason, packets) for reason, packets in raw["drops"] if packets),
             switches=tuple(SwitchPeak(**device) for device in raw["devices"]),
             blocked=tuple(
-                Blocked(class_=each.pop("class"), **each) for each in map(dict, raw.get("blocked", ()))
+                Blocked(class_=entry.pop("class"), **entry) for entry in map(dict, raw.get("blocked", ()))
             ),
             cnps=CnpTotals(**raw["cnps"]) if "cnps" in raw else None,
             pauses_beyond=raw.get("pauses", {}).get("beyond", 0),
@@ -387,7 +403,9 @@ class Outcome:
 
 
 def _not_skipped(raw: Mapping[str, Any]) -> NotSkipped:
-    return NotSkipped(**{**raw, "differences": tuple(Difference(**each) for each in raw["differences"])})
+    return NotSkipped(
+        **{**raw, "differences": tuple(Difference(**difference) for difference in raw["differences"])}
+    )
 
 
 def _totals(raw: Mapping[str, Any]) -> WorkloadTotals:

@@ -1,4 +1,4 @@
-"""Training jobs of which some layers or micro-batches are simulated: how many, and of how many."""
+"""Training jobs of which some layers or micro-batches are simulated: their number, and that of all."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def some_parts(scenario: Mapping[str, Any]) -> dict[str, dict[str, tuple[int, in
     scenario
         As a scenario's file has it.
     """
-    found: dict[str, dict[str, tuple[int, int]]] = {}
+    parts: dict[str, dict[str, tuple[int, int]]] = {}
     for workload in scenario.get("workload", ()):
         training = workload.get("training")
         if training is None:
             continue
-        for of, key in KEYS.items():
-            if training.get(key) is not None and training[key] < (whole := _whole(training, of)):
-                found.setdefault(str(workload["name"]), {})[of] = (int(training[key]), whole)
-    return found
+        for quantity, key in KEYS.items():
+            if training.get(key) is not None and training[key] < (whole := _whole(training, quantity)):
+                parts.setdefault(str(workload["name"]), {})[quantity] = (int(training[key]), whole)
+    return parts
 
 
 def part_in_words(parts: Mapping[str, tuple[int, int] | None]) -> str:
@@ -52,12 +52,14 @@ def part_in_words(parts: Mapping[str, tuple[int, int] | None]) -> str:
         What is simulated and all, by `KEYS`.
     """
     return ", ".join(
-        f"{of[0]:,} of {of[1]:,} {what.replace('_', '-')}" for what, of in parts.items() if of is not None
+        f"{counts[0]:,} of {counts[1]:,} {name.replace('_', '-')}"
+        for name, counts in parts.items()
+        if counts is not None
     )
 
 
-def _whole(training: Mapping[str, Any], of: str) -> int:
-    if of == "micro_batches":
+def _whole(training: Mapping[str, Any], quantity: str) -> int:
+    if quantity == "micro_batches":
         return int(training.get("micro-batches", 1))
     model = training["model"]
     return _layers()[model] if isinstance(model, str) else int(model["layers"])

@@ -47,7 +47,11 @@ def paused_spans(result: Result, name: str) -> pl.DataFrame:
     paused = result.series.filter(
         pl.col("object").cast(pl.String) == name, pl.col("metric").cast(pl.String) == "paused_us"
     ).sort("time_us")
-    spans = [span for own in received for span in own] if paused.is_empty() else _agreed(received, paused)
+    spans = (
+        [span for class_spans in received for span in class_spans]
+        if paused.is_empty()
+        else _agreed(received, paused)
+    )
     schema = {"from_us": pl.Float64, "to_us": pl.Float64}
     return pl.DataFrame(sorted(spans), schema=schema, orient="row")
 
@@ -56,29 +60,35 @@ def _received(result: Result, name: str) -> list[list[Span]]:
     """Return the spans of each class, in the order of time."""
     if result.pauses is None:
         return []
-    own = pause_spans(result).filter(pl.col("object") == name)
-    classes = own.partition_by("class", maintain_order=True)
-    return [list(each.select("from_us", "to_us").iter_rows()) for each in classes]
+    pauses = pause_spans(result).filter(pl.col("object") == name)
+    classes = pauses.partition_by("class", maintain_order=True)
+    return [list(frame.select("from_us", "to_us").iter_rows()) for frame in classes]
 
 
 def _agreed(received: Sequence[Sequence[Span]], paused: pl.DataFrame) -> list[Span]:
     """Take received pauses in buckets with the same paused time, and the paused time itself in the others."""
     begins, widths, values = (paused[column].to_numpy() for column in ("time_us", "bucket_us", "value"))
     ends = begins + widths
-    received_us = sum((_before(own, ends) - _before(own, begins) for own in received), np.zeros_like(begins))
+    received_us = sum(
+        (_before(class_spans, ends) - _before(class_spans, begins) for class_spans in received),
+        np.zeros_like(begins),
+    )
     differs = np.abs(received_us - values) > SAME_US
-    kept = [
-        part for own in received for span in own for part in _outside(span, begins[differs], ends[differs])
+    spans = [
+        part
+        for class_spans in received
+        for span in class_spans
+        for part in _outside(span, begins[differs], ends[differs])
     ]
-    starts = np.array(sorted(begin for own in received for begin, _ in own))
+    starts = np.array(sorted(begin for class_spans in received for begin, _ in class_spans))
     lasting = np.pad(values, 1)
     for index in np.flatnonzero(differs & (values > SAME_US)):
         bucket = (float(begins[index]), float(ends[index]))
         span = min(float(values[index]), bucket[1] - bucket[0])
         before, after = lasting[index] > 0, lasting[index + 2] > 0
         begin = _begin(bucket, span, starts, before=bool(before), after=bool(after))
-        kept.append((begin, begin + span))
-    return _joined(kept) if differs.any() else kept
+        spans.append((begin, begin + span))
+    return _joined(spans) if differs.any() else spans
 
 
 def _begin(bucket: Span, span: float, starts: Times, *, before: bool, after: bool) -> float:
@@ -113,11 +123,11 @@ def _outside(span: Span, begins: Times, ends: Times) -> Iterator[Span]:
 
 
 def _joined(spans: Sequence[Span]) -> list[Span]:
-    """Make spans that touch or overlap one."""
-    made: list[Span] = []
+    """Merge spans that touch or overlap."""
+    joined: list[Span] = []
     for begin, end in sorted(spans):
-        if made and begin - made[-1][1] <= SAME_US:
-            made[-1] = (made[-1][0], max(made[-1][1], end))
+        if joined and begin - joined[-1][1] <= SAME_US:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
         else:
-            made.append((begin, end))
-    return made
+            joined.append((begin, end))
+    return joined

@@ -30,20 +30,20 @@ def is_few(flows: int, *, thousandths: int) -> bool:
     return 0 < flows * (1000 - thousandths) < LEAST_BEYOND * 1000
 
 
-def few_noted(each: str, *, percentile: str = "this percentile") -> str:
-    """Say what the mark means where the number of flows stands after it.
+def few_noted(unit: str, *, percentile: str = "this percentile") -> str:
+    """Return the note on the mark that has a number of flows after it.
 
     Examples
     --------
     >>> few_noted("seed")
     '† few flows: the number after † is how many there were per seed; fewer than 10 lie above this percentile'
     """
-    number = f"the number after {MARK} is how many there were per {each}"
+    number = f"the number after {MARK} is how many there were per {unit}"
     return f"{MARK} few flows: {number}; fewer than {LEAST_BEYOND} lie above {percentile}"
 
 
 def name_of(thousandths: int) -> str:
-    """Return what a percentile is called.
+    """Return the name of a percentile.
 
     Examples
     --------
@@ -53,12 +53,12 @@ def name_of(thousandths: int) -> str:
     return f"p{thousandths / 10:g}"
 
 
-def of_flows(fewest: int, most: int, *, thousandths: int, each: str = "") -> str:
-    """Say of how many flows percentiles are, where some are of few; nothing where none is.
+def of_flows(fewest: int, most: int, *, thousandths: int, unit: str = "") -> str:
+    """Return the note on percentiles of few flows, with the number of flows; empty where no note is needed.
 
     Examples
     --------
-    >>> of_flows(45, 46, thousandths=990, each="each point")
+    >>> of_flows(45, 46, thousandths=990, unit="each point")
     'p99 of each point is of 45 to 46 flows: fewer than 10 lie above it.'
     >>> of_flows(2000, 2000, thousandths=990)
     ''
@@ -66,7 +66,7 @@ def of_flows(fewest: int, most: int, *, thousandths: int, each: str = "") -> str
     if not is_few(fewest, thousandths=thousandths):
         return ""
     count = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    where = f" of {each}" if each else ""
+    where = f" of {unit}" if unit else ""
     flows = "flow" if most == 1 else "flows"
     name = name_of(thousandths)
     return f"{name}{where} is of {count} {flows}: fewer than {LEAST_BEYOND} lie above it."

@@ -137,13 +137,13 @@ def _ports(writer: _Writer, result: Result, grid: Grid) -> None:
     states = _states(result)
     rows = {port: row for row, port in enumerate(grid.ports)}
     # The cause of a pause may be a port that was not paused.
-    named = {*rows, *pauses["object"], *states}
+    ports = {*rows, *pauses["object"], *states}
     arrows = _arrows(pauses)
     root = writer.track("ports")
     by_node: dict[str, list[str]] = {}
-    for port in sorted(named, key=natural):
+    for port in sorted(ports, key=natural):
         by_node.setdefault(ends_of(port)[1], []).append(port)
-    spans = {str(key[0]): own for key, own in pauses.with_row_index("row").group_by("object")}
+    spans = {str(key[0]): frame for key, frame in pauses.with_row_index("row").group_by("object")}
     for node in sorted(by_node, key=natural):
         of_node = writer.track(node, root)
         for port in by_node[node]:
@@ -154,9 +154,9 @@ def _ports(writer: _Writer, result: Result, grid: Grid) -> None:
                 )
             if port in spans:
                 _pauses(writer, track, spans[port].sort("row"), arrows)
-            for class_, own in states.get(port, {}).items():
+            for class_, class_states in states.get(port, {}).items():
                 of_class = writer.track(f"state of class {class_}", track)
-                for from_us, to_us, state in own:
+                for from_us, to_us, state in class_states:
                     writer.slice((from_us, to_us), of_class, state)
     _origins(writer, root, pauses)
 
@@ -165,11 +165,11 @@ def _states(result: Result) -> dict[str, dict[int, list[tuple[float, float, str]
     """Return the states of each port and class in time."""
     if result.signals is None:
         return {}
-    own: dict[str, dict[int, list[tuple[float, float, str]]]] = {}
+    by_port: dict[str, dict[int, list[tuple[float, float, str]]]] = {}
     for row in state_spans(result).sort("from_us").iter_rows(named=True):
         span = (row["from_us"], row["to_us"], str(row["state"]))
-        own.setdefault(row["object"], {}).setdefault(row["class"], []).append(span)
-    return own
+        by_port.setdefault(row["object"], {}).setdefault(row["class"], []).append(span)
+    return by_port
 
 
 def _queue_track(writer: _Writer, port: int, width_us: float) -> int:
@@ -186,8 +186,8 @@ def _queue(writer: _Writer, track: int, grid: Grid, row: int) -> None:
 
 def _arrows(pauses: pl.DataFrame) -> dict[int, list[int]]:
     """Return the pauses that each pause caused, by their rows."""
-    known = pauses.with_row_index("row").filter(pl.col("caused_by").is_not_null())
-    groups = known.group_by("caused_by").agg("row")
+    caused = pauses.with_row_index("row").filter(pl.col("caused_by").is_not_null())
+    groups = caused.group_by("caused_by").agg("row")
     return {int(by): [int(row) for row in rows] for by, rows in groups.iter_rows()}
 
 
@@ -208,11 +208,11 @@ def _origins(writer: _Writer, root: int, pauses: pl.DataFrame) -> None:
     origins = pauses.with_row_index("row").filter(
         pl.col("cause").is_not_null() & pl.col("caused_by").is_null()
     )
-    own = {str(key[0]): rows for key, rows in origins.group_by("cause")}
-    parent = writer.track("pause origins", root) if own else root
-    for port in sorted(own, key=natural):
+    by_cause = {str(key[0]): rows for key, rows in origins.group_by("cause")}
+    parent = writer.track("pause origins", root) if by_cause else root
+    for port in sorted(by_cause, key=natural):
         track = writer.track(port, parent)
-        for row in own[port].sort("row").iter_rows(named=True):
+        for row in by_cause[port].sort("row").iter_rows(named=True):
             name = text_field(EVENT_NAME, f"pause of {ends_of(row['object'])[1]} begins")
             writer.event(row["sent_us"], INSTANT, track, name + fixed64_field(ARROWS, row["row"] + 1))
 
@@ -222,15 +222,15 @@ def _flows(writer: _Writer, result: Result) -> None:
     root, end = writer.track("flows"), result.outcome.simulated_us
     flows = result.flows.with_columns(pl.col("source", "destination").cast(pl.String))
     flows = flows.with_columns(to_us=pl.col("finish_receiver_us").fill_null(end)).sort("start_us", "flow_id")
-    own = {str(key[0]): rows for key, rows in flows.group_by("source", maintain_order=True)}
-    for source in sorted(own, key=natural):
+    by_source = {str(key[0]): rows for key, rows in flows.group_by("source", maintain_order=True)}
+    for source in sorted(by_source, key=natural):
         spans = (
             (
                 (row["start_us"], row["to_us"]),
                 _flow_name(row),
                 _annotations({key: row[key] for key in OF_FLOWS}),
             )
-            for row in own[source].iter_rows(named=True)
+            for row in by_source[source].iter_rows(named=True)
         )
         _packed(writer, writer.track(source, root), "flows", spans)
 

@@ -76,15 +76,15 @@ def perftest(flows: pl.DataFrame, run: RunInfo) -> tuple[pl.DataFrame, pl.DataFr
         messages = flows.filter(pl.col("workload").cast(pl.String) == name)
         for client, server in test["pairs"]:
             who = {"workload": name, "from": client, "to": server}
-            there = _between(messages, client, server)
+            forward = _between(messages, client, server)
             if test["test"] == "write-bw":
-                back = _between(messages, server, client) if test["bidirectional"] else there.clear()
-                bandwidth += [who | row for row in bandwidth_of(there, back)]
+                reverse = _between(messages, server, client) if test["bidirectional"] else forward.clear()
+                bandwidth += [who | row for row in bandwidth_of(forward, reverse)]
             elif test["test"] == "read-bw":
-                reads = _reads(there, _between(messages, server, client))
+                reads = _reads(forward, _between(messages, server, client))
                 bandwidth += [who | row for row in bandwidth_of(reads, reads.clear())]
             else:
-                latency += [who | row for row in latency_of(there)]
+                latency += [who | row for row in latency_of(forward)]
     return pl.DataFrame(bandwidth, schema=BANDWIDTH), pl.DataFrame(latency, schema=LATENCY)
 
 

@@ -71,7 +71,7 @@ def bytes_text(size: float) -> str:
 
 
 def _quantity(text: str, units: dict[str, float] | dict[str, int]) -> float:
-    found = re.fullmatch(r"([0-9.]+)([A-Za-z]+)", text)
-    if found is None or found[2] not in units:
+    match = re.fullmatch(r"([0-9.]+)([A-Za-z]+)", text)
+    if match is None or match[2] not in units:
         raise ValueError(f"{text!r} is not a number with one of the units {', '.join(units)}")
-    return float(found[1]) * units[found[2]]
+    return float(match[1]) * units[match[2]]

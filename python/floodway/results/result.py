@@ -25,7 +25,7 @@ __all__ = ["AskedLoad", "Result", "RunInfo", "Timings"]
 
 @dataclass(frozen=True, kw_only=True)
 class AskedLoad:
-    """What the scenario asks of a workload at a stated load.
+    """The load that the scenario states for a workload.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class AskedLoad:
 
 @dataclass(frozen=True, kw_only=True)
 class Timings:
-    """What a run took.
+    """Times, speed and threads of a run.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Timings:
 
 @dataclass(frozen=True, kw_only=True)
 class RunInfo:
-    """What is known about a run in addition to its tables; `run.json` holds this, and digests of all files.
+    """Facts about a run in addition to its tables; `run.json` holds them, and digests of all files.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class RunInfo:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Result:
-    """What a run keeps, as frames whose column names carry the units.
+    """The tables of a run, as frames whose column names carry the units.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Result:
     counters
         One row a port and class.
     run
-        What is known about the run.
+        Facts about the run: its scenario, seed, times and verdicts.
     pauses
         One row a pause or resume as it was received, where the scenario says `records.pauses = true`; else
         none.
@@ -177,21 +177,32 @@ class Result:
         return html_of(self)
 
     def summary(self) -> Summary:
-        """Compute the summary of the run; the second call is free."""
+        """Compute the summary of the run.
+
+        Returns
+        -------
+        Summary
+            The few numbers that people compare; later calls return the same object.
+        """
         return self._summary
 
     def perftest(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Report on `perftest` workloads in perftest's columns: bandwidth and latency, a row a pair of hosts.
 
         Messages that are not complete do not count. The columns are those of
-        `floodway.results.perftest.perftest`; without such workloads both frames are empty.
+        `floodway.results.perftest.perftest`.
+
+        Returns
+        -------
+        tuple of polars.DataFrame
+            Bandwidth, and latency; without such workloads both frames are empty.
         """
         from floodway.results.perftest import perftest  # noqa: PLC0415 (where it is asked for)
 
         return perftest(self.flows, self.run)
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the tables and what is known about the run, as `floodway run` does; `floodway.read` reads it.
+        """Write the tables and the facts of the run, as `floodway run` does; `floodway.read` reads them.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KEEPS_SHARES", "share_rows"]
 
-#: What a scenario has to say for there to be any.
+#: The key of a scenario that records them.
 KEEPS_SHARES = 'records.shares = { links = "h1-t1" } records them'
 
 
@@ -32,8 +32,8 @@ def share_rows(result: Result) -> pl.DataFrame:
     """
     if result.shares is None:
         raise PlotError(f"the run did not record flows' shares of links; {KEEPS_SHARES}")
-    named = result.shares.with_columns(pl.col("object", "flow_id").cast(pl.String))
-    return named.with_columns(
+    rows = result.shares.with_columns(pl.col("object", "flow_id").cast(pl.String))
+    return rows.with_columns(
         direction=pl.col("object").str.replace(r"^.*: ", ""),
         # A workload's name may hold colons, a node's and a number do not.
         workload=pl.col("flow_id").str.replace(r":[^:]*:[^:]*$", ""),

@@ -18,27 +18,27 @@ __all__ = ["Fact", "Realised", "common_facts", "facts", "realised", "seeds_text"
 
 #: Longer texts of a scenario are cut.
 LONGEST = 160
-#: So many kinds of ports, links or objects are named.
+#: Most kinds of ports, links or objects that are named.
 MOST_NAMED = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """Something that was simulated: what it is called, and a line for each of its parts."""
+    """A fact about what was simulated: its name, and a line for each of its parts."""
 
     name: str
     lines: tuple[str, ...]
 
 
 def facts(result: Result) -> tuple[Fact, ...]:
-    """Return what was simulated, as far as the scenario decides it; results of older versions know less.
+    """Return the facts that the scenario decides; results of older versions have fewer.
 
     `realised` has its outcome, such as the number of flows.
     """
     run = result.run
-    asked = run.scenario.get("scenario", {})
+    scenario = run.scenario.get("scenario", {})
     sections: tuple[tuple[str, Iterable[str]], ...] = (
-        ("topology", _topology(asked)),
+        ("topology", _topology(scenario)),
         ("nodes", _nodes(run.built)),
         ("links", _links(run.built)),
         ("base round trip", _paths(run.built)),
@@ -49,8 +49,8 @@ def facts(result: Result) -> tuple[Fact, ...]:
         ("rate control", _of_workloads(run.scenario, _transport)),
         ("packets", _packets(run.scenario)),
     )
-    made = (Fact(name=name, lines=tuple(lines)) for name, lines in sections)
-    return tuple(fact for fact in made if fact.lines)
+    all_facts = (Fact(name=name, lines=tuple(lines)) for name, lines in sections)
+    return tuple(fact for fact in all_facts if fact.lines)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +65,8 @@ class Realised:
     largest_bytes: int | None
 
     @classmethod
-    def of(cls, result: Result) -> Realised:
-        """Take it from a result."""
+    def from_result(cls, result: Result) -> Realised:
+        """Return the outcome of a result."""
         sizes = result.flows.filter("measured")["size_bytes"]
         smallest, median, largest = (
             (_int(sizes.min()), _int(sizes.median()), _int(sizes.max())) if len(sizes) else (None,) * 3
@@ -83,8 +83,8 @@ class Realised:
 
 def realised(runs: Sequence[Realised]) -> tuple[Fact, ...]:
     """Return the outcome of some runs: measured flows and their sizes, seeds, simulated time."""
-    each = " a run" if len(runs) > 1 else ""
-    flows = f"{_range([run.flows for run in runs], '{:,}')} measured{each}"
+    per_run = " a run" if len(runs) > 1 else ""
+    flows = f"{_range([run.flows for run in runs], '{:,}')} measured{per_run}"
     smallest = [run.smallest_bytes for run in runs if run.smallest_bytes is not None]
     largest = [run.largest_bytes for run in runs if run.largest_bytes is not None]
     medians = sorted({bytes_text(run.median_bytes) for run in runs if run.median_bytes is not None})
@@ -95,14 +95,14 @@ def realised(runs: Sequence[Realised]) -> tuple[Fact, ...]:
     return (
         Fact(name="flows", lines=(flows,)),
         Fact(name="seeds", lines=(seeds_text([run.seed for run in runs]),)),
-        Fact(name="simulated time", lines=(f"{spans} ms{each}",)),
+        Fact(name="simulated time", lines=(f"{spans} ms{per_run}",)),
     )
 
 
 def common_facts(
     labels: Sequence[str], groups: Sequence[Sequence[Fact]]
 ) -> Iterator[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
-    """Put the facts of several variants together: each by name, with the variants that it holds for.
+    """Merge the facts of several variants: each by name, with the variants that it holds for.
 
     Yields
     ------
@@ -110,18 +110,18 @@ def common_facts(
         The name of a fact; its lines, once with an empty label where all variants have the same, else
         once for each set of variants that has the same.
     """
-    names = dict.fromkeys(fact.name for own in groups for fact in own)
+    names = dict.fromkeys(fact.name for group in groups for fact in group)
     for name in names:
         by_lines: dict[tuple[str, ...], list[str]] = {}
-        for label, own in zip(labels, groups, strict=True):
-            lines = next((fact.lines for fact in own if fact.name == name), ("-",))
+        for label, group in zip(labels, groups, strict=True):
+            lines = next((fact.lines for fact in group if fact.name == name), ("-",))
             by_lines.setdefault(lines, []).append(label)
         alone = len(by_lines) == 1
-        yield name, tuple(("" if alone else ", ".join(of), lines) for lines, of in by_lines.items())
+        yield name, tuple(("" if alone else ", ".join(holders), lines) for lines, holders in by_lines.items())
 
 
-def _topology(asked: Mapping[str, Any]) -> Iterator[str]:
-    for name, parameters in asked.get("topology", {}).items():
+def _topology(scenario: Mapping[str, Any]) -> Iterator[str]:
+    for name, parameters in scenario.get("topology", {}).items():
         yield f"{name}: {_value_text(parameters)}" if parameters else str(name)
 
 
@@ -140,9 +140,9 @@ def _links(built: Mapping[str, Any]) -> Iterator[str]:
     def alike(link: Mapping[str, Any]) -> tuple[Any, ...]:
         return link["rate_gbps"], link["delay_us"]
 
-    for (rate, delay), own in _grouped(built.get("links", ()), alike):
-        count = sum(link["count"] for link in own)
-        yield f"{count:,} of {rate:g} Gbit/s and {delay:g} us ({_kinds(own)})"
+    for (rate, delay), links in _grouped(built.get("links", ()), alike):
+        count = sum(link["count"] for link in links)
+        yield f"{count:,} of {rate:g} Gbit/s and {delay:g} us ({_kinds(links)})"
 
 
 def _paths(built: Mapping[str, Any]) -> Iterator[str]:
@@ -154,7 +154,7 @@ def _paths(built: Mapping[str, Any]) -> Iterator[str]:
 
 def _traffic(run: RunInfo) -> Iterator[str]:
     """Describe each workload: its pattern with load and sizes, its duration, and its offered load."""
-    built = {own["name"]: own for own in run.built.get("workloads", ())}
+    built = {workload["name"]: workload for workload in run.built.get("workloads", ())}
     for workload in run.scenario.get("scenario", {}).get("workload", ()):
         name = workload.get("name", "")
         parts = ", ".join(_key(key, value) for key, value in workload.items() if key not in ("name", "tags"))
@@ -163,7 +163,7 @@ def _traffic(run: RunInfo) -> Iterator[str]:
 
 
 def _key(key: str, value: object) -> str:
-    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+    if isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
         return f"{key}: {len(value):,}"
     return f"{key} {_value_text(value)}"
 
@@ -175,40 +175,40 @@ def _flow_control(built: Mapping[str, Any]) -> Iterator[str]:
         keys = ("class", "flow_control", "threshold_bytes", "level_bytes", "headroom_bytes")
         return tuple(port[key] for key in keys)
 
-    for (class_, name, threshold, level, headroom), own in _grouped(built.get("ports", ()), alike):
+    for (class_, name, threshold, level, headroom), ports in _grouped(built.get("ports", ()), alike):
         parts = [f"{name}, class {class_}"]
         parts += [f"threshold {bytes_text(threshold)}"] if threshold is not None else []
         parts += [f"level {bytes_text(level)}"] if level is not None else []
         parts += [f"headroom {bytes_text(headroom)}"] if headroom else []
-        yield f"{', '.join(parts)} ({_kinds(own)})"
+        yield f"{', '.join(parts)} ({_kinds(ports)})"
 
 
 def _buffers(built: Mapping[str, Any]) -> Iterator[str]:
     def alike(port: Mapping[str, Any]) -> tuple[Any, ...]:
         return port["class"], port["buffer_bytes"], port["reserve_bytes"]
 
-    for (class_, size, reserve), own in _grouped(built.get("ports", ()), alike):
-        kept = f", {bytes_text(reserve)} reserved" if reserve else ""
+    for (class_, size, reserve), rows in _grouped(built.get("ports", ()), alike):
+        reserve_text = f", {bytes_text(reserve)} reserved" if reserve else ""
         held = "from the shared pool" if size is None else bytes_text(size)
-        yield f"{held} a port of class {class_}{kept} ({_kinds(own)})"
-    for (size,), own in _grouped(built.get("pools", ()), lambda pool: (pool["pool_bytes"],)):
-        yield f"shared pool of {bytes_text(size)} a switch ({_kinds(own)})"
+        yield f"{held} a port of class {class_}{reserve_text} ({_kinds(rows)})"
+    for (size,), rows in _grouped(built.get("pools", ()), lambda pool: (pool["pool_bytes"],)):
+        yield f"shared pool of {bytes_text(size)} a switch ({_kinds(rows)})"
 
 
 def _congestion_points(built: Mapping[str, Any]) -> Iterator[str]:
     def alike(port: Mapping[str, Any]) -> tuple[Any, ...]:
         return (json.dumps(port["congestion_points"]),)
 
-    for (points,), own in _grouped(built.get("egress", ()), alike):
-        yield f"{_value_text(json.loads(points))} ({_kinds(own)})"
+    for (points,), ports in _grouped(built.get("egress", ()), alike):
+        yield f"{_value_text(json.loads(points))} ({_kinds(ports)})"
 
 
-def _of_workloads(scenario: Mapping[str, Any], of: Callable[[Mapping[str, Any]], str]) -> Iterator[str]:
+def _of_workloads(scenario: Mapping[str, Any], describe: Callable[[Mapping[str, Any]], str]) -> Iterator[str]:
     groups = [group for group in scenario.get("resolved", ()) if group["kind"] == "workload"]
     for group in groups:
         settings = {setting["key"]: setting["value"] for setting in group["settings"]}
-        named = f" ({_some(group['objects'])})" if len(groups) > 1 else ""
-        yield f"{of(settings)}{named}"
+        objects = f" ({_some(group['objects'])})" if len(groups) > 1 else ""
+        yield f"{describe(settings)}{objects}"
 
 
 def _transport(settings: Mapping[str, Any]) -> str:
@@ -232,11 +232,11 @@ def _value_text(value: object) -> str:
 def _flat(value: object) -> str:
     match value:
         case dict():
-            return ", ".join(f"{key} {_inner(each)}".strip() for key, each in value.items())
+            return ", ".join(f"{key} {_inner(child)}".strip() for key, child in value.items())
         case list() if not value:
             return "none"
         case list():
-            return ", ".join(_inner(each) for each in value)
+            return ", ".join(_inner(child) for child in value)
         case bool():
             return "true" if value else "false"
         case float():
@@ -257,8 +257,8 @@ def _grouped(
     """Group equal rows, in the order of the first of each."""
     keys = list(dict.fromkeys(alike(row) for row in rows))
     order = sorted(rows, key=lambda row: keys.index(alike(row)))
-    for key, own in groupby(order, key=alike):
-        yield key, list(own)
+    for key, group in groupby(order, key=alike):
+        yield key, list(group)
 
 
 def _kinds(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -272,8 +272,8 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _range(values: Sequence[float], form: str) -> str:
-    least, most = form.format(min(values)), form.format(max(values))
-    return least if least == most else f"{least} to {most}"
+    low, high = form.format(min(values)), form.format(max(values))
+    return low if low == high else f"{low} to {high}"
 
 
 def seeds_text(seeds: Iterable[int]) -> str:
@@ -284,9 +284,9 @@ def seeds_text(seeds: Iterable[int]) -> str:
     >>> seeds_text([2, 1, 3]), seeds_text([1, 7])
     ('1 to 3', '1, 7')
     """
-    own = sorted(set(seeds))
-    whole = len(own) > 1 and own[-1] - own[0] == len(own) - 1
-    return f"{own[0]} to {own[-1]}" if whole else ", ".join(map(str, own))
+    ordered = sorted(set(seeds))
+    whole = len(ordered) > 1 and ordered[-1] - ordered[0] == len(ordered) - 1
+    return f"{ordered[0]} to {ordered[-1]}" if whole else ", ".join(map(str, ordered))
 
 
 def _int(value: object) -> int:

@@ -71,7 +71,7 @@ OPTIONAL_TABLES = (
 )
 #: Captured frames, where there are any.
 CAPTURE_FILE = "capture.pcapng"
-#: What is read of a result beside `run.json`.
+#: Files that are read of a result beside `run.json`.
 READ_FILES = (*(f"{table}.parquet" for table in (*TABLES, *OPTIONAL_TABLES)), CAPTURE_FILE)
 #: All files that a run may write; other files in its folder are not floodway's.
 FILES = (RUN_FILE, *READ_FILES, *EXPORTED, TRACE_FILE, REPORT_FILE)
@@ -79,7 +79,7 @@ FILES = (RUN_FILE, *READ_FILES, *EXPORTED, TRACE_FILE, REPORT_FILE)
 ANOTHER_RUN = f"{RUN_FILE} belongs to another run"
 #: Fewer free bytes than this do not hold the smallest results.
 LEAST_FREE_BYTES = 64 * 1024
-#: What reading raises of what is no result; damaged tables may make the tables' library panic.
+#: Errors of reading other files as results; damaged tables may make the tables' library panic.
 _UNREADABLE = (
     AttributeError,
     KeyError,
@@ -208,10 +208,10 @@ class Reservation:
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir()
             write(new)
-            there = _identity(self._folder)
-            if there not in {None, self._reserved}:
+            identity = _identity(self._folder)
+            if identity not in {None, self._reserved}:
                 raise OutputError(self._shown, "holds something that was not there when the run began")
-            if there is not None:
+            if identity is not None:
                 self._folder.rename(old)
             # Over an empty folder at most: the system refuses any other.
             new.rename(self._folder)
@@ -266,14 +266,19 @@ def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
     Parameters
     ----------
     folder
-        Where they are.
+        The folder of the run.
     key
-        The hash of what decides the result, where it is known which run it has to be.
+        The hash of everything that decides the result, to require the results of one run.
+
+    Returns
+    -------
+    Result
+        The tables and facts of the run.
 
     Raises
     ------
     OutputError
-        If they are not there, are not results of floodway, or have changed since.
+        If the folder has no results of floodway, or they have changed since the run wrote them.
     """
     return read_as(Result, folder, key=key)
 
@@ -360,10 +365,10 @@ def _identity(folder: Path) -> tuple[int, ...] | None:
     if not folder.exists() or not any(folder.iterdir()):
         return None
     try:
-        found = (folder / RUN_FILE).stat()
+        status = (folder / RUN_FILE).stat()
     except FileNotFoundError:
         return (folder.stat().st_ino,)
-    return folder.stat().st_ino, found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    return folder.stat().st_ino, status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _keep_others(old: Path, folder: Path) -> None:
@@ -374,7 +379,7 @@ def _keep_others(old: Path, folder: Path) -> None:
 
 
 def _write(result: Result, folder: Path, *, also: Callable[[Path], object] | None, key: str | None) -> None:
-    """Write all files of a result, `run.json` last, and see to it that they are on the disk."""
+    """Write all files of a result, `run.json` last, and synchronise them to the disk."""
     files: dict[str, Any] = {}
     for table in (*TABLES, *OPTIONAL_TABLES):
         frame: pl.DataFrame | None = getattr(result, table)
@@ -389,8 +394,8 @@ def _write(result: Result, folder: Path, *, also: Callable[[Path], object] | Non
     if also is not None:
         also(folder)
         files |= {path.name: _flushed(path) for path in sorted(folder.iterdir()) if path.name not in files}
-    known = {name: value for name, value in asdict(result.run).items() if name != "code" or value}
-    document = sealed({**known, **({} if key is None else {"key": key}), "files": files})
+    run_info = {name: value for name, value in asdict(result.run).items() if name != "code" or value}
+    document = sealed({**run_info, **({} if key is None else {"key": key}), "files": files})
     with DigestedFile(folder / RUN_FILE) as file:
         file.write((json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
     to_disk(folder)
@@ -428,11 +433,11 @@ def _refuse_other_rows(result: Result, document: Mapping[str, Any], *, shown: st
 
 
 def _read(kind: type[Kind], path: Path, document: Mapping[str, Any]) -> Kind:
-    known = {key: value for key, value in document.items() if key not in _OF_FILES}
-    known["timings"] = Timings(**document["timings"])
-    known["loads"] = tuple(AskedLoad(**load) for load in document["loads"])
+    fields = {key: value for key, value in document.items() if key not in _OF_FILES}
+    fields["timings"] = Timings(**document["timings"])
+    fields["loads"] = tuple(AskedLoad(**load) for load in document["loads"])
     optional = [table for table in OPTIONAL_TABLES if (path / f"{table}.parquet").is_file()]
     tables = {table: pl.read_parquet(path / f"{table}.parquet") for table in (*TABLES, *optional)}
     capture = path / CAPTURE_FILE
     captured = capture.read_bytes() if capture.is_file() else None
-    return kind(run=RunInfo(**known), capture=captured, **tables)
+    return kind(run=RunInfo(**fields), capture=captured, **tables)

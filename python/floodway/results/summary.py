@@ -48,7 +48,7 @@ __all__ = [
 BUCKETS = 20
 #: Fewer flows than this make no bucket of their own.
 LEAST_IN_BUCKET = 5
-#: So many ports are named where only the highest are of interest.
+#: Most ports that are named where only the highest are of interest.
 NAMED_PORTS = 8
 
 
@@ -75,7 +75,17 @@ class FctSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class SizeBucket:
-    """Slowdown of the measured flows of one range of sizes; none where it was not reached."""
+    """Slowdown of the measured flows of one range of sizes.
+
+    Attributes
+    ----------
+    from_bytes, to_bytes
+        The smallest and the largest size, both included.
+    flows
+        Number of flows.
+    p50, p99
+        Percentiles of slowdown; None where the rank falls among unfinished flows.
+    """
 
     from_bytes: int
     to_bytes: int
@@ -158,7 +168,19 @@ class EndlessSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackSummary:
-    """Feedback from congestion points of a port and class: CNPs and marks to senders, CNs to neighbours."""
+    """Feedback from congestion points of a port and class.
+
+    Attributes
+    ----------
+    node, link, class_
+        The port, and the class.
+    cnps
+        CNPs that its congestion points sent to senders.
+    cns
+        CNs that its congestion points sent to upstream switches.
+    ecn_marks, ue_marks
+        Packets that the port marked CE and UE.
+    """
 
     node: str
     link: str
@@ -171,7 +193,19 @@ class FeedbackSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class PortSummary:
-    """A port and class with its highest buffer use, and how long it was paused."""
+    """Buffer use and pauses of a port and class.
+
+    Attributes
+    ----------
+    node, link, class_
+        The port, and the class.
+    peak_bytes, headroom_peak_bytes
+        The most bytes that its ingress held, and that it held in headroom.
+    paused_us
+        Time in which its egress was paused, in microseconds.
+    pfc_rx, pfc_tx
+        Frames of flow control that it received and sent.
+    """
 
     node: str
     link: str
@@ -185,7 +219,15 @@ class PortSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class OrderSummary:
-    """Data packets that arrived, and of these the ones that arrived after one that was sent later."""
+    """Order of arrival of data packets.
+
+    Attributes
+    ----------
+    packets
+        Data packets that arrived.
+    out_of_order
+        Packets of these that arrived after one that was sent later.
+    """
 
     packets: int
     out_of_order: int
@@ -272,8 +314,19 @@ class Summary:
     iterations: tuple[IterationSummary, ...] = ()
 
     def iterations_of(self, workload: str) -> tuple[IterationSummary, ...]:
-        """Return the iterations of one job, in their order."""
-        return tuple(own for own in self.iterations if own.workload == workload)
+        """Return the iterations of one job.
+
+        Parameters
+        ----------
+        workload
+            Name of the job's workload.
+
+        Returns
+        -------
+        tuple of IterationSummary
+            Its iterations in order of their numbers; empty for a job without computation.
+        """
+        return tuple(iteration for iteration in self.iterations if iteration.workload == workload)
 
 
 def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
@@ -321,12 +374,12 @@ def _iterations(operations: pl.DataFrame, run: RunInfo) -> Iterator[IterationSum
 
     parts = some_parts(run.scenario.get("scenario", {}))
     for row in iteration_summaries(operations):
-        own = parts.get(row.workload, {})
-        yield replace(row, layers=own.get("layers"), micro_batches=own.get("micro_batches"))
+        part = parts.get(row.workload, {})
+        yield replace(row, layers=part.get("layers"), micro_batches=part.get("micro_batches"))
 
 
 def percentile(
-    finished: np.ndarray[tuple[int], np.dtype[np.float64]] | pl.Series, *, of: int, thousandths: int
+    finished: np.ndarray[tuple[int], np.dtype[np.float64]] | pl.Series, *, count: int, thousandths: int
 ) -> float | None:
     """Return the value of rank floor(q n), without interpolation, where unfinished ones rank last.
 
@@ -334,7 +387,7 @@ def percentile(
     ----------
     finished
         Values of the finished ones, in rising order.
-    of
+    count
         How many there are with the unfinished ones.
     thousandths
         q, times 1000.
@@ -346,12 +399,12 @@ def percentile(
 
     Examples
     --------
-    >>> percentile(pl.Series([1.0, 2.0, 4.0]), of=4, thousandths=500)
+    >>> percentile(pl.Series([1.0, 2.0, 4.0]), count=4, thousandths=500)
     4.0
-    >>> percentile(pl.Series([1.0, 2.0, 4.0]), of=4, thousandths=990) is None
+    >>> percentile(pl.Series([1.0, 2.0, 4.0]), count=4, thousandths=990) is None
     True
     """
-    rank = thousandths * of // 1000
+    rank = thousandths * count // 1000
     return float(finished[rank]) if rank < len(finished) else None
 
 
@@ -366,7 +419,7 @@ def _float(value: object) -> float:
 
 
 def slowdown_by_size(flows: pl.DataFrame) -> tuple[SizeBucket, ...]:
-    """Make no more buckets than there are sizes: those of one size would stand above one another."""
+    """Return slowdown by size, in no more buckets than there are different sizes."""
     return size_buckets(flows, most=min(BUCKETS, flows["size_bytes"].n_unique()))
 
 
@@ -378,7 +431,7 @@ def size_buckets(flows: pl.DataFrame, *, most: int = BUCKETS) -> tuple[SizeBucke
     flows
         Measured flows, with `size_bytes`, `slowdown` (null for unfinished ones) and `flow_id`.
     most
-        So many buckets.
+        Number of buckets.
 
     Returns
     -------
@@ -398,8 +451,8 @@ def _bucket(flows: pl.DataFrame) -> SizeBucket:
         from_bytes=int(flows["size_bytes"][0]),
         to_bytes=int(flows["size_bytes"][-1]),
         flows=len(flows),
-        p50=percentile(slowdown, of=len(flows), thousandths=500),
-        p99=percentile(slowdown, of=len(flows), thousandths=990),
+        p50=percentile(slowdown, count=len(flows), thousandths=500),
+        p99=percentile(slowdown, count=len(flows), thousandths=990),
     )
 
 
@@ -414,16 +467,20 @@ def _endless(flows: pl.DataFrame, end_us: float) -> tuple[EndlessSummary, ...]:
         pl.len(), gbps.sum().alias("sum"), gbps.min().alias("least"), gbps.max().alias("most")
     )
     return tuple(
-        EndlessSummary(workload=name, flows=count, goodput_gbps=total, lowest_gbps=least, highest_gbps=most)
-        for name, count, total, least, most in rows.iter_rows()
+        EndlessSummary(
+            workload=name, flows=count, goodput_gbps=total, lowest_gbps=lowest, highest_gbps=highest
+        )
+        for name, count, total, lowest, highest in rows.iter_rows()
     )
 
 
 def _of_workload(
     flows: pl.DataFrame, totals: WorkloadTotals, loads: tuple[AskedLoad, ...], end_us: float
 ) -> WorkloadSummary:
-    own = tuple(asked for asked in loads if asked.workload == totals.name)
-    return _workload(totals.name, flows.filter(pl.col("workload") == totals.name), (totals,), own, end_us)
+    workload_loads = tuple(load for load in loads if load.workload == totals.name)
+    return _workload(
+        totals.name, flows.filter(pl.col("workload") == totals.name), (totals,), workload_loads, end_us
+    )
 
 
 def _workload(
@@ -438,7 +495,7 @@ def _workload(
     slowdown = _sorted(measured["slowdown"])
     rates = [t.offered_bytes * 8e-3 / t.span_us for t in totals if t.span_us > 0]
     # Shares of different capacities have no sum.
-    asked = loads[0] if len(totals) == len(loads) == 1 else None
+    asked_load = loads[0] if len(totals) == len(loads) == 1 else None
     return WorkloadSummary(
         name=name,
         flows=sum(t.flows for t in totals),
@@ -447,13 +504,13 @@ def _workload(
         measured_finished=sum(t.measured_finished for t in totals),
         unfinished_bytes=int(unfinished["size_bytes"].sum()),
         offered_gbps=sum(rates) if rates else None,
-        asked_load=asked.load if asked else None,
-        load=asked.load * rates[0] / asked.gbps if asked and rates else None,
+        asked_load=asked_load.load if asked_load else None,
+        load=asked_load.load * rates[0] / asked_load.gbps if asked_load and rates else None,
         last_finish_us=last_finish_us(measured),
         goodput_gbps=goodput_gbps(measured, end_us=end_us),
         fct=_fct(measured),
-        slowdown_p50=percentile(slowdown, of=len(measured), thousandths=500),
-        slowdown_p99=percentile(slowdown, of=len(measured), thousandths=990),
+        slowdown_p50=percentile(slowdown, count=len(measured), thousandths=500),
+        slowdown_p99=percentile(slowdown, count=len(measured), thousandths=990),
         slowdown=slowdown_by_size(measured),
     )
 
@@ -465,9 +522,9 @@ def _fct(measured: pl.DataFrame) -> FctSummary:
         # Rounded once: so it depends neither on the order nor on the library.
         mean_us=math.fsum(finished.to_list()) / len(finished) if len(finished) else None,
         mean_of_finished_only=len(finished) < rows,
-        p50_us=percentile(finished, of=rows, thousandths=500),
-        p99_us=percentile(finished, of=rows, thousandths=990),
-        p999_us=percentile(finished, of=rows, thousandths=999),
+        p50_us=percentile(finished, count=rows, thousandths=500),
+        p99_us=percentile(finished, count=rows, thousandths=990),
+        p999_us=percentile(finished, count=rows, thousandths=999),
     )
 
 

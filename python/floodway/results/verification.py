@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Verified", "not_covered", "verified", "verified_all"]
 
-#: What a comparison or a study writes beside its runs, by name.
+#: Files that a comparison or a study writes beside its runs.
 _DOCUMENTS = (COMPARISON_FILE, STUDY_FILE, "report.md", "index.html")
-#: What else it writes there, by ending, and what that is called: one, and several.
+#: Further files there by their ending, with the noun in singular and plural.
 _OTHERS = (
     ((".csv", ".parquet", ".md", ".tex"), "table", "tables"),
     ((".png", ".pdf", ".svg"), "picture", "pictures"),
@@ -29,7 +29,7 @@ _OTHERS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """What became of the results of a run since it wrote them.
+    """The state of a run's results, compared with the digests that the run wrote.
 
     Attributes
     ----------
@@ -117,8 +117,8 @@ def not_covered(folder: Path) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
-def _of_key(found: Verified, key: str | None) -> Verified:
+def _of_key(verification: Verified, key: str | None) -> Verified:
     """Add a fault where another run lies in the place of one."""
-    if found.faults or not found.has_digests or key is None or found.key == key:
-        return found
-    return replace(found, faults=(ANOTHER_RUN,))
+    if verification.faults or not verification.has_digests or key is None or verification.key == key:
+        return verification
+    return replace(verification, faults=(ANOTHER_RUN,))

@@ -69,7 +69,7 @@ class Table:
         keys_by_field = {field.name: _key(field.name) for field in fields(cls)}
         for key in keys:
             if attribute(key) not in keys_by_field:
-                text, _ = not_a_choice(key, what=f"a key of {cls.__name__}", allowed=keys_by_field.values())
+                text, _ = not_a_choice(key, noun=f"a key of {cls.__name__}", allowed=keys_by_field.values())
                 raise TypeError(text)
         return cls(**{attribute(key): value for key, value in keys.items()})
 

@@ -438,7 +438,7 @@ def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
     if not alike:
         return UnknownNameError(f"{flow!r} is not a flow: the run has no flows", key="flow", given=flow)
     if ":" not in flow:
-        text, near = not_a_choice(flow, what="a flow", allowed=("a flow_id", "worst", "p0 to p99.999999"))
+        text, near = not_a_choice(flow, noun="a flow", allowed=("a flow_id", "worst", "p0 to p99.999999"))
         return UnknownNameError(f"{text}; a flow_id is {alike[0]!r}", key="flow", given=flow, nearest=near)
     near = nearest(flow, alike)
     hint = f"; did you mean {near!r}?" if near else ""

@@ -1,7 +1,7 @@
 """The execution of studies, by one process or by shards: a failed run does not stop the others.
 
-A run is locked while it is run. The process after which none is missing writes the report, which is a
-function of the runs alone.
+A run is locked while it is executed. The process that ends the last missing run writes the report, which
+depends on the runs alone.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     on_progress: Callable[[Sequence[Task]], None] | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Conducted:
-    """Run what is missing of some studies, and write numbers, pictures and a report.
+    """Run the missing runs of some studies, and write numbers, pictures and a report.
 
     Each run is a process's work and is stored as soon as it has ended; so an interrupted study continues
     where it was. A run that fails is noted and leaves the others alone.
@@ -67,8 +67,8 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     out
         Folder of the runs and the report.
     jobs
-        So many processes; by default one per core. With an executor of `concurrent.futures`, how many runs it
-        does at once.
+        Number of processes; by default one per core. With an executor of `concurrent.futures`, how many runs
+        it does at once.
     shard
         Where several processes divide the runs of one folder, which of them this one is. The one after which
         no run is missing writes the report.
@@ -91,6 +91,11 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
         Called with messages: a run that failed, or that was incomplete and is run again; a picture
         that cannot be drawn.
 
+    Returns
+    -------
+    Conducted
+        The outcome: completed and failed runs, numbers and verdicts, and the files that were written.
+
     Raises
     ------
     OutputError
@@ -105,15 +110,15 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
     """
     folder = Path(out)
     notify = on_message or (lambda _: None)
-    own = plan.runs if shard is None else shard.of(plan.runs)
+    runs = plan.runs if shard is None else shard.of(plan.runs)
     with StudyFolder(folder, shared=shard is not None) as study_folder, output_errors(folder):
-        study_folder.tidy(own)
-        for run in own if force else ():
+        study_folder.tidy(runs)
+        for run in runs if force else ():
             study_folder.runs.forget(run.key)
-        missing = [run for run in own if not _is_there(study_folder.runs, run, notify)]
+        missing = [run for run in runs if not _is_there(study_folder.runs, run, notify)]
         work = partial(_work_on, executor, study_folder, jobs or cores(), on_progress, notify)
         complete = _run_missing(missing, study_folder, work, notify)
-        study_folder.tidy(own)
+        study_folder.tidy(runs)
         so_far = _so_far(plan, study_folder, complete=complete)
         if not complete or so_far.missing:
             return so_far
@@ -135,12 +140,17 @@ def report_of(
     formats: Sequence[Format] = (),
     on_message: Callable[[str], None] | None = None,
 ) -> Conducted:
-    """Write numbers, pictures and a report of runs that are there, and run nothing.
+    """Write numbers, pictures and a report of completed runs, without running any.
 
     Parameters
     ----------
     plan, out, title, formats, on_message
         As `conduct`'s.
+
+    Returns
+    -------
+    Conducted
+        The outcome, as `conduct` returns it.
 
     Raises
     ------
@@ -202,7 +212,7 @@ def _run_missing(
     work: Callable[[Sequence[Task], Callable[[Task], None]], bool],
     notify: Callable[[str], None],
 ) -> bool:
-    """Run what is missing, and return whether all of it has ended or is at work in another process."""
+    """Run the missing runs, and return whether all have ended or are at work in another process."""
     runs = study_folder.runs
 
     def end(task: Task) -> None:
@@ -228,7 +238,7 @@ def _run_missing(
 
 
 def _is_there(runs: Runs, run: Run, notify: Callable[[str], None], *, then: str = "it is run again") -> bool:
-    """Whether a run's results are there; what is not whole is removed, and said with what is done then."""
+    """Whether a run's results are stored; incomplete ones are removed with a message."""
     if not runs.folder_of(run.key).exists():
         return False
     fault = runs.fault(run.key)
@@ -286,15 +296,15 @@ def _reported(
 
     Without a package that does so there are numbers alone.
     """
-    made, store = reports(), study_folder.runs
-    if made is None:
+    writer, store = reports(), study_folder.runs
+    if writer is None:
         return replace(so_far, parts=tuple(_numbers(so_far, store, notify)))
-    conducted = made.judged(so_far, store, on_message=notify)
+    conducted = writer.judged(so_far, store, on_message=notify)
     if formats is None:
         return conducted
     heading = title or so_far.plan.studies[0][0].title
     try:
-        files = made.written(conducted, store, title=heading, formats=formats, on_message=notify)
+        files = writer.written(conducted, store, title=heading, formats=formats, on_message=notify)
     except OutputError as error:
         raise LostResultsError(error.path, f"{error.reason}{GOES_ON}") from error
     except OSError as error:

@@ -29,7 +29,7 @@ NO_LOSS = ("link_error", "link_down", "no_route", "metered")
 
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """What a verdict needs of a run besides its numbers.
+    """Facts about a run that verdicts need besides its numbers.
 
     Attributes
     ----------
@@ -46,8 +46,8 @@ class RunFacts:
     deadlocked: bool = False
 
     @classmethod
-    def of(cls, result: Result, digest: str) -> RunFacts:
-        """Take them from a result."""
+    def from_result(cls, result: Result, digest: str) -> RunFacts:
+        """Return the facts of a result."""
         outcome = result.outcome
         lost = sum(packets for reason, packets in outcome.drops if reason not in NO_LOSS)
         return cls(digest=digest, lost=lost, deadlocked=bool(outcome.deadlocks))
@@ -80,21 +80,21 @@ class Cell:
 
         A chance that rarely shows, such as a hash that selects one of two links, may still be there.
         """
-        return len(self.facts) > 1 and len({each.digest for each in self.facts}) == 1
+        return len(self.facts) > 1 and len({fact.digest for fact in self.facts}) == 1
 
     @property
     def lost(self) -> int:
         """Packets that its runs lost."""
-        return sum(each.lost for each in self.facts)
+        return sum(fact.lost for fact in self.facts)
 
     @property
     def deadlocked(self) -> int:
         """How many of its runs ran into a deadlock."""
-        return sum(each.deadlocked for each in self.facts)
+        return sum(fact.deadlocked for fact in self.facts)
 
     @property
     def known(self) -> tuple[float, ...]:
-        """The values that are there."""
+        """The values of the runs that have one."""
         return tuple(value.value for value in self.values.values() if value.value is not None)
 
     @property
@@ -105,12 +105,12 @@ class Cell:
     @property
     def mean(self) -> float | None:
         """Mean over the seeds; none if any of those that were run has no value."""
-        known = self.known
-        return sum(known) / len(known) if known and len(known) == len(self.values) else None
+        numbers = self.known
+        return sum(numbers) / len(numbers) if numbers and len(numbers) == len(self.values) else None
 
     @property
     def reach(self) -> float | None:
-        """How far the 95 % confidence interval of the mean reaches to either side; none for too few seeds."""
+        """Half the width of the 95 % confidence interval of the mean; None for too few seeds."""
         return half_width(self.known) if self.mean is not None else None
 
     def few(self, thousandths: int | None) -> tuple[int, int, int] | None:
@@ -151,13 +151,13 @@ class Numbers:
 
     def cell(self, metric: Metric, variant: str, at: Coordinates) -> Cell:
         """Return a metric of a variant at some coordinates; empty for runs that are not of the study."""
-        own = [run for run in self.runs if run.variant == variant and run.at == at]
+        runs = [run for run in self.runs if run.variant == variant and run.at == at]
         values = self.values[metric.name]
         return Cell(
-            values={run.seed: values[run.key] for run in own if run.key in values},
-            missing=tuple(run.seed for run in own if run.key not in values),
-            facts=tuple(self.facts[run.key] for run in own if run.key in self.facts),
-            failures=tuple(self.failures[run.key] for run in own if run.key in self.failures),
+            values={run.seed: values[run.key] for run in runs if run.key in values},
+            missing=tuple(run.seed for run in runs if run.key not in values),
+            facts=tuple(self.facts[run.key] for run in runs if run.key in self.facts),
+            failures=tuple(self.failures[run.key] for run in runs if run.key in self.failures),
         )
 
     def at(self, variant: str, at: Coordinates) -> tuple[Run, ...]:
@@ -189,13 +189,13 @@ def evaluated(  # noqa: PLR0913 (what is known of the runs)
     """
     needed = _needed(study)
     metrics = metrics_of(study)
-    there = frozenset(done) & {run.key for run in runs}
+    available = frozenset(done) & {run.key for run in runs}
     values: dict[str, dict[str, Value]] = {metric.name: {} for metric in metrics}
     facts: dict[str, RunFacts] = {}
-    labels = {run.key: run.label for run in runs if run.key in there}
+    labels = {run.key: run.label for run in runs if run.key in available}
     for key, label in labels.items():
         result = store.result(key)
-        facts[key] = RunFacts.of(result, store.digest(key))
+        facts[key] = RunFacts.from_result(result, store.digest(key))
         if on_result is not None:
             on_result(key, result)
         for metric in metrics:
@@ -207,14 +207,14 @@ def evaluated(  # noqa: PLR0913 (what is known of the runs)
                 on_message(f"no value: {error}")
                 values[metric.name][key] = Value(value=None)
     return Numbers(
-        metrics=metrics, runs=tuple(runs), done=there, values=values, facts=facts, failures=failures
+        metrics=metrics, runs=tuple(runs), done=available, values=values, facts=facts, failures=failures
     )
 
 
 def metrics_of(study: Study) -> tuple[Metric, ...]:
     """Return the metrics of a study's table: those that it needs, then the others that it defines."""
-    named = {metric.name: metric for metric in (*_needed(study), *study.metrics.values())}
-    return tuple(named.values()) or tuple(ready_metric(name) for name in USUAL)
+    by_name = {metric.name: metric for metric in (*_needed(study), *study.metrics.values())}
+    return tuple(by_name.values()) or tuple(ready_metric(name) for name in USUAL)
 
 
 def _needed(study: Study) -> list[Metric]:
@@ -225,7 +225,7 @@ def _needed(study: Study) -> list[Metric]:
 
 def _value(study: Study, metric: Metric, result: Result, label: str) -> Value:
     try:
-        return metric.kind.of(result, metric.options)
+        return metric.kind.compute(result, metric.options)
     except PlotError as error:
         text = f"{study.file}: metric.{metric.name}: {label}: {error}"
         raise StudyError(text, place=str(study.file), key=f"metric.{metric.name}") from error

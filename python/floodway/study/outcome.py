@@ -23,9 +23,9 @@ class Part:
     Attributes
     ----------
     study, numbers
-        What was run, and its metrics.
+        The study, and the metrics of its runs.
     judged, known
-        The verdicts of its claims, and what else is known of its runs, by their keys: empty where no package
+        The verdicts of its claims, and further facts about its runs, by their keys: empty where no package
         that judges claims is installed.
     """
 
@@ -42,20 +42,20 @@ class Conducted:
     Attributes
     ----------
     plan
-        What was to be run.
+        The runs of the studies.
     folder
-        Where runs, pictures and the report are.
+        The folder with runs, pictures and the report.
     parts
-        What came out, a part for each study; empty after Ctrl-C, and where runs are missing.
+        The results of each study; empty after Ctrl-C, and where runs are missing.
     done, failures
-        Keys of the runs that are there, and why the others failed.
+        Keys of the completed runs; the reasons of the failed ones, by their keys.
     complete
         Whether every run that this process was to run has ended; false after Ctrl-C.
     missing
         How many runs neither are there nor have failed, where other processes have a share of them: the
         last to end writes the report.
     files
-        What was written: the report first; none where runs are missing, another process writes them, or no
+        The written files, the report first; none where runs are missing, another process writes them, or no
         package that makes reports is installed.
     """
 

@@ -41,5 +41,5 @@ class Reports(Protocol):
 
 def reports() -> Reports | None:
     """Return what makes reports; none where it is not installed."""
-    found: Reports | None = laboratory(REPORTS, "studies")
-    return found
+    writer: Reports | None = laboratory(REPORTS, "studies")
+    return writer

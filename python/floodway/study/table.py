@@ -32,11 +32,11 @@ def numbers_table(part: Part, metrics: Sequence[Metric]) -> Table:
         (
             study.variant(variant).label,
             *(dict(at)[axis.name] for axis in axes),
-            *(_written(metric, cell) for metric, cell in own),
+            *(_written(metric, cell) for metric, cell in pairs),
         )
-        for (variant, at), own in cells.items()
+        for (variant, at), pairs in cells.items()
     )
-    flat = [pair for own in cells.values() for pair in own]
+    flat = [pair for pairs in cells.values() for pair in pairs]
     return Table(
         columns=(*words, *(metric.title for metric in metrics)),
         rows=rows,
@@ -72,10 +72,10 @@ def _notes(cells: Sequence[tuple[Metric, Cell]]) -> Iterator[str]:
     if any(cell.unfinished and cell.mean is not None for _, cell in cells):
         yield "* some of the flows did not finish"
     few = {
-        own[0]
+        few_flows[0]
         for metric, cell in cells
-        if (own := cell.few(metric.kind.thousandths)) and is_few(own[1], thousandths=own[0])
+        if (few_flows := cell.few(metric.kind.thousandths)) and is_few(few_flows[1], thousandths=few_flows[0])
     }
     if few:
-        names = " and ".join(name_of(each) for each in sorted(few))
+        names = " and ".join(name_of(thousandths) for thousandths in sorted(few))
         yield few_noted("run", percentile=names)

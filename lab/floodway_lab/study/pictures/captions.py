@@ -43,7 +43,7 @@ def few_flows(few: Iterable[tuple[int, int, int] | None]) -> Iterator[str]:
     for thousandths in dict.fromkeys(counts[0] for counts in present):
         rows = [counts for counts in present if counts[0] == thousandths]
         fewest, most = min(counts[1] for counts in rows), max(counts[2] for counts in rows)
-        few_note = of_flows(fewest, most, thousandths=thousandths, each="each run")
+        few_note = of_flows(fewest, most, thousandths=thousandths, unit="each run")
         if few_note:
             yield few_note
 

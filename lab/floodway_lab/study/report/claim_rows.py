@@ -215,7 +215,7 @@ def _remark(part: Part, judged: Judged) -> str:
         parts.append(f"{counted(judged.unfinished, 'flow')} did not finish")
     if judged.few is not None:
         thousandths, fewest, most = judged.few
-        parts.append(of_flows(fewest, most, thousandths=thousandths, each="each run"))
+        parts.append(of_flows(fewest, most, thousandths=thousandths, unit="each run"))
     if claim.cause:
         label = part.study.variant(claim.cause).label
         number = _number(judged.cause, relative=claim.relative) + _unit(judged)

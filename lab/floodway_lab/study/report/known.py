@@ -29,7 +29,7 @@ class Known:
         """Return the facts of a result, which may be large."""
         return cls(
             facts=facts(result),
-            realised=Realised.of(result),
+            realised=Realised.from_result(result),
             lossless=result.outcome.lossless,
             run_faults=tuple(run_faults(result)),
         )

@@ -1,4 +1,4 @@
-"""Documents: what a command answers, in one form that the terminal, pages and JSON show.
+"""Documents: the answer of a command in one form, which the terminal, pages and JSON show.
 
 A command makes a `Document`. `cli/show_document.py` prints it, `html.py` makes pages of it, `as_json` makes
 what `--json` prints, and `table_files.py` makes files of its table.

@@ -1,4 +1,4 @@
-"""Documents as HTML: a self-contained page, and what a notebook shows."""
+"""Documents as HTML: a self-contained page, and a fragment for notebooks."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def page(
 
 
 def body(document: Document) -> str:
-    """Return what a notebook shows of a document: the page without pictures and style."""
+    """Return a document as a fragment for notebooks: the page without pictures and style."""
     return _rendered("body.html.jinja", document, (), links={}, foot="")
 
 
@@ -61,9 +61,9 @@ def _rendered(
 
 
 def _environment() -> Environment:
-    made = environment("floodway.common.documents")
-    made.globals |= {"cell_of": cell_of, "mark": _mark}
-    return made
+    templates = environment("floodway.common.documents")
+    templates.globals |= {"cell_of": cell_of, "mark": _mark}
+    return templates
 
 
 def _mark(cell: Cell) -> str:

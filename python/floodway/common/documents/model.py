@@ -23,7 +23,7 @@ __all__ = [
 
 #: Whether a number or an answer is what its reader wants: a page has a tick and a colour for it.
 Tone = Literal["", "good", "bad"]
-#: So many rows has the table below an answer; more are in a section.
+#: Most rows of the table below an answer; more are in a section.
 MOST_ROWS = 8
 #: Files of that table beside a page.
 TABLE_FILES = ("table.md", "table.tex")
@@ -124,7 +124,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """What a command answers.
+    """The answer of a command.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class Document:
     more
         Further sentences of the answer.
     table
-        The numbers that show it, at most `MOST_ROWS` rows; none where there are none.
+        The numbers that show it, at most `MOST_ROWS` rows; None without numbers.
     simulated
         What was simulated, a line for each part.
     warnings
@@ -160,10 +160,10 @@ class Document:
 
 
 def as_json(document: Document) -> dict[str, Any]:
-    """Return what programs get: the answer, and all numbers."""
+    """Return a document for programs: the answer, and all numbers."""
     return {"answer": document.answer, **document.data}
 
 
-def cell_of(given: Cell | str) -> Cell:
-    """Return a cell of a text."""
-    return given if isinstance(given, Cell) else Cell(text=given)
+def cell_of(cell: Cell | str) -> Cell:
+    """Return a text as a cell, and a cell as it is."""
+    return cell if isinstance(cell, Cell) else Cell(text=cell)

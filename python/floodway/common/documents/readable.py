@@ -39,7 +39,7 @@ def reading(key: str, value: float) -> str:
     >>> reading("fct_mean_us", 3402.6), reading("link_loaded_gbps", 284.4), reading("flows", 12982)
     ('3.4 ms', '284 Gbit/s', '12,982')
     """
-    factor, units = next((own for ending, own in _UNITS.items() if key.endswith(ending)), (1.0, ()))
+    factor, units = next((scale for ending, scale in _UNITS.items() if key.endswith(ending)), (1.0, ()))
     if not units:
         return three_digits(value)
     scaled = value * factor

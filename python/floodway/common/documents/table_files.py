@@ -28,35 +28,39 @@ _OF_LATEX = {
 
 def table_files(document: Document) -> dict[str, str]:
     """Return the texts of the files, by their names; none where the document has no table."""
-    found = document.table
-    if found is None:
+    contents = document.table
+    if contents is None:
         return {}
     return dict(
-        zip(TABLE_FILES, (_markdown(document, found), latex(found, comment=document.answer)), strict=True)
+        zip(
+            TABLE_FILES,
+            (_markdown(document, contents), latex(contents, comment=document.answer)),
+            strict=True,
+        )
     )
 
 
-def _markdown(document: Document, found: Table) -> str:
-    head, *rows = _lines(found)
-    numbers = [name for at, name in enumerate(head) if not found.is_words(at)]
-    notes = "".join(f"\n\n{plain(note)}" for note in found.notes)
+def _markdown(document: Document, contents: Table) -> str:
+    head, *rows = _lines(contents)
+    numbers = [name for at, name in enumerate(head) if not contents.is_words(at)]
+    notes = "".join(f"\n\n{plain(note)}" for note in contents.notes)
     return f"{plain(document.answer)}\n\n{table(head, rows, numbers=numbers)}{notes}\n"
 
 
-def latex(found: Table, *, comment: str) -> str:
+def latex(contents: Table, *, comment: str) -> str:
     """Return a table as a `tabular` of LaTeX, below a comment."""
-    sides = "".join("l" if found.is_words(at) else "r" for at in range(len(found.columns)))
-    head, *rows = [" & ".join(map(_escaped, line)) + r" \\" for line in _lines(found)]
+    sides = "".join("l" if contents.is_words(at) else "r" for at in range(len(contents.columns)))
+    head, *rows = [" & ".join(map(_escaped, line)) + r" \\" for line in _lines(contents)]
     begin = (f"% {' '.join(comment.split())}", rf"\begin{{tabular}}{{{sides}}}", r"\hline", head, r"\hline")
     return "\n".join((*begin, *rows, r"\hline", r"\end{tabular}", ""))
 
 
-def _lines(found: Table) -> Iterator[list[str]]:
+def _lines(contents: Table) -> Iterator[list[str]]:
     """Return the heads and the rows, each cell with its detail behind it."""
-    for row in (found.columns, *found.rows):
+    for row in (contents.columns, *contents.rows):
         cells = map(cell_of, row)
         yield [f"{cell.text} ({cell.detail})" if cell.detail else cell.text for cell in cells]
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"[\\~^&%$#_{}±<>]", lambda found: _OF_LATEX[found[0]], " ".join(text.split()))
+    return re.sub(r"[\\~^&%$#_{}±<>]", lambda match: _OF_LATEX[match[0]], " ".join(text.split()))

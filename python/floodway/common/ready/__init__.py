@@ -18,9 +18,9 @@ def resolved(path: Path) -> Path:
     >>> resolved(Path("mine.toml")).name, resolved(Path("scenarios/demo.toml")).is_file()
     ('mine.toml', True)
     """
-    own = FOLDER / path
+    packaged = FOLDER / path
     is_own = path.parts[:1] in {("scenarios",), ("studies",)} and ".." not in path.parts
-    return own if is_own and not path.exists() and own.is_file() else path
+    return packaged if is_own and not path.exists() and packaged.is_file() else path
 
 
 def shown(path: Path) -> Path:

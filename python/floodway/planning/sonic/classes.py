@@ -1,4 +1,4 @@
-"""The lossless classes of a CONFIG_DB's ports as rows: what each has, and why it is not lossless."""
+"""The lossless classes of a CONFIG_DB's ports as rows: their headroom, and faults that cause loss."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["Config", "Group", "groups_of", "rows_of"]
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """A CONFIG_DB with what rows are made from.
+    """A CONFIG_DB with the tables from which rows are built.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ class Config:
     ports: Mapping[str, Port] | None
 
     @classmethod
-    def of(cls, tables: Mapping[str, Table], asic: str, file: str) -> Self:
-        """Return it for a chip, whose name may be empty.
+    def from_tables(cls, tables: Mapping[str, Table], asic: str, file: str) -> Self:
+        """Build the configuration for a chip, whose name may be empty.
 
         Raises
         ------
@@ -68,13 +68,13 @@ class Config:
             file=file,
             computing=computing_of(tables, asic, file),
             queues=queues_of(tables, file, asic),
-            ports={each: port_of(tables, each, file) for each in names} if "PORT_QOS_MAP" in tables else None,
+            ports={name: port_of(tables, name, file) for name in names} if "PORT_QOS_MAP" in tables else None,
         )
 
     def profile(self, name: str) -> Profile | None:
         """Return a profile; none for `NULL` and for one that the file does not have."""
-        known = name != COMPUTED and name in self.tables.get("BUFFER_PROFILE", {})
-        return profile_of(self.tables, name, self.file) if known else None
+        is_listed = name != COMPUTED and name in self.tables.get("BUFFER_PROFILE", {})
+        return profile_of(self.tables, name, self.file) if is_listed else None
 
     def port(self, name: str) -> Port | None:
         """Return a port's row of `PORT_QOS_MAP`; none where the file does not have the table."""
@@ -84,16 +84,17 @@ class Config:
 
     def absent_maps(self, port: str) -> set[str]:
         """Return the tables of maps that a port names and the file does not have."""
-        own = self.port(port)
-        return set() if own is None else own.unknown()
+        qos = self.port(port)
+        return set() if qos is None else qos.unknown()
 
     def pools_of(self, row: Row) -> Iterator[str]:
         """Name pools that a row's classes are in and whose size the file does not say."""
-        own = self.port(row.group)
-        queues = {each for number in row.classes for each in own.way(number).queues} if own else set()
-        for each in (found for queue in sorted(queues) for found in self.queues.profiles(row.group, queue)):
-            if each is not None and each.pool is not None and each.pool.size is None:
-                yield each.pool_name
+        qos = self.port(row.group)
+        queues = {queue for number in row.classes for queue in qos.way(number).queues} if qos else set()
+        for queue in sorted(queues):
+            for profile in self.queues.profiles(row.group, queue):
+                if profile is not None and profile.pool is not None and profile.pool.size is None:
+                    yield profile.pool_name
         if row.is_computed and self.computing.pool is not None and self.computing.pool.size is None:
             yield self.computing.pool.name
 
@@ -146,11 +147,11 @@ def rows_of(config: Config, groups: Sequence[Group]) -> tuple[tuple[Row, ...], t
     notes: list[str] = []
     lossy = _lossy(config, groups)
     for group in groups:
-        made = _row(config, group)
-        if isinstance(made, str):
-            notes.append(made)
-        elif made is not None:
-            rows += _by_fault(config, *made, lossy)
+        outcome = _row(config, group)
+        if isinstance(outcome, str):
+            notes.append(outcome)
+        elif outcome is not None:
+            rows += _by_fault(config, *outcome, lossy)
     lossless: dict[str, set[int]] = {}
     for row in rows:
         lossless.setdefault(row.group, set()).update(row.classes)
@@ -160,12 +161,12 @@ def rows_of(config: Config, groups: Sequence[Group]) -> tuple[tuple[Row, ...], t
 
 def _lossy(config: Config, groups: Sequence[Group]) -> dict[tuple[str, int], Group]:
     """Return priority groups that a row gives a profile without headroom."""
-    found: dict[tuple[str, int], Group] = {}
-    for each in groups:
-        profile = config.profile(each.name)
+    lossy: dict[tuple[str, int], Group] = {}
+    for group in groups:
+        profile = config.profile(group.name)
         if profile is not None and profile.xoff is None and not profile.is_computed:
-            found |= {(each.port, number): each for number in each.groups}
-    return found
+            lossy |= {(group.port, number): group for number in group.groups}
+    return lossy
 
 
 def _row(config: Config, group: Group) -> tuple[Row, Profile | None] | str | None:
@@ -204,10 +205,10 @@ def _row(config: Config, group: Group) -> tuple[Row, Profile | None] | str | Non
 
 
 def _with_numbers(row: Row, profile: Profile, link: Link, computing: Computing) -> Row:
-    named, remark = named_for(profile.name), ""
-    if named is not None and named != (link.mbps, link.metres):
+    nominal, remark = named_for(profile.name), ""
+    if nominal is not None and nominal != (link.mbps, link.metres):
         remark = (
-            f"the profile is named for {named[0]} Mb/s and {named[1]}m, the port has {link.mbps} and"
+            f"the profile is named for {nominal[0]} Mb/s and {nominal[1]}m, the port has {link.mbps} and"
             f" {link.metres}m"
         )
     shared = None if profile.pool is None else profile.pool.xoff
@@ -230,14 +231,14 @@ def _with_numbers(row: Row, profile: Profile, link: Link, computing: Computing) 
 def _by_fault(
     config: Config, row: Row, profile: Profile | None, lossy: Mapping[tuple[str, int], Group]
 ) -> Iterator[Row]:
-    """Return a row for each of its classes, and one for neighbours of which the same is said."""
+    """Yield a row for each class; neighbouring classes with the same faults and warnings share one."""
     judged = [_judged(config, row, profile, number, lossy.get((row.group, number))) for number in row.classes]
-    for _, alike in groupby(judged, key=lambda each: (each.faults, each.warnings)):
-        own = list(alike)
+    for _, alike in groupby(judged, key=lambda class_row: (class_row.faults, class_row.warnings)):
+        rows = list(alike)
         yield replace(
-            own[0],
-            classes=tuple(number for each in own for number in each.classes),
-            dscps=tuple(sorted({dscp for each in own for dscp in each.dscps})),
+            rows[0],
+            classes=tuple(number for class_row in rows for number in class_row.classes),
+            dscps=tuple(sorted({dscp for class_row in rows for dscp in class_row.dscps})),
         )
 
 
@@ -256,9 +257,9 @@ def _judged(config: Config, row: Row, profile: Profile | None, number: int, loss
         faults += way.faults
         warnings += way.warnings
         for queue in way.queues:
-            dropped, told = config.queues.judge(row.group, queue, profile)
-            faults += dropped
-            warnings += told
+            queue_faults, queue_warnings = config.queues.judge(row.group, queue, profile)
+            faults += queue_faults
+            warnings += queue_warnings
         warnings += watchdog(config.tables, row.group, port.paused_by(number), port.watched, config.file)
     return replace(row, classes=(number,), dscps=dscps, faults=tuple(faults), warnings=tuple(warnings))
 
@@ -275,14 +276,14 @@ def _of_pools(row: Row, profile: Profile | None, asic: str) -> Iterator[str]:
 def _without_group(config: Config, lossless: Mapping[str, set[int]]) -> Iterator[Row]:
     """Return rows for priorities that ports pause without a lossless priority group."""
     for name, port in (config.ports or {}).items():
-        groups = {each: port.group_of(each) for each in sorted(port.paused)}
-        left = tuple(each for each, group in groups.items() if group not in lossless.get(name, set()))
+        groups = {priority: port.group_of(priority) for priority in sorted(port.paused)}
+        left = tuple(priority for priority, group in groups.items() if group not in lossless.get(name, set()))
         if not left or port.maps["pfc_to_pg_map"].is_unknown:
             continue
-        known = has_link(config.tables, name)
+        link_known = has_link(config.tables, name)
         place = f"{config.file}: PORT_QOS_MAP|{name}"
-        link = link_of(config.tables, name, None, place) if known else None
-        listed = ", ".join(str(each) for each in left)
+        link = link_of(config.tables, name, None, place) if link_known else None
+        listed = ", ".join(str(priority) for priority in left)
         fault_text, unknown = _no_headroom(config, listed, bool(lossless))
         yield Row(
             place=place,

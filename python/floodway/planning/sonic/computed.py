@@ -33,7 +33,7 @@ MTUS, PERCENT = range(1, 9217), range(101)
 
 @dataclass(frozen=True, kw_only=True)
 class Computing:
-    """What a switch computes headroom from.
+    """Inputs from which a switch computes headroom.
 
     Attributes
     ----------
@@ -70,8 +70,8 @@ class Computing:
             return "the switch computes its headroom, and LOSSLESS_TRAFFIC_PATTERN is not in the file"
         return ""
 
-    def profile(self, link: Link, given: Profile | None) -> Profile:
-        """Return what the switch computes for a port, with the pool and the limit of a profile if it has one.
+    def profile(self, link: Link, configured: Profile | None) -> Profile:
+        """Return the profile that a switch computes for a port, with pool and limit of a configured one.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class Computing:
         """
         if self.chip is None or self.pattern is None:
             raise PlanError(self.why_not())
-        made = nvidia_profile(
+        computed = nvidia_profile(
             self.chip,
             rate_bps=link.mbps * MEGA,
             length_m=link.metres,
@@ -92,20 +92,22 @@ class Computing:
         )
         return Profile(
             name=COMPUTED,
-            size=made.size,
-            xon=made.xon,
-            xoff=made.xoff,
+            size=computed.size,
+            xon=computed.xon,
+            xoff=computed.xoff,
             xon_offset=None,
-            exponent=self.exponent if given is None or given.exponent is None else given.exponent,
+            exponent=self.exponent
+            if configured is None or configured.exponent is None
+            else configured.exponent,
             static=None,
-            pool_name=POOL if given is None else given.pool_name,
-            pool=self.pool if given is None else given.pool,
+            pool_name=POOL if configured is None else configured.pool_name,
+            pool=self.pool if configured is None else configured.pool,
             is_computed=True,
         )
 
     @property
     def text(self) -> str:
-        """What it is computed from, in words."""
+        """The inputs of the computation, in words."""
         if self.chip is None or self.pattern is None:
             return ""
         shared = ", shared headroom" if self.is_shared else ""
@@ -116,12 +118,12 @@ class Computing:
 
 
 def computing_of(tables: Mapping[str, Table], chip: str, file: str) -> Computing:
-    """Return what a switch computes headroom from.
+    """Return the inputs from which a switch computes headroom.
 
     Raises
     ------
     PlanError
-        If a number is none.
+        If a field is not a number.
     """
     model = str(_only(tables, "DEVICE_METADATA", "localhost").get("buffer_model", ""))
     pool = pool_of(tables, POOL, file)
@@ -157,8 +159,8 @@ def _pattern(tables: Mapping[str, Table], file: str) -> TrafficPattern | None:
 
 
 def _within(fields: Mapping[str, Any], place: str, key: str, allowed: range) -> int:
-    found = number_of(fields[key], place, key)
-    if found not in allowed:
-        text = f"{found} is not from {allowed.start} to {allowed.stop - 1}"
-        raise fault(place, key, text, given=str(found))
-    return found
+    number = number_of(fields[key], place, key)
+    if number not in allowed:
+        text = f"{number} is not from {allowed.start} to {allowed.stop - 1}"
+        raise fault(place, key, text, given=str(number))
+    return number

@@ -1,4 +1,4 @@
-"""What parts of a CONFIG_DB must agree on: shared headroom, thresholds of marks, the watchdog of a port."""
+"""Checks across tables of a CONFIG_DB: shared headroom, thresholds of marks, the watchdog of a port."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ PERCENT = range(101)
 
 
 def disagreements(tables: Mapping[str, Table], rows: Sequence[Row], file: str) -> Iterator[str]:
-    """Return warnings of what does not agree, though each value is one, and is not of one class of a port.
+    """Yield warnings of values that are valid but contradict each other, beyond those of one class.
 
     Raises
     ------
     PlanError
-        If a number is none.
+        If a field is not a number.
     """
     yield from over_subscribed(rows)
     judged = {row.group: None for row in rows}
@@ -46,7 +46,7 @@ def disagreements(tables: Mapping[str, Table], rows: Sequence[Row], file: str) -
         yield from _marks(fields, f"{file}: WRED_PROFILE|{name}")
     for port, fields in tables.get("PFC_WD", {}).items():
         if port not in judged:
-            yield from (f"{file}: PFC_WD|{port}: {told}" for told in _times(tables, port, fields, file))
+            yield from (f"{file}: PFC_WD|{port}: {text}" for text in _times(tables, port, fields, file))
 
 
 def watchdog(
@@ -56,12 +56,12 @@ def watchdog(
     watched: frozenset[int] | None,
     file: str,
 ) -> Iterator[str]:
-    """Say what the watchdog of a port does not do for priorities that it pauses.
+    """Yield warnings about the watchdog of a port, for priorities that it pauses.
 
     Raises
     ------
     PlanError
-        If a number is none.
+        If a field is not a number.
     """
     rows = tables.get("PFC_WD")
     if rows is None or not priorities:
@@ -69,11 +69,11 @@ def watchdog(
     if port not in rows:
         yield "no watchdog: PFC_WD has no row for the port"
         return
-    yield from (f"PFC_WD: {told}" for told in _times(tables, port, rows[port], file))
+    yield from (f"PFC_WD: {text}" for text in _times(tables, port, rows[port], file))
     if watched is None:
         yield "the watchdog watches no priority: the port has no pfcwd_sw_enable"
         return
-    unseen = [str(each) for each in priorities if each not in watched]
+    unseen = [str(priority) for priority in priorities if priority not in watched]
     if unseen:
         yield f"the watchdog does not watch priority {', '.join(unseen)} (pfcwd_sw_enable)"
 
@@ -83,12 +83,12 @@ def over_subscribed(rows: Sequence[Row]) -> Iterator[str]:
     shared = {row.pool: row.headroom_pool for row in rows if row.headroom_pool}
     for pool, size in shared.items():
         # A group in two rows has one headroom.
-        each: dict[tuple[str, int], int] = {}
+        headrooms: dict[tuple[str, int], int] = {}
         for row in rows:
             if row.pool == pool and not row.reserves_headroom:
                 for number in row.classes:
-                    each[row.group, number] = max(row.xoff, each.get((row.group, number), 0))
-        needed = sum(each.values())
+                    headrooms[row.group, number] = max(row.xoff, headrooms.get((row.group, number), 0))
+        needed = sum(headrooms.values())
         if needed > size:
             yield (
                 f"BUFFER_POOL|{pool}: xoff {size:,} is less than the {needed:,} of all lossless classes: if"
@@ -126,13 +126,16 @@ def _marks(fields: Mapping[str, Any], place: str) -> Iterator[str]:
             raise fault(place, key, f"{fields[key]!r} is not from 0 to 100", given=str(fields[key]))
         low, high = f"{colour}_min_threshold", f"{colour}_max_threshold"
         if low in fields and high in fields:
-            least, most = size_of_field(fields[low], place, low), size_of_field(fields[high], place, high)
-            if most < least:
-                yield f"{place}: {high} {most} is below {low} {least}, which SONiC refuses"
+            minimum, maximum = (
+                size_of_field(fields[low], place, low),
+                size_of_field(fields[high], place, high),
+            )
+            if maximum < minimum:
+                yield f"{place}: {high} {maximum} is below {low} {minimum}, which SONiC refuses"
 
 
 def _times(tables: Mapping[str, Table], port: str, fields: Mapping[str, Any], file: str) -> Iterator[str]:
-    """Name what SONiC refuses of a watchdog."""
+    """Yield the times of a watchdog that SONiC refuses."""
     place = f"{file}: PFC_WD|{port}"
     interval = tables["PFC_WD"].get(GLOBAL, {}).get("POLL_INTERVAL")
     poll = None if interval is None else number_of(interval, f"{file}: PFC_WD|{GLOBAL}", "POLL_INTERVAL")

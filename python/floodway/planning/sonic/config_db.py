@@ -1,4 +1,4 @@
-"""Reader of CONFIG_DB JSON: what the lossless classes of ports have, and what is wrong with their way.
+"""Reader of CONFIG_DB JSON: the lossless classes of ports, and the faults on their packets' path.
 
 A priority group (`BUFFER_PG`) names a profile (`BUFFER_PROFILE`), whose pool (`BUFFER_POOL`) may have a
 shared headroom pool. The port's speed is in `PORT`, its cable's length in `CABLE_LENGTH`. A profile is
@@ -71,7 +71,7 @@ DECIDE = (
     "TC_TO_DSCP_MAP",
     "TUNNEL",
 )
-#: So alike are a table and a slip of its name; tables of SONiC are less alike, but for these.
+#: Least similarity of a table's name and a mistyped one, and similar names that are no mistakes.
 ALIKE, NO_SLIPS = 0.85, (*READ, *DECIDE, "DSCP_TO_FC_MAP")
 OF_COLOUR = ("min_threshold", "max_threshold", "drop_probability")
 #: Fields whose value is the name of a row of another table.
@@ -105,7 +105,7 @@ FIELDS = {
     "WRED_PROFILE": (
         "ecn",
         *(f"wred_{colour}_enable" for colour in COLOURS),
-        *(f"{colour}_{what}" for colour in COLOURS for what in OF_COLOUR),
+        *(f"{colour}_{suffix}" for colour in COLOURS for suffix in OF_COLOUR),
     ),
 }
 OTHER_FIELDS = ("dscp_to_fc_map", "exp_to_fc_map", "tc_to_dot1p_map", "tc_to_dscp_map")
@@ -135,8 +135,8 @@ def read_config_db(content: Any, file: str, asic: str = "") -> Sheet:  # noqa: A
     _references(tables, file)
     check_maps(tables, file)
     hwsku = str(tables.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", ""))
-    own = chip_of(hwsku)
-    config = Config.of(tables, asic or own, file)
+    file_chip = chip_of(hwsku)
+    config = Config.from_tables(tables, asic or file_chip, file)
     groups = list(groups_of(tables, file))
     rows, notes = rows_of(config, groups)
     return Sheet(
@@ -145,7 +145,7 @@ def read_config_db(content: Any, file: str, asic: str = "") -> Sheet:  # noqa: A
         rows=rows,
         notes=(
             *_unread(tables),
-            *_of_chip(hwsku, own, asic),
+            *_of_chip(hwsku, file_chip, asic),
             *notes,
             *_left_out(config, groups, rows),
         ),
@@ -153,13 +153,13 @@ def read_config_db(content: Any, file: str, asic: str = "") -> Sheet:  # noqa: A
         conditions=("not all classes pause at once",) if any(over_subscribed(rows)) else (),
         pattern=config.computing.pattern,
         not_judged=tuple(_not_judged(config, rows)),
-        asic=own,
+        asic=file_chip,
     )
 
 
 def _tables(content: object, file: str) -> dict[str, Table]:
-    found = tables_of(content, file)
-    for name, table in found.items():
+    tables = tables_of(content, file)
+    for name, table in tables.items():
         near = _slip(name)
         if near is not None:
             text = f"{file}: {name}: no table of SONiC; did you mean {near!r}?"
@@ -167,28 +167,28 @@ def _tables(content: object, file: str) -> dict[str, Table]:
         wrong = [key for key, fields in table.items() if not isinstance(fields, dict)]
         if name in READ and wrong:
             raise fault(file, f"{name}|{wrong[0]}", "it has no fields; each row is an object")
-    if not any(name in READ for name in found):
+    if not any(name in READ for name in tables):
         text = f"{file}: it has none of the tables that are judged: {', '.join(READ)}"
         raise PlanError(text, place=file, allowed=READ)
-    return found
+    return tables
 
 
 def _slip(name: str) -> str | None:
     """Return the table that a name is a slip of."""
     if name in NO_SLIPS:
         return None
-    found = difflib.get_close_matches(name.upper(), READ, n=1, cutoff=ALIKE)
-    return found[0] if found else None
+    matches = difflib.get_close_matches(name.upper(), READ, n=1, cutoff=ALIKE)
+    return matches[0] if matches else None
 
 
 def _fields(tables: Mapping[str, Table], file: str) -> None:
     """Refuse fields whose name is a slip, of which readers would take no notice."""
-    for name, known in FIELDS.items():
+    for name, field_names in FIELDS.items():
         for key, fields in tables.get(name, {}).items():
             for field in fields:
-                if field in known or field in OTHER_FIELDS:
+                if field in field_names or field in OTHER_FIELDS:
                     continue
-                near = difflib.get_close_matches(field, known, n=1, cutoff=ALIKE)
+                near = difflib.get_close_matches(field, field_names, n=1, cutoff=ALIKE)
                 if near:
                     place = f"{file}: {name}|{key}"
                     text = f"{place}: {field}: no field of SONiC; did you mean {near[0]!r}?"
@@ -228,12 +228,12 @@ def _refers(tables: Mapping[str, Table], place: str, field: str, value: object) 
 def _twice(groups: Sequence[Group]) -> Iterator[str]:
     """Name priority groups that an earlier row has, too, of which a switch uses one."""
     first: dict[tuple[str, int], str] = {}
-    for each in groups:
-        for number in each.groups:
-            before = first.setdefault((each.port, number), each.place)
-            if before != each.place:
-                told = f"priority group {number} of {each.port} is in {before}, too: remove one of them"
-                yield f"{each.place}: {told}"
+    for group in groups:
+        for number in group.groups:
+            before = first.setdefault((group.port, number), group.place)
+            if before != group.place:
+                text = f"priority group {number} of {group.port} is in {before}, too: remove one of them"
+                yield f"{group.place}: {text}"
 
 
 def _unread(tables: Mapping[str, Table]) -> Iterator[str]:
@@ -242,16 +242,16 @@ def _unread(tables: Mapping[str, Table]) -> Iterator[str]:
         yield f"tables that are not read: {', '.join(unread)}"
 
 
-def _of_chip(hwsku: str, own: str, asic: str) -> Iterator[str]:
+def _of_chip(hwsku: str, file_chip: str, asic: str) -> Iterator[str]:
     """Say which chip the file tells, and whether another one is asked."""
     if not hwsku:
         return
-    if not own:
+    if not file_chip:
         if not asic:
             yield f"the chip of hwsku {hwsku} is not known: --asic or --cell says how large its cells are"
         return
-    label = asics()[own].label
-    if asic and asic != own:
+    label = asics()[file_chip].label
+    if asic and asic != file_chip:
         yield f"hwsku {hwsku} has a {label}; judged as {asic}, as asked"
     elif not asic:
         yield f"the chip is that of hwsku {hwsku}: {label}"
@@ -260,8 +260,8 @@ def _of_chip(hwsku: str, own: str, asic: str) -> Iterator[str]:
 def _left_out(config: Config, groups: Sequence[Group], rows: Sequence[Row]) -> Iterator[str]:
     computed = sum(row.is_computed and not row.unknown for row in rows)
     if computed:
-        of = counted(computed, "row")
-        yield f"the headroom of {of} is computed as the switch does it: {config.computing.text}"
+        rows_text = counted(computed, "row")
+        yield f"the headroom of {rows_text} is computed as the switch does it: {config.computing.text}"
     profiles = config.tables.get("BUFFER_PROFILE", {})
     lossless = [name for name, fields in profiles.items() if "xoff" in fields]
     if not lossless and not any(row.is_computed for row in rows):
@@ -269,7 +269,7 @@ def _left_out(config: Config, groups: Sequence[Group], rows: Sequence[Row]) -> I
             "no BUFFER_PROFILE has xoff: SONiC makes lossless profiles from pg_profile_lookup.ini when it"
             " starts; judge that file"
         )
-    used = {each.name for each in groups}
+    used = {group.name for group in groups}
     unused = [name for name in lossless if name not in used]
     if unused:
         more = f" and {len(unused) - MOST_NAMED} more" if len(unused) > MOST_NAMED else ""
@@ -288,5 +288,5 @@ def _not_judged(config: Config, rows: Sequence[Row]) -> Iterator[str]:
         absent |= {"DEFAULT_LOSSLESS_BUFFER_PARAMETER"} - set(tables)
     yield from (f"{name} (not in the file)" for name in sorted(absent))
     yield from (f"{name} (not read)" for name in DECIDE if name in tables)
-    pools = {each for row in rows for each in config.pools_of(row)}
+    pools = {pool for row in rows for pool in config.pools_of(row)}
     yield from (f"the size of BUFFER_POOL|{name} (not in the file)" for name in sorted(pools))

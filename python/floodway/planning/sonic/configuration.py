@@ -1,4 +1,4 @@
-"""What is written into a switch's configuration: ports, headroom, thresholds, marks, the watchdog.
+"""The settings of a switch's configuration: ports, headroom, thresholds, marks, the watchdog.
 
 Every value is held against the YANG model of its table (sonic-yang-models of sonic-buildimage at 086b03bd70)
 before anything is written. A check names the model and its leaf.
@@ -83,7 +83,7 @@ class LosslessPort:
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
-    """What a plan sets in a switch.
+    """The settings of a switch by a plan.
 
     Attributes
     ----------
@@ -146,12 +146,23 @@ class Configuration:
             raise PlanError(text, key="mark_to_bytes", given=str(self.mark_to_bytes))
         # sonic-pfcwd: action.
         if self.action not in ACTIONS:
-            message, near = not_a_choice(self.action, what="an action of sonic-pfcwd", allowed=ACTIONS)
+            message, near = not_a_choice(self.action, noun="an action of sonic-pfcwd", allowed=ACTIONS)
             raise PlanError(f"action: {message}", key="action", given=self.action, nearest=near)
 
     def dscps_of(self, number: int) -> tuple[int, ...]:
-        """Return the DSCPs of a class: by default its class selector (RFC 2474), 8 times its number."""
-        return tuple(dscp for of, dscp in self.dscps if of == number) or (8 * number,)
+        """Return the DSCPs of a class.
+
+        Parameters
+        ----------
+        number
+            The class, 0 to 7.
+
+        Returns
+        -------
+        tuple of int
+            Its DSCPs; by default its class selector (RFC 2474), 8 times its number.
+        """
+        return tuple(dscp for class_number, dscp in self.dscps if class_number == number) or (8 * number,)
 
     def _numbers(self) -> Iterator[tuple[str, int, range, str]]:
         """Return name, value, range, and model with leaf."""
@@ -168,7 +179,7 @@ class Configuration:
 def _port(port: LosslessPort) -> None:
     name = port.name
     # sonic-port: name. The bars and commas of keys of BUFFER_PG cannot be in it.
-    if len(name) not in NAME_LENGTH or any(each in name for each in "|, \t\n"):
+    if len(name) not in NAME_LENGTH or any(character in name for character in "|, \t\n"):
         text = f"name: {name!r} is not the name of a port, such as Ethernet0 (sonic-port: name)"
         raise PlanError(text, key="name", given=name)
     if port.port_lanes and len(port.port_lanes) not in NAME_LENGTH:
@@ -213,7 +224,7 @@ def _one_profile_each(ports: tuple[LosslessPort, ...]) -> None:
 
 def _classes(classes: tuple[int, ...]) -> None:
     # sonic-port-qos-map: pfc_enable; sonic-buffer-pg: pg_num.
-    if not classes or len(set(classes)) != len(classes) or not all(each in CLASSES for each in classes):
+    if not classes or len(set(classes)) != len(classes) or not all(number in CLASSES for number in classes):
         text = (
             f"classes: {classes} are not priorities from 0 to 7, each once (sonic-port-qos-map: pfc_enable)"
         )
@@ -227,7 +238,7 @@ def _dscps(configuration: Configuration) -> None:
     owners: dict[int, int] = {CNP_DSCP: CNP_CLASS}
     for number, dscp in configuration.dscps:
         if number not in configuration.classes:
-            lossless = ", ".join(str(each) for each in sorted(configuration.classes))
+            lossless = ", ".join(str(class_number) for class_number in sorted(configuration.classes))
             text = f"dscp: class {number} is not lossless here; lossless: {lossless}"
             raise PlanError(text, key="dscp", given=f"{number}={dscp}")
         _within("dscp", dscp, DSCPS, "sonic-dscp-tc-map: dscp")

@@ -25,7 +25,7 @@ def number_of(value: object, place: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none.
+        If it is not a whole number.
     """
     text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     if re.fullmatch(r"-?[0-9]{1,20}", text) is None:
@@ -39,12 +39,12 @@ def size_of_field(value: object, place: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none.
+        If it is not a number of bytes.
     """
-    found = number_of(value, place, key)
-    if not 0 <= found <= LARGEST:
-        raise fault(place, key, f"{found} is not a number of bytes, 0 to 2^64 - 1", given=str(value))
-    return found
+    size = number_of(value, place, key)
+    if not 0 <= size <= LARGEST:
+        raise fault(place, key, f"{size} is not a number of bytes, 0 to 2^64 - 1", given=str(value))
+    return size
 
 
 def length_of(value: object, place: str, key: str) -> int:
@@ -53,13 +53,13 @@ def length_of(value: object, place: str, key: str) -> int:
     Raises
     ------
     PlanError
-        If it is none (``sonic-cable-length``: ``length`` is digits and ``m``).
+        If it is not a length (``sonic-cable-length``: ``length`` is digits and ``m``).
     """
     text = str(value).strip()
     if re.fullmatch(r"-\s*[0-9.]+\s*m?", text):
         raise fault(place, key, f"{value!r} is negative; a length of a cable is 0m or more", given=text)
-    found = re.fullmatch(r"([0-9]{1,8})m", text)
-    if found is None or int(found[1]) > LONGEST_M:
-        what = f'{value!r} is not a length; write whole metres like "40m" or "120000m", up to {LONGEST_M}m'
-        raise fault(place, key, what, given=text)
-    return int(found[1])
+    match = re.fullmatch(r"([0-9]{1,8})m", text)
+    if match is None or int(match[1]) > LONGEST_M:
+        reason = f'{value!r} is not a length; write whole metres like "40m" or "120000m", up to {LONGEST_M}m'
+        raise fault(place, key, reason, given=text)
+    return int(match[1])

@@ -1,4 +1,4 @@
-"""Files of switch configurations: which form each has, and what is in it."""
+"""Reader of switch configurations in any of three forms."""
 
 from __future__ import annotations
 
@@ -56,5 +56,7 @@ def _no_template(text: str, file: str) -> None:
     for number, line in enumerate(text.splitlines(), start=1):
         if "{%" in line or "{{" in line:
             place = f"{file}:{number}"
-            told = "a template of jinja; render it first: sonic-cfggen -d -t FILE prints what the switch uses"
-            raise PlanError(f"{place}: {told}", place=place)
+            error = (
+                "a template of jinja; render it first: sonic-cfggen -d -t FILE prints what the switch uses"
+            )
+            raise PlanError(f"{place}: {error}", place=place)

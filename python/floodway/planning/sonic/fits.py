@@ -1,4 +1,4 @@
-"""Which known formula the numbers of a file follow.
+"""Recognition of the formula that the numbers of a file follow.
 
 NVIDIA's plug-in is met to the byte, in xoff and xon, or not at all. Jericho's rows are met within one step of
 4,096 bytes. Of other formulas only the slope is known: the bytes that a metre of cable adds, as a multiple of
@@ -44,12 +44,12 @@ SLOPES = {
     "as many frames of 64 as of 1,082 bytes, cells of 254": 1.3298,
     "large frames": 1.036,
 }
-#: So many rows of a file that has more must follow a formula: by chance some parameters meet three lengths of
-#: a speed.
+#: Fewest rows that must follow a formula in a file that has more: some parameters fit three lengths of a
+#: speed by chance.
 ENOUGH = 4
-#: How the names of formulas begin of which only the slope is known.
+#: Begin of the names of formulas of which only the slope is known.
 SLOPE = "slope "
-#: How near a slope must be.
+#: Largest relative difference of a slope from a formula's.
 NEAR = 0.001
 #: Bytes of fibre a metre there and back at 1 bit/s, at 5 ns a metre.
 PER_METRE = Fraction(2 * 5, 8 * 1_000_000_000)
@@ -93,12 +93,12 @@ def fits(rows: Sequence[Row]) -> list[Fit | None]:
     for index, row in enumerate(rows):
         # Ports of one CONFIG_DB are of one platform.
         groups["" if ports else row.group].append(index)
-    found: list[Fit | None] = [None] * len(rows)
+    fits_of_rows: list[Fit | None] = [None] * len(rows)
     for indices in groups.values():
-        own = _of_group([rows[index] for index in indices])
-        for index, fit in zip(indices, own, strict=True):
-            found[index] = fit
-    return found
+        group_fits = _of_group([rows[index] for index in indices])
+        for index, fit in zip(indices, group_fits, strict=True):
+            fits_of_rows[index] = fit
+    return fits_of_rows
 
 
 def _are_ports(rows: Sequence[Row]) -> bool:
@@ -106,7 +106,7 @@ def _are_ports(rows: Sequence[Row]) -> bool:
 
 
 def _of_group(rows: Sequence[Row]) -> list[Fit | None]:
-    """Choose for each speed: a formula that all its rows follow, and of those the one of most rows."""
+    """Choose for each speed the formula that all its rows follow and that most rows share."""
     slopes = _slopes(rows)
     all_of = [
         {*_nvidia(row), *_dnx(row), *(name for name in (slopes.get(row.rate_bps),) if name)} for row in rows
@@ -114,22 +114,22 @@ def _of_group(rows: Sequence[Row]) -> list[Fit | None]:
     by_rate: dict[int, list[set[str]]] = defaultdict(list)
     for row, names in zip(rows, all_of, strict=True):
         by_rate[row.rate_bps].append(names)
-    whole = {rate: set.intersection(*each) for rate, each in by_rate.items()}
+    whole = {rate: set.intersection(*name_sets) for rate, name_sets in by_rate.items()}
     # A rate of few rows is met by chance, so that it must be the formula of other rates or of all rows, too.
     counts = Counter(name for rate, names in whole.items() for name in names for _ in by_rate[rate])
     enough = min(ENOUGH, len(rows))
     return [_best(whole[row.rate_bps], counts, enough, len(rows)) for row in rows]
 
 
-def _best(names: set[str], counts: Counter[str], enough: int, of: int) -> Fit | None:
-    known = sorted(name for name in names if counts[name] >= enough)
-    if not known:
+def _best(names: set[str], counts: Counter[str], enough: int, row_count: int) -> Fit | None:
+    candidates = sorted(name for name in names if counts[name] >= enough)
+    if not candidates:
         return None
     # A formula of the bytes says more than a slope.
-    known = [name for name in known if not name.startswith(SLOPE)] or known
-    best = max(known, key=lambda name: counts[name])
-    others = sum(counts[name] == counts[best] for name in known) - 1
-    return Fit(formula=best, rows=counts[best], of=of, others=others)
+    candidates = [name for name in candidates if not name.startswith(SLOPE)] or candidates
+    best = max(candidates, key=lambda name: counts[name])
+    others = sum(counts[name] == counts[best] for name in candidates) - 1
+    return Fit(formula=best, rows=counts[best], of=row_count, others=others)
 
 
 def _nvidia(row: Row) -> Iterator[str]:
@@ -139,10 +139,10 @@ def _nvidia(row: Row) -> Iterator[str]:
                 continue
             for values in product(PORT_MTUS, LOSSLESS_MTUS, PERCENTS, (False, True)):
                 port_mtu, mtu, percent, shared = values
-                made = _profile(
+                profile = _profile(
                     chip, row.rate_bps, row.length_m, lane_count, port_mtu, mtu, percent, shared=shared
                 )
-                if made is not None and (made.xoff, made.xon) == (row.xoff, row.xon):
+                if profile is not None and (profile.xoff, profile.xon) == (row.xoff, row.xon):
                     pool = ", shared headroom" if shared else ""
                     yield f"NVIDIA, {label}, MTU {port_mtu}/{mtu}, {percent} % small{pool}"
 
@@ -155,9 +155,9 @@ def _chips() -> dict[str, Asic]:
         if chip.generation:
             alike[chip.cell_bytes, chip.pipeline_kib, chip.generation in TILED].append(chip)
     labels = {
-        key: " or ".join(chip.label.removeprefix("NVIDIA ") for chip in own) for key, own in alike.items()
+        key: " or ".join(chip.label.removeprefix("NVIDIA ") for chip in chips) for key, chips in alike.items()
     }
-    return {labels[key]: own[0] for key, own in alike.items()}
+    return {labels[key]: chips[0] for key, chips in alike.items()}
 
 
 @cache
@@ -204,13 +204,13 @@ def _slopes(rows: Sequence[Row]) -> dict[int, str]:
     by_rate: dict[int, set[tuple[int, int]]] = defaultdict(set)
     for row in rows:
         by_rate[row.rate_bps].add((row.length_m, row.xoff))
-    found = {}
+    names_by_rate = {}
     for rate, points in by_rate.items():
-        (short, least), (long, most) = min(points), max(points)
+        (short, minimum), (long, most) = min(points), max(points)
         if long == short:
             continue
-        slope = float(Fraction(most - least, long - short) / (rate * PER_METRE))
-        for name, known in SLOPES.items():
-            if abs(slope / known - 1) <= NEAR:
-                found[rate] = f"{SLOPE}{known:g}: {name}"
-    return found
+        slope = float(Fraction(most - minimum, long - short) / (rate * PER_METRE))
+        for name, factor in SLOPES.items():
+            if abs(slope / factor - 1) <= NEAR:
+                names_by_rate[rate] = f"{SLOPE}{factor:g}: {name}"
+    return names_by_rate

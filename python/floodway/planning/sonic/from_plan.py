@@ -34,7 +34,7 @@ ETHERNET = 18
 
 
 def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[str] = ()) -> Configuration:
-    """Return what a plan sets in a switch with SONiC.
+    """Return the settings of a switch with SONiC by a plan.
 
     NVIDIA's switches reserve what their pipeline holds and resume at it; the published source of their SAI
     has no offset of xon (`mlnx_sai_buffer.c` of Mellanox/SAI-Implementation at 07a104bf, 2017). Others
@@ -103,7 +103,7 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
 
 
 def warnings_of(plan: Plan, configuration: Configuration) -> Iterator[str]:
-    """Say what the switch must have beside a configuration for its sizes to hold."""
+    """Return the conditions beside a configuration under which its sizes hold."""
     question = plan.question
     takes = max(1, question.largest_frame - AROUND_MTU)
     if takes < DEFAULT_MTU:
@@ -120,15 +120,15 @@ def warnings_of(plan: Plan, configuration: Configuration) -> Iterator[str]:
 
 def _dscp(text: str) -> tuple[int, int]:
     """Read the DSCP of a class, as "3=26"."""
-    found = re.fullmatch(r"([0-7])=([0-9]{1,2})", text, re.ASCII)
-    if found is None:
+    match = re.fullmatch(r"([0-7])=([0-9]{1,2})", text, re.ASCII)
+    if match is None:
         raise PlanError(f'dscp: {text!r} is not a class and its DSCP like "3=26"', key="dscp", given=text)
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _enough_for(plan: Plan) -> str:
     """Say for how many links, and up to which length, the memory suffices."""
-    row = next((each for each in plan.rows if each.flow_control == "pfc" and not each.refused), None)
+    row = next((row for row in plan.rows if row.flow_control == "pfc" and not row.refused), None)
     fits = []
     if row is not None and row.links_no_loss:
         fits.append("one link" if row.links_no_loss == 1 else f"{row.links_no_loss} links")

@@ -46,11 +46,11 @@ def read_json(text: str, file: str) -> object:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> _Object:
-    found = _Object(pairs)
-    if len(found) < len(pairs):
+    parsed = _Object(pairs)
+    if len(parsed) < len(pairs):
         seen: set[str] = set()
-        found.twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-    return found
+        parsed.twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return parsed
 
 
 def _nothing_twice(content: object, file: str) -> None:
@@ -63,7 +63,7 @@ def _nothing_twice(content: object, file: str) -> None:
             where = "|".join((*path, value.twice))
             text = f"{file}: {where}: the key is in the file twice, and only one of them counts: remove one"
             raise PlanError(text, place=file, key=value.twice)
-        left += [((*path, key), each) for key, each in value.items()]
+        left += [((*path, key), child) for key, child in value.items()]
 
 
 def tables_of(content: object, file: str) -> dict[str, Table]:
@@ -76,7 +76,7 @@ def tables_of(content: object, file: str) -> dict[str, Table]:
     """
     if not isinstance(content, dict):
         raise _no_tables(file)
-    found: dict[str, Table] = {}
+    tables: dict[str, Table] = {}
     for key, value in content.items():
         if OF_APPL_DB.match(key):
             text = f"{file}: {key}: a row of APPL_DB; dump CONFIG_DB instead: sonic-db-dump -n CONFIG_DB -y"
@@ -90,12 +90,12 @@ def tables_of(content: object, file: str) -> dict[str, Table]:
         if not isinstance(content_of_key, dict):
             raise _no_tables(file)
         rows = {row: content_of_key} if bar else content_of_key
-        known = found.setdefault(table, {})
-        again = next((each for each in rows if each in known), None)
+        table_rows = tables.setdefault(table, {})
+        again = next((name for name in rows if name in table_rows), None)
         if again is not None:
             raise PlanError(f"{file}: {table}|{again}: the row is in the file twice", place=file, key=again)
-        known.update(rows)
-    return found
+        table_rows.update(rows)
+    return tables
 
 
 def _no_tables(file: str) -> PlanError:
@@ -110,4 +110,4 @@ def _fields(value: object) -> object:
     """Return the fields of a row: a list has a mark at its name there, a row without fields a placeholder."""
     if not isinstance(value, dict):
         return value
-    return {name.removesuffix("@"): each for name, each in value.items() if name != EMPTY}
+    return {name.removesuffix("@"): field for name, field in value.items() if name != EMPTY}

@@ -1,4 +1,4 @@
-"""Every row of a switch configuration judged: physics, the formula that it follows, the hardest run."""
+"""Verdicts on the rows of a switch configuration: by physics, by known formulas, by the hardest run."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ DEFAULT_MTU = "4096B"
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """A row with what is said of it.
+    """A row with its verdict.
 
     Attributes
     ----------
     row
-        What the file says.
+        The row of the file.
     assumed
-        What it was judged by: the file's switch with the largest frame of its port.
+        The assumptions of its verdict: the file's switch with the largest frame of its port.
     bounds
-        What physics asks for; none for a port whose rate and length are not known.
+        The headroom that physics requires; None for a port of unknown rate or length.
     verdict
-        What is said of its way, and what its headroom is enough for.
+        The verdict on the path of its packets, and on its headroom.
     fit
         The formula that its numbers follow, if one is known.
     least
-        The least headroom that holds in the hardest run, in bytes; none where none was run.
+        The smallest headroom without loss in the hardest run, in bytes; None without a run.
     """
 
     row: Row
@@ -65,17 +65,17 @@ class Judged:
 
     @property
     def part(self) -> float:
-        """The part of what is asked that it has."""
+        """The share of the required headroom that the row has."""
         return self.row.xoff / self.bounds.asked if self.bounds and not self.row.unknown else 0.0
 
     @property
     def text(self) -> str:
-        """The verdict with what else a reader must know."""
+        """The verdict with the warnings of the row."""
         return "; warning: ".join((self.verdict.text, *self.row.warnings))
 
     @property
     def tried(self) -> str:
-        """What the hardest run says of the row; empty where none was run."""
+        """The result of the hardest run in words; empty without a run."""
         if self.least is None or self.row.unknown:
             return ""
         spare = self.row.xoff - self.least
@@ -89,19 +89,19 @@ class Lint:
     Attributes
     ----------
     file, form
-        The file, and what it is: ``pg_profile_lookup.ini``, ``table`` or ``CONFIG_DB``.
+        The file, and its form: ``pg_profile_lookup.ini``, ``table`` or ``CONFIG_DB``.
     assumed
-        What was assumed of the switch and its traffic.
+        The assumptions about the switch and its traffic.
     rows
-        Worst first: by level, then by the part of what is asked that they have.
+        The rows, worst first: by level, then by the share of the required headroom that they have.
     notes
-        What a reader must know of the file.
+        Notes on the file, such as parts that were not read.
     warnings
-        What fails with ``--strict`` and is not of one row.
+        Warnings of the whole file, which fail with ``--strict``.
     conditions
-        What must be so for the rows to hold, in words.
+        Conditions under which the rows hold, in words.
     not_judged
-        What decides whether classes are lossless, and is not in the file or not read.
+        Tables that decide whether classes are lossless, and are not in the file or not read.
     """
 
     file: str
@@ -116,16 +116,16 @@ class Lint:
     @property
     def holds(self) -> bool:
         """Whether every row holds for what is asked, as far as the file says."""
-        return all(each.verdict.level.holds for each in self.rows)
+        return all(judged.verdict.level.holds for judged in self.rows)
 
     @property
     def warned(self) -> int:
         """How many rows have a warning."""
-        return sum(bool(each.row.warnings) for each in self.rows)
+        return sum(bool(judged.row.warnings) for judged in self.rows)
 
     @property
     def text(self) -> str:
-        """What is said of the whole file."""
+        """The verdict on the whole file, in words."""
         if not self.rows:
             rest = f"; not judged: {', '.join(self.not_judged)}" if self.not_judged else ""
             return f"there is no lossless class{rest}"
@@ -134,15 +134,15 @@ class Lint:
         warned += f"; {counted(len(self.warnings), 'warning')} of the file" if self.warnings else ""
         conditions = f" if {' and '.join(self.conditions)}" if self.conditions else ""
         if not self.holds:
-            levels = [each.verdict.level for each in self.rows]
+            levels = [row.verdict.level for row in self.rows]
             unknown = levels.count(Level.NOT_JUDGED)
-            failing = sum(not each.holds for each in levels) - unknown
+            failing = sum(not level.holds for level in levels) - unknown
             counts = (
                 (failing, "does not hold" if failing == 1 else "do not hold"),
                 (unknown, "cannot be judged"),
             )
-            told = " and ".join(f"{count:,} {what}" for count, what in counts if count)
-            return f"fails: of {counted(len(levels), 'row')} {told}{warned}"
+            summary = " and ".join(f"{count:,} {phrase}" for count, phrase in counts if count)
+            return f"fails: of {counted(len(levels), 'row')} {summary}{warned}"
         if self.not_judged:
             judged = f"{conditions}, as far as it is judged" if conditions else " as far as it is judged"
             return f"holds{judged}{warned}; not judged: {', '.join(self.not_judged)}"
@@ -154,8 +154,8 @@ class Lint:
     @property
     def counts(self) -> dict[Level, int]:
         """How many rows have each level, worst first."""
-        found = Counter(judged.verdict.level for judged in self.rows)
-        return {level: found[level] for level in Level if found[level]}
+        levels = Counter(judged.verdict.level for judged in self.rows)
+        return {level: levels[level] for level in Level if levels[level]}
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -164,7 +164,14 @@ class Lint:
         return pl.DataFrame(rows, schema=None if rows else list(COLUMNS), infer_schema_length=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it as a document of JSON."""
+        """Return the verdicts as a document.
+
+        Returns
+        -------
+        dict
+            Rows, verdict, notes and assumptions, as `floodway lint --json` prints them; the names of keys
+            have the units.
+        """
         return {
             "file": self.file,
             "form": self.form,
@@ -244,22 +251,22 @@ def lint(  # noqa: PLR0913 (one argument an option)
     Examples
     --------
     >>> from floodway.planning.sonic import lint
-    >>> found = lint("pg_profile_lookup.ini", asic="tomahawk-5")  # doctest: +SKIP
-    >>> found.rows[0].verdict.text  # doctest: +SKIP
+    >>> report = lint("pg_profile_lookup.ini", asic="tomahawk-5")  # doctest: +SKIP
+    >>> report.rows[0].verdict.text  # doctest: +SKIP
     'holds for frames of 509 bytes and larger; 101,234 bytes short for frames of any size'
     """
-    named = chip(asic).name if asic else ""
-    sheet = read(Path(path), asic=named)
-    assumed = _assumed(mtu=mtu, cell=cell, mix=mix, asic=named or sheet.asic or None, latency=latency)
-    found = fits([row for row in sheet.rows if not row.unknown])
-    fit = iter(found)
+    chip_name = chip(asic).name if asic else ""
+    sheet = read(Path(path), asic=chip_name)
+    assumed = _assumed(mtu=mtu, cell=cell, mix=mix, asic=chip_name or sheet.asic or None, latency=latency)
+    formulas = fits([row for row in sheet.rows if not row.unknown])
+    fit = iter(formulas)
     judged = [
         _judged(row, None if row.unknown else next(fit), assumed, is_given=mtu is not None)
         for row in sheet.rows
     ]
     if least is not None:
-        judged = _tried(judged, least, jobs or cores(), done or (lambda _done, _of: None), runs)
-    judged.sort(key=lambda each: (each.verdict.level, each.part))
+        judged = _tried(judged, least, jobs or cores(), done or (lambda _done, _total: None), runs)
+    judged.sort(key=lambda row: (row.verdict.level, row.part))
     return Lint(
         file=sheet.file,
         form=sheet.form,
@@ -275,8 +282,8 @@ def lint(  # noqa: PLR0913 (one argument an option)
 def _assumed(
     *, mtu: str | None, cell: str | None, mix: str, asic: str | None, latency: str | None
 ) -> Assumptions:
-    """Return what is assumed; a link of the planner checks it."""
-    asked = Question.of(
+    """Return the assumptions, checked as a question of the planner."""
+    link = Question.of(
         rate="100G",
         length="1m",
         mtu=mtu or DEFAULT_MTU,
@@ -286,27 +293,29 @@ def _assumed(
         latency=latency or "0us",
     )
     return Assumptions(
-        mtu_bytes=asked.mtu_bytes,
-        cell_bytes=asked.cell_bytes,
-        mix_bytes=asked.mix_bytes,
-        asic=asked.asic,
+        mtu_bytes=link.mtu_bytes,
+        cell_bytes=link.cell_bytes,
+        mix_bytes=link.mix_bytes,
+        asic=link.asic,
         latency_ps=None if latency is None else span_of(latency, "latency"),
     )
 
 
 def _judged(row: Row, fit: Fit | None, assumed: Assumptions, *, is_given: bool) -> Judged:
-    own = assumed
+    assumptions = assumed
     if row.frame_bytes is not None:
         if not is_given:
-            own = assumed.with_frame(row.frame_bytes)
+            assumptions = assumed.with_frame(row.frame_bytes)
         elif row.frame_bytes > assumed.largest_frame:
-            told = (
+            warning = (
                 f"the port takes frames of {row.frame_bytes:,} bytes (PORT: mtu), judged for"
                 f" {assumed.largest_frame:,} as asked"
             )
-            row = replace(row, warnings=(*row.warnings, told))
-    bound = bounds(row.rate_bps, row.length_m, own) if row.has_link else None
-    return Judged(row=row, assumed=own, bounds=bound, verdict=verdict(row, bound, own), fit=fit)
+            row = replace(row, warnings=(*row.warnings, warning))
+    bound = bounds(row.rate_bps, row.length_m, assumptions) if row.has_link else None
+    return Judged(
+        row=row, assumed=assumptions, bounds=bound, verdict=verdict(row, bound, assumptions), fit=fit
+    )
 
 
 def _tried(
@@ -317,20 +326,20 @@ def _tried(
     runs: Runs | None,
 ) -> list[Judged]:
     """Find the least headroom of each rate and length once; rows of no length have no long link to run."""
-    asked = [_asked(each) for each in judged]
+    questions = [_question(row) for row in judged]
     kinds = sorted(
-        {each for each in asked if each is not None},
-        key=lambda each: (each.rate_bps, each.length_m, each.mtu_bytes),
+        {question for question in questions if question is not None},
+        key=lambda question: (question.rate_bps, question.length_m, question.mtu_bytes),
     )
-    parts = [partial(least, each) for each in kinds]
-    found = dict(zip(kinds, at_once(parts, jobs=jobs, done=done, runs=runs), strict=True))
+    parts = [partial(least, question) for question in kinds]
+    headrooms = dict(zip(kinds, at_once(parts, jobs=jobs, done=done, runs=runs), strict=True))
     return [
-        replace(each, least=None if question is None else found[question])
-        for each, question in zip(judged, asked, strict=True)
+        replace(row, least=None if question is None else headrooms[question])
+        for row, question in zip(judged, questions, strict=True)
     ]
 
 
-def _asked(judged: Judged) -> Question | None:
+def _question(judged: Judged) -> Question | None:
     """Return the link of a row that is tried by runs; none for one that is not."""
     row = judged.row
     if row.unknown or not row.length_m:
@@ -339,53 +348,51 @@ def _asked(judged: Judged) -> Question | None:
 
 
 def _notes(notes: tuple[str, ...], judged: list[Judged]) -> tuple[str, ...]:
-    unknown = sorted(
-        {each.row.rate_bps for each in judged if each.bounds and each.bounds.reaction_ps is None}
-    )
-    found = list(notes)
+    unknown = sorted({row.row.rate_bps for row in judged if row.bounds and row.bounds.reaction_ps is None})
+    texts = list(notes)
     if unknown:
         rates = ", ".join(f"{rate // 1_000_000} Mb/s" for rate in unknown)
-        found.append(
+        texts.append(
             f"no reaction to a pause is known for {rates}, nor the delay of an interface: none is counted, so"
             " that more may arrive"
         )
-    found += [f"{each.row.place}: {each.row.remark}" for each in judged if each.row.remark]
-    return tuple(found)
+    texts += [f"{row.row.place}: {row.row.remark}" for row in judged if row.row.remark]
+    return tuple(texts)
 
 
-#: What a row of the frame and of the document has.
+#: Columns of the frame and of the document.
 COLUMNS: dict[str, Callable[[Judged], object]] = {
-    "place": lambda each: each.row.place,
-    "group": lambda each: each.row.group or None,
-    "rate_gbps": lambda each: each.row.rate_bps / 1e9 if each.row.has_link else None,
-    "length_m": lambda each: each.row.length_m if each.row.has_link else None,
-    "largest_frame_bytes": lambda each: each.assumed.largest_frame,
-    "size_bytes": lambda each: each.row.size,
-    "xon_bytes": lambda each: each.row.xon,
-    "xoff_bytes": lambda each: None if each.row.unknown else each.row.xoff,
-    "threshold": lambda each: each.row.threshold,
-    "xon_offset_bytes": lambda each: each.row.xon_offset,
-    "classes": lambda each: ",".join(str(one) for one in each.row.classes) or None,
-    "dscps": lambda each: ",".join(str(one) for one in each.row.dscps) or None,
-    "is_computed": lambda each: each.row.is_computed,
-    "propagation_bytes": lambda each: _bound(each, "propagation"),
-    "physics_least_bytes": lambda each: _bound(each, "least"),
-    "physics_in_bytes_bytes": lambda each: _bound(each, "in_bytes"),
-    "physics_bytes": lambda each: _bound(each, "asked"),
-    "physics_any_size_bytes": lambda each: _bound(each, "any_size"),
-    "formula": lambda each: each.fit.formula if each.fit else None,
-    "formula_rows": lambda each: each.fit.rows if each.fit else None,
-    "formula_of": lambda each: each.fit.of if each.fit else None,
-    "formula_others": lambda each: each.fit.others if each.fit else None,
-    "least_bytes": lambda each: each.least,
-    "tried": lambda each: each.tried or None,
-    "level": lambda each: each.verdict.level.label,
-    "spare_bytes": lambda each: each.verdict.spare,
-    "holds_from_bytes": lambda each: each.verdict.holds_from_bytes,
-    "holds": lambda each: each.verdict.level.holds,
-    "verdict": lambda each: each.verdict.text,
-    "faults": lambda each: "; ".join(each.row.faults) or None,
-    "warnings": lambda each: "; ".join(each.row.warnings) or None,
+    "place": lambda judged: judged.row.place,
+    "group": lambda judged: judged.row.group or None,
+    "rate_gbps": lambda judged: judged.row.rate_bps / 1e9 if judged.row.has_link else None,
+    "length_m": lambda judged: judged.row.length_m if judged.row.has_link else None,
+    "largest_frame_bytes": lambda judged: judged.assumed.largest_frame,
+    "size_bytes": lambda judged: judged.row.size,
+    "xon_bytes": lambda judged: judged.row.xon,
+    "xoff_bytes": lambda judged: None if judged.row.unknown else judged.row.xoff,
+    "threshold": lambda judged: judged.row.threshold,
+    "xon_offset_bytes": lambda judged: judged.row.xon_offset,
+    "classes": lambda judged: ",".join(str(one) for one in judged.row.classes) or None,
+    "dscps": lambda judged: ",".join(str(one) for one in judged.row.dscps) or None,
+    "is_computed": lambda judged: judged.row.is_computed,
+    "propagation_bytes": lambda judged: _bound(judged, "propagation"),
+    "physics_least_bytes": lambda judged: _bound(judged, "least"),
+    "physics_in_bytes_bytes": lambda judged: _bound(judged, "in_bytes"),
+    "physics_bytes": lambda judged: _bound(judged, "asked"),
+    "physics_any_size_bytes": lambda judged: _bound(judged, "any_size"),
+    "formula": lambda judged: judged.fit.formula if judged.fit else None,
+    "formula_rows": lambda judged: judged.fit.rows if judged.fit else None,
+    "formula_of": lambda judged: judged.fit.of if judged.fit else None,
+    "formula_others": lambda judged: judged.fit.others if judged.fit else None,
+    "least_bytes": lambda judged: judged.least,
+    "tried": lambda judged: judged.tried or None,
+    "level": lambda judged: judged.verdict.level.label,
+    "spare_bytes": lambda judged: judged.verdict.spare,
+    "holds_from_bytes": lambda judged: judged.verdict.holds_from_bytes,
+    "holds": lambda judged: judged.verdict.level.holds,
+    "verdict": lambda judged: judged.verdict.text,
+    "faults": lambda judged: "; ".join(judged.row.faults) or None,
+    "warnings": lambda judged: "; ".join(judged.row.warnings) or None,
 }
 
 
@@ -398,7 +405,7 @@ def _bound(judged: Judged, name: str) -> int | None:
 
 
 def _lists(row: Row) -> dict[str, list[int] | list[str]]:
-    """Return what a document has as lists, and a frame as texts."""
+    """Return the columns that a document has as lists and a frame as texts."""
     return {
         "classes": list(row.classes),
         "dscps": list(row.dscps),

@@ -37,12 +37,12 @@ def least_headroom(question: Question, simulate: Simulate = simulated) -> int:
     past = (pfc.thresholds(question, size).xoff or 0) % held
     planned = pfc.thresholds(question, size + (held - past if past else 0))
     buffers = Buffers(control=planned.control, size=planned.size)
-    found = trial(question, buffers, pauses=True, with_least=True, simulate=simulate)
-    if found.least is None or planned.xoff is None:
+    run = trial(question, buffers, pauses=True, with_least=True, simulate=simulate)
+    if run.least is None or planned.xoff is None:
         link = f"{question.rate_bps // 1_000_000} Mb/s over {question.length_m} m"
-        reason = f"{found.lost_packets} packets were lost at the planned size"
+        reason = f"{run.lost_packets} packets were lost at the planned size"
         raise RunError(f"{link}: no least headroom was found: {reason}")
-    return found.least - planned.xoff
+    return run.least - planned.xoff
 
 
 def _held(question: Question, frame: int) -> int:

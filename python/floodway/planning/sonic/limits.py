@@ -1,4 +1,4 @@
-"""Numbers of a profile and its pool that cannot be together, though each of them is one."""
+"""Contradictions between the numbers of a profile and of its pool."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def impossible(profile: Profile, asic: str, *, whose: str = "its") -> Iterator[s
 
 
 def unusual(profile: Profile, asic: str) -> Iterator[str]:
-    """Say what a switch refuses of a profile, or what does not do what it is for."""
+    """Yield warnings of settings of a profile that a switch refuses, or that have no effect."""
     allowed = exponents(asic)
     if profile.exponent is not None and profile.exponent not in allowed:
         yield (

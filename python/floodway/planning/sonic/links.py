@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AROUND_MTU", "DEFAULT_MTU", "Link", "has_link", "lengths_of", "link_of", "named_for"]
 
-#: What a profile's name says of speed (Mb/s) and length where SONiC made it.
+#: Names of profiles that SONiC generated: speed in Mb/s, and length in metres.
 MADE_NAME = re.compile(r"pg_lossless_(\d+)_(\d+)m_profile")
 #: Bytes of the largest frame beside `mtu`: Ethernet, a VLAN tag, FCS (`setPortMtu` of swss, `portsorch.cpp`).
 AROUND_MTU = 22
@@ -53,8 +53,8 @@ class Link:
 
 def named_for(profile: str) -> tuple[int, int] | None:
     """Return speed and length for which SONiC named a profile; none for other names."""
-    made = MADE_NAME.fullmatch(profile)
-    return None if made is None else (int(made[1]), int(made[2]))
+    match = MADE_NAME.fullmatch(profile)
+    return None if match is None else (int(match[1]), int(match[2]))
 
 
 def has_link(tables: Mapping[str, Table], port: str) -> bool:
@@ -63,19 +63,19 @@ def has_link(tables: Mapping[str, Table], port: str) -> bool:
     return speed and any(port in lengths for lengths in tables.get("CABLE_LENGTH", {}).values())
 
 
-def link_of(tables: Mapping[str, Table], port: str, named: tuple[int, int] | None, place: str) -> Link:
+def link_of(tables: Mapping[str, Table], port: str, nominal: tuple[int, int] | None, place: str) -> Link:
     """Return a port and its cable; what the file has no table of is taken from a profile's name.
 
     Raises
     ------
     PlanError
-        If speed or length is not known, or is none; the error names the table.
+        If speed or length is not known, or is not a number; the error names the table.
     """
     file = place.partition(": ")[0]
     fields = tables.get("PORT", {}).get(port, {})
     return Link(
-        mbps=_speed(tables, port, named, place),
-        metres=_metres(tables, port, named, place),
+        mbps=_speed(tables, port, nominal, place),
+        metres=_metres(tables, port, nominal, place),
         mtu=_mtu(fields, f"{file}: PORT|{port}") if "PORT" in tables else None,
         port_lanes=str(fields.get("lanes", "")),
     )
@@ -97,45 +97,47 @@ def lengths_of(tables: Mapping[str, Table], port: str, file: str) -> dict[str, i
 
 
 def _mtu(fields: Mapping[str, Any], place: str) -> int:
-    found = number_of(fields.get("mtu", DEFAULT_MTU), place, "mtu")
-    if found not in MTUS:
-        what = f"{found} is not from {MTUS.start} to {MTUS.stop - 1}"
-        raise fault(place, "mtu", what, given=str(found))
-    return found
+    mtu = number_of(fields.get("mtu", DEFAULT_MTU), place, "mtu")
+    if mtu not in MTUS:
+        text = f"{mtu} is not from {MTUS.start} to {MTUS.stop - 1}"
+        raise fault(place, "mtu", text, given=str(mtu))
+    return mtu
 
 
-def _speed(tables: Mapping[str, Table], port: str, named: tuple[int, int] | None, place: str) -> int:
+def _speed(tables: Mapping[str, Table], port: str, nominal: tuple[int, int] | None, place: str) -> int:
     ports = tables.get("PORT")
-    if ports is None and named is not None:
-        return named[0]
+    if ports is None and nominal is not None:
+        return nominal[0]
     fields = (ports or {}).get(port)
     if fields is None:
         raise _unknown(place, port, "speed", "PORT", ports)
-    own = f"{place.partition(': ')[0]}: PORT|{port}"
+    port_place = f"{place.partition(': ')[0]}: PORT|{port}"
     if "speed" not in fields:
-        raise fault(own, "speed", "the field is missing, and lossless classes of the port need it")
-    mbps = number_of(fields["speed"], own, "speed")
+        raise fault(port_place, "speed", "the field is missing, and lossless classes of the port need it")
+    mbps = number_of(fields["speed"], port_place, "speed")
     if mbps not in SPEEDS:
-        raise fault(own, "speed", f"{mbps} is not a speed in Mb/s, 1 to {SPEEDS.stop - 1}", given=str(mbps))
+        raise fault(
+            port_place, "speed", f"{mbps} is not a speed in Mb/s, 1 to {SPEEDS.stop - 1}", given=str(mbps)
+        )
     return mbps
 
 
-def _metres(tables: Mapping[str, Table], port: str, named: tuple[int, int] | None, place: str) -> int:
+def _metres(tables: Mapping[str, Table], port: str, nominal: tuple[int, int] | None, place: str) -> int:
     cables = tables.get("CABLE_LENGTH")
-    if cables is None and named is not None:
-        return named[1]
-    found = lengths_of(tables, port, place.partition(": ")[0])
-    if found:
+    if cables is None and nominal is not None:
+        return nominal[1]
+    lengths = lengths_of(tables, port, place.partition(": ")[0])
+    if lengths:
         # Of rows that contradict each other the longer one is safe.
-        return max(found.values())
-    known = [each for lengths in (cables or {}).values() for each in lengths]
-    raise _unknown(place, port, "length", "CABLE_LENGTH", known)
+        return max(lengths.values())
+    port_names = [name for row in (cables or {}).values() for name in row]
+    raise _unknown(place, port, "length", "CABLE_LENGTH", port_names)
 
 
 def _unknown(
-    place: str, port: str, what: str, table: str, known: Mapping[str, object] | list[str] | None
+    place: str, port: str, quantity: str, table: str, port_names: Mapping[str, object] | list[str] | None
 ) -> PlanError:
-    near = nearest(port, known or ())
+    near = nearest(port, port_names or ())
     hint = f"; did you mean {near!r}?" if near else ""
-    text = f"{place}: {port}: its {what} is not known: {table} has no such port{hint}"
+    text = f"{place}: {port}: its {quantity} is not known: {table} has no such port{hint}"
     return PlanError(text, place=place, key=port, given=port, nearest=near)

@@ -65,8 +65,8 @@ def read_table(text: str, file: str) -> Sheet:
         if column not in names:
             near = nearest(column, names)
             hint = f"; did you mean it by {near!r}?" if near else ""
-            told = f"the column is missing; needed are {', '.join(TABLE_COLUMNS)}{hint}"
-            raise PlanError(f"{file}:1: {column}: {told}", place=f"{file}:1", key=column, nearest=near)
+            reason = f"the column is missing; needed are {', '.join(TABLE_COLUMNS)}{hint}"
+            raise PlanError(f"{file}:1: {column}: {reason}", place=f"{file}:1", key=column, nearest=near)
     rows = []
     for number, line in enumerate(lines, start=2):
         if not line.strip():
@@ -109,19 +109,19 @@ def _maybe(fields: Mapping[str, str], place: str, key: str) -> int | None:
 
 
 def _wrong_count(place: str, count: int) -> PlanError:
-    wanted = f"{' '.join(COLUMNS[:-1])} [{COLUMNS[-1]}]"
+    columns = f"{' '.join(COLUMNS[:-1])} [{COLUMNS[-1]}]"
     if count < len(COLUMNS):
         missing = COLUMNS[count]
-        text = f"{place}: {missing}: the column is missing; SONiC reads {wanted}, and this line has {count}"
+        text = f"{place}: {missing}: the column is missing; SONiC reads {columns}, and this line has {count}"
         return PlanError(text, place=place, key=missing, given=str(count))
-    text = f"{place}: {count} columns; SONiC reads {wanted}"
+    text = f"{place}: {count} columns; SONiC reads {columns}"
     return PlanError(text, place=place, given=str(count))
 
 
 def _some(rows: list[Row], file: str) -> None:
     if not rows:
-        wanted = f"{' '.join(COLUMNS[:-1])} [{COLUMNS[-1]}]"
-        raise PlanError(f"{file}: there is no row to judge; SONiC reads {wanted}", place=file)
+        columns = f"{' '.join(COLUMNS[:-1])} [{COLUMNS[-1]}]"
+        raise PlanError(f"{file}: there is no row to judge; SONiC reads {columns}", place=file)
 
 
 def _nothing_twice(rows: list[Row]) -> None:
@@ -130,6 +130,6 @@ def _nothing_twice(rows: list[Row]) -> None:
     for row in rows:
         key = (row.group, row.rate_bps, row.length_m)
         if key in first:
-            what = f"{row.rate_bps // MEGA} Mb/s over {row.length_m}m is in {first[key]} already"
-            raise fault(row.place, "cable", what, given=f"{row.length_m}m")
+            reason = f"{row.rate_bps // MEGA} Mb/s over {row.length_m}m is in {first[key]} already"
+            raise fault(row.place, "cable", reason, given=f"{row.length_m}m")
         first[key] = row.place

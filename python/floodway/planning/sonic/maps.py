@@ -1,4 +1,4 @@
-"""The way of a lossless class through a port: DSCP, traffic class, priority group, queue, PFC priority.
+"""The path of a lossless class through a port: DSCP, traffic class, priority group, queue, PFC priority.
 
 A packet's DSCP gives its traffic class (`DSCP_TO_TC_MAP`), the class its priority group at ingress
 (`TC_TO_PRIORITY_GROUP_MAP`) and its queue at egress (`TC_TO_QUEUE_MAP`). A group pauses the PFC priority of
@@ -36,7 +36,7 @@ MAPS = {
 ALL_PORTS = "global"
 PRIORITIES = re.compile(r"([0-7](\s*,\s*[0-7])*)?")
 DSCPS, EIGHT, QUEUES = range(64), range(8), range(10)
-#: What the numbers of each map are, and which there are: those that are led, and those they are led to.
+#: Noun and range of the numbers of each map: of its keys, and of its values.
 NUMBERS = {
     "DSCP_TO_TC_MAP": (("DSCP", DSCPS), ("traffic class", EIGHT)),
     "DOT1P_TO_TC_MAP": (("priority of VLAN tags", EIGHT), ("traffic class", EIGHT)),
@@ -58,7 +58,7 @@ class Map:
     name
         ``TABLE|ROW``; empty where the port has none.
     values
-        What each number is led to; none where the file does not have the map's table.
+        The target of each number; None where the file does not have the map's table.
     """
 
     name: str = ""
@@ -70,20 +70,20 @@ class Map:
         return bool(self.name) and self.values is None
 
     def sources(self, target: int) -> tuple[int, ...]:
-        """Return the numbers that are led to one."""
+        """Return the numbers that the map leads to a number."""
         return tuple(sorted(key for key, value in (self.values or {}).items() if value == target))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Class:
-    """What becomes of the packets of a priority group of a port.
+    """The path of the packets of a priority group through a port, with its faults.
 
     Attributes
     ----------
     faults
         Why the group is not lossless.
     warnings
-        What else its reader must know.
+        Warnings with which nothing is lost.
     queues
         The queues in which its traffic classes leave, as far as the maps are known.
     dscps
@@ -122,11 +122,13 @@ class Port:
     def paused_by(self, group: int) -> tuple[int, ...]:
         """Return the priorities that a group pauses; all paused ones where the map is not in the file."""
         unknown = self.maps["pfc_to_pg_map"].is_unknown
-        return tuple(sorted(each for each in self.paused if unknown or self.group_of(each) == group))
+        return tuple(
+            sorted(priority for priority in self.paused if unknown or self.group_of(priority) == group)
+        )
 
     def unknown(self) -> set[str]:
         """Return the tables of maps that the port names and the file does not have."""
-        return {MAPS[field] for field, each in self.maps.items() if each.is_unknown}
+        return {MAPS[field] for field, mapping in self.maps.items() if mapping.is_unknown}
 
     def way(self, group: int) -> Class:
         """Follow the packets of a priority group with a lossless profile."""
@@ -143,23 +145,25 @@ class Port:
         if not classes:
             faults.append(f"no traffic class is in priority group {group} ({to_group.name})")
             return Class(faults=tuple(faults))
-        told, dscps, used = self._entered(classes)
-        faults += told
+        problems, dscps, used = self._entered(classes)
+        faults += problems
         faults += self._not_stopped(used, priorities) if priorities else ()
-        queues = tuple(sorted({each for each in map((to_queue.values or {}).get, used) if each is not None}))
+        queues = tuple(
+            sorted({queue for queue in map((to_queue.values or {}).get, used) if queue is not None})
+        )
         warnings = (*self._beside(classes, priorities), *_of_others(dscps))
         return Class(faults=tuple(faults), warnings=warnings, queues=queues, dscps=dscps)
 
     def _led(self, field: str, number: int) -> int | None:
-        """Return what a number is led to by a map that is one to one where the port has none."""
-        own = self.maps[field]
-        if own.is_unknown:
+        """Return the number that a map leads a number to; the same one where the port has no map."""
+        mapping = self.maps[field]
+        if mapping.is_unknown:
             return None
-        return number if own.values is None else own.values.get(number)
+        return number if mapping.values is None else mapping.values.get(number)
 
     def _not_paused(self, group: int) -> str:
-        own = self.maps["pfc_to_pg_map"]
-        via = f", and {own.name} leads none of them to group {group}" if own.name else ""
+        to_group = self.maps["pfc_to_pg_map"]
+        via = f", and {to_group.name} leads none of them to group {group}" if to_group.name else ""
         return f"no pause is sent for priority {group}: pfc_enable is {self.paused_text!r}{via}"
 
     def _entered(self, classes: tuple[int, ...]) -> tuple[list[str], tuple[int, ...], tuple[int, ...]]:
@@ -169,46 +173,48 @@ class Port:
             return ["the port has no dscp_to_tc_map: all packets are in one traffic class"], (), classes
         if by_dscp.is_unknown or by_tag.is_unknown:
             return [], (), classes
-        used = tuple(each for each in classes if by_dscp.sources(each) or by_tag.sources(each))
+        used = tuple(number for number in classes if by_dscp.sources(number) or by_tag.sources(number))
         if not used:
-            names = " or ".join(each.name for each in (by_dscp, by_tag) if each.name)
-            listed = ", ".join(str(each) for each in classes)
-            what = "DSCP" if by_dscp.name else "priority of VLAN tags"
-            return [f"no {what} is in traffic class {listed} ({names})"], (), classes
-        dscps = tuple(sorted(each for one in used for each in by_dscp.sources(one)))
+            names = " or ".join(mapping.name for mapping in (by_dscp, by_tag) if mapping.name)
+            listed = ", ".join(str(number) for number in classes)
+            source = "DSCP" if by_dscp.name else "priority of VLAN tags"
+            return [f"no {source} is in traffic class {listed} ({names})"], (), classes
+        dscps = tuple(sorted(dscp for number in used for dscp in by_dscp.sources(number)))
         return [], dscps, used
 
     def _not_stopped(self, classes: tuple[int, ...], priorities: tuple[int, ...]) -> list[str]:
         """Name traffic classes whose queue is not stopped by a pause of the priority that they pause."""
         queues = self.maps["tc_to_queue_map"].values
-        stopped = {self._led("pfc_to_queue_map", each) for each in priorities}
+        stopped = {self._led("pfc_to_queue_map", priority) for priority in priorities}
         if queues is None or self.maps["pfc_to_queue_map"].is_unknown:
             return []
-        told = []
-        listed = ", ".join(str(each) for each in priorities)
-        for each in classes:
-            queue = queues.get(each)
+        problems = []
+        listed = ", ".join(str(priority) for priority in priorities)
+        for number in classes:
+            queue = queues.get(number)
             if queue is None:
-                told.append(f"traffic class {each} has no queue ({self.maps['tc_to_queue_map'].name})")
+                problems.append(f"traffic class {number} has no queue ({self.maps['tc_to_queue_map'].name})")
             elif queue not in stopped:
-                told.append(
-                    f"traffic class {each} leaves by queue {queue}, which a pause for priority {listed} does"
-                    " not stop"
+                problems.append(
+                    f"traffic class {number} leaves by queue {queue}, which a pause for priority {listed}"
+                    " does not stop"
                 )
-        return told
+        return problems
 
     def _beside(self, classes: tuple[int, ...], priorities: tuple[int, ...]) -> tuple[str, ...]:
         """Name traffic classes that a pause stops as well, though their own group is another."""
         queues, groups = self.maps["tc_to_queue_map"].values, self.maps["tc_to_pg_map"].values or {}
         if queues is None or self.maps["pfc_to_queue_map"].is_unknown:
             return ()
-        stopped = {self._led("pfc_to_queue_map", each) for each in priorities}
-        stopped |= {queues.get(each) for each in classes}
-        own = [each for each, queue in sorted(queues.items()) if queue in stopped and each not in classes]
+        stopped = {self._led("pfc_to_queue_map", priority) for priority in priorities}
+        stopped |= {queues.get(number) for number in classes}
+        sharing = [
+            number for number, queue in sorted(queues.items()) if queue in stopped and number not in classes
+        ]
         return tuple(
-            f"traffic class {each} of priority group {groups.get(each, 0)} shares queue {queues[each]} and"
-            " stops with it"
-            for each in own
+            f"traffic class {number} of priority group {groups.get(number, 0)} shares queue {queues[number]}"
+            " and stops with it"
+            for number in sharing
         )
 
 
@@ -218,7 +224,7 @@ def port_of(tables: Mapping[str, Table], port: str, file: str) -> Port:
     Raises
     ------
     PlanError
-        If a priority or a number of a map is none.
+        If a priority or a number of a map is invalid.
     """
     rows = tables.get("PORT_QOS_MAP", {})
     fields = dict(rows.get(port, {}))
@@ -241,7 +247,7 @@ def check_maps(tables: Mapping[str, Table], file: str) -> None:
     Raises
     ------
     PlanError
-        If a key or a value is none that there is.
+        If a key or a value is out of its range.
     """
     for table in NUMBERS:
         for name in tables.get(table, {}):
@@ -249,17 +255,17 @@ def check_maps(tables: Mapping[str, Table], file: str) -> None:
 
 
 def _of_others(dscps: tuple[int, ...]) -> Iterator[str]:
-    """Say that packets come in which are not meant to be lossless."""
-    for each in dscps:
-        if each in OTHERS:
-            yield f"DSCP {each} leads to the class, which is that of {OTHERS[each]} (DSCP_TO_TC_MAP)"
+    """Yield warnings of DSCPs that lead to the class and belong to other traffic."""
+    for dscp in dscps:
+        if dscp in OTHERS:
+            yield f"DSCP {dscp} leads to the class, which is that of {OTHERS[dscp]} (DSCP_TO_TC_MAP)"
 
 
 def _priorities(text: str, place: str, key: str) -> frozenset[int]:
     plain = text.strip()
     if PRIORITIES.fullmatch(plain) is None:
         raise fault(place, key, f'{text!r} is not a list of priorities like "3,4", 0 to 7', given=text)
-    return frozenset(int(each) for each in plain.split(",") if each.strip())
+    return frozenset(int(digit) for digit in plain.split(",") if digit.strip())
 
 
 def _map(tables: Mapping[str, Table], fields: Mapping[str, Any], field: str, file: str) -> Map:
@@ -280,8 +286,8 @@ def _values(tables: Mapping[str, Table], table: str, name: str, file: str) -> di
     }
 
 
-def _within(value: object, place: str, key: str, what: str, allowed: range) -> int:
-    found = number_of(value, place, key)
-    if found not in allowed:
-        raise fault(place, key, f"{found} is not a {what}, 0 to {allowed.stop - 1}", given=str(value))
-    return found
+def _within(value: object, place: str, key: str, label: str, allowed: range) -> int:
+    number = number_of(value, place, key)
+    if number not in allowed:
+        raise fault(place, key, f"{number} is not a {label}, 0 to {allowed.stop - 1}", given=str(value))
+    return number

@@ -1,4 +1,4 @@
-"""What physics asks of a row, and what its headroom is enough for.
+"""Headroom that physics requires, and the frame sizes for which a row's headroom suffices.
 
 The bounds, from what no switch can do without to what holds for every traffic:
 
@@ -34,7 +34,7 @@ GIGA = 1_000_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Assumptions:
-    """What is assumed of the switch and its traffic.
+    """Assumptions about a switch and its traffic.
 
     Attributes
     ----------
@@ -63,26 +63,26 @@ class Assumptions:
         return max(SMALLEST, self.mtu_bytes + HEADERS + RETH)
 
     def with_frame(self, frame_bytes: int) -> Assumptions:
-        """Return the same with another largest frame."""
+        """Return a copy with another largest frame."""
         return replace(self, mtu_bytes=max(1, frame_bytes - HEADERS - RETH))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """Bytes of headroom that physics asks for.
+    """Bytes of headroom that physics requires.
 
     Attributes
     ----------
     propagation
-        What the fibre carries in a round trip.
+        Bytes on the fibre in a round trip.
     least
         Frames of any size, memory that counts bytes, pauses that are obeyed at once.
     in_bytes
-        The same with the reaction and the interface's delay that IEEE 802.3 allows.
+        As `least`, with the reaction and the interface's delay that IEEE 802.3 allows.
     asked
-        In the cells and for the mix that are asked.
+        With the cells and the mix of the assumptions.
     any_size
-        In the same cells, for frames of any size.
+        With the same cells, for frames of any size.
     reaction_ps
         The reaction that 802.3 allows at the rate, in ps; none where it is not known, and 0 is counted.
     interface_ps
@@ -99,7 +99,7 @@ class Bounds:
 
 
 def question_of_row(rate_bps: int, length_m: int, assumed: Assumptions) -> Question:
-    """Return what a row's port asks of the planner: one link with one lossless class."""
+    """Return the planner's question of a row's port: one link with one lossless class."""
     return Question(
         rate_bps=rate_bps,
         delay_ps=length_m * PS_PER_METRE + (assumed.latency_ps or 0),
@@ -115,18 +115,18 @@ def question_of_row(rate_bps: int, length_m: int, assumed: Assumptions) -> Quest
 
 @lru_cache(maxsize=4096)
 def bounds(rate_bps: int, length_m: int, assumed: Assumptions) -> Bounds:
-    """Return what physics asks of a port and its cable."""
-    asked = question_of_row(rate_bps, length_m, assumed)
-    any_size = replace(asked, mix_bytes=())
+    """Return the headroom that physics requires of a port and its cable."""
+    question = question_of_row(rate_bps, length_m, assumed)
+    any_size = replace(question, mix_bytes=())
     in_bytes = replace(any_size, cell_bytes=1)
     return Bounds(
-        propagation=replace(asked, delay_ps=length_m * PS_PER_METRE).round_trip_bytes,
+        propagation=replace(question, delay_ps=length_m * PS_PER_METRE).round_trip_bytes,
         least=pfc_headroom(replace(in_bytes, react_ps=0, interface_ps=0)),
         in_bytes=pfc_headroom(in_bytes),
-        asked=pfc_headroom(asked),
+        asked=pfc_headroom(question),
         any_size=pfc_headroom(any_size),
-        reaction_ps=asked.reaction_ps if _knows_delays(rate_bps) else None,
-        interface_ps=asked.interface_delay_ps if _knows_delays(rate_bps) else None,
+        reaction_ps=question.reaction_ps if _knows_delays(rate_bps) else None,
+        interface_ps=question.interface_delay_ps if _knows_delays(rate_bps) else None,
     )
 
 

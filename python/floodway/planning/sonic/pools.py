@@ -1,4 +1,4 @@
-"""Buffer pools and profiles of a CONFIG_DB: what a queue or a group may hold."""
+"""Buffer pools and profiles of a CONFIG_DB, and the bytes that a queue or a group may hold."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Profile:
 
     @property
     def threshold(self) -> int | None:
-        """What the profile says of its share: the exponent, or bytes."""
+        """The profile's limit of its share: the exponent, or bytes."""
         return self.static if self.exponent is None else self.exponent
 
     @property
@@ -106,7 +106,7 @@ class Profile:
 
 
 def alone(size: int, exponent: int) -> int:
-    """Return what one class alone has of a pool at most: alpha / (1 + alpha) of it (alpha = 2^exponent)."""
+    """Return the most of a pool that one class alone occupies: alpha / (1 + alpha), alpha = 2^exponent."""
     alpha = Fraction(2) ** exponent
     return floor(alpha / (1 + alpha) * size)
 
@@ -117,7 +117,7 @@ def pool_of(tables: Mapping[str, Table], name: str, file: str) -> Pool | None:
     Raises
     ------
     PlanError
-        If a number is none.
+        If a field is not a number.
     """
     fields = tables.get("BUFFER_POOL", {}).get(name)
     if fields is None:
@@ -173,11 +173,11 @@ def _bytes(fields: Mapping[str, Any], place: str, key: str) -> int | None:
 
 
 def _exponent(fields: Mapping[str, Any], place: str) -> int | None:
-    given = fields.get("dynamic_th")
-    if given is None:
+    threshold = fields.get("dynamic_th")
+    if threshold is None:
         return None
-    found = number_of(given, place, "dynamic_th")
-    if found not in EXPONENTS:
-        what = f"{given!r} is not from {EXPONENTS.start} to {EXPONENTS.stop - 1}"
-        raise fault(place, "dynamic_th", what, given=str(given))
-    return found
+    exponent = number_of(threshold, place, "dynamic_th")
+    if exponent not in EXPONENTS:
+        text = f"{threshold!r} is not from {EXPONENTS.start} to {EXPONENTS.stop - 1}"
+        raise fault(place, "dynamic_th", text, given=str(threshold))
+    return exponent

@@ -1,4 +1,4 @@
-"""Queues of a port at egress: what drops packets of a lossless class there, and where marks begin."""
+"""Egress queues of a port: causes of drops in a lossless class, and thresholds of marks."""
 
 from __future__ import annotations
 
@@ -51,17 +51,19 @@ class Queues:
         """Return faults and warnings of a queue whose packets are in a lossless class of a profile."""
         ingress = None if profile is None else profile.pool
         faults = list(dict.fromkeys(self._dropped(port, queue, ingress)))
-        own = [each for each in self.profiles(port, queue) if each is not None]
-        warnings = list(dict.fromkeys(text for each in own for text in unusual(each, self.asic)))
+        egress_profiles = [egress for egress in self.profiles(port, queue) if egress is not None]
+        warnings = list(
+            dict.fromkeys(text for egress in egress_profiles for text in unusual(egress, self.asic))
+        )
         fields = {
             key: value for row in (self.marks or {}).get((port, queue), ()) for key, value in row.items()
         }
         name = str(fields.get("wred_profile", ""))
         wred = self.tables.get("WRED_PROFILE", {}).get(name)
         if wred is not None:
-            told, also = self._marked(wred, f"WRED_PROFILE|{name}", queue)
-            faults += told
-            warnings += also
+            marking_faults, marking_warnings = self._marked(wred, f"WRED_PROFILE|{name}", queue)
+            faults += marking_faults
+            warnings += marking_warnings
             if profile is not None:
                 warnings += self._too_late(wred, f"WRED_PROFILE|{name}", queue, profile)
         return faults, warnings
@@ -70,8 +72,8 @@ class Queues:
         """Return the profile that each row has for a queue; none where the file does not have it."""
         rows = (self.buffers or {}).get((port, queue), ())
         names = [str(fields.get("profile", COMPUTED)) for fields in rows]
-        known = self.tables.get("BUFFER_PROFILE", {})
-        return [profile_of(self.tables, name, self.file) if name in known else None for name in names]
+        profiles = self.tables.get("BUFFER_PROFILE", {})
+        return [profile_of(self.tables, name, self.file) if name in profiles else None for name in names]
 
     def _dropped(self, port: str, queue: int, ingress: Pool | None) -> Iterator[str]:
         """Say why a queue drops packets that ingress has admitted, by the worst of its rows."""
@@ -101,8 +103,8 @@ class Queues:
         for colour in COLOURS:
             if not _is_on(wred, colour) or _is_marked(wred, colour):
                 continue
-            given = wred.get("ecn", "ecn_none")
-            text = f"{name} drops {colour} packets of queue {queue} instead of marking them: ecn is {given}"
+            ecn = wred.get("ecn", "ecn_none")
+            text = f"{name} drops {colour} packets of queue {queue} instead of marking them: ecn is {ecn}"
             (faults if colour == "green" else warnings).append(text)
         return faults, warnings
 
@@ -142,7 +144,7 @@ def queues_of(tables: Mapping[str, Table], file: str, asic: str = "") -> Queues:
 def _rows(tables: Mapping[str, Table], table: str, file: str) -> dict[tuple[str, int], Rows] | None:
     if table not in tables:
         return None
-    found: dict[tuple[str, int], Rows] = {}
+    by_queue: dict[tuple[str, int], Rows] = {}
     for key, fields in tables[table].items():
         rest, bar, queues = key.rpartition("|")
         numbers = RANGE.fullmatch(queues)
@@ -151,8 +153,8 @@ def _rows(tables: Mapping[str, Table], table: str, file: str) -> dict[tuple[str,
         # In a chassis the host and the chip are before the port.
         for port in rest.rpartition("|")[2].split(","):
             for queue in range(int(numbers[1]), int(numbers[2] or numbers[1]) + 1):
-                found[port, queue] = (*found.get((port, queue), ()), fields)
-    return found
+                by_queue[port, queue] = (*by_queue.get((port, queue), ()), fields)
+    return by_queue
 
 
 def _too_small(profile: Profile, queue: int, ingress: Pool | None, *, counts_headroom: bool) -> Iterator[str]:

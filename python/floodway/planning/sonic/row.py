@@ -1,4 +1,4 @@
-"""A row of a switch configuration: what a lossless class of one port has, and where the file says so."""
+"""A row of a switch configuration: headroom and thresholds of a lossless class of one port."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MEGA = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What a lossless class of a port has, in bytes.
+    """Headroom and thresholds of a lossless class of a port, in bytes.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Row:
     faults
         Why these groups are not lossless, whatever their headroom; empty for none.
     warnings
-        What else its reader must know, with which nothing is lost.
+        Warnings with which nothing is lost.
     is_computed
         Whether the switch computes its headroom, so that the file does not have it.
     unknown
@@ -87,7 +87,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class TrafficPattern:
-    """What a switch that computes headroom assumes: ``LOSSLESS_TRAFFIC_PATTERN``.
+    """Traffic that a switch assumes as it computes headroom: ``LOSSLESS_TRAFFIC_PATTERN``.
 
     Attributes
     ----------
@@ -103,24 +103,24 @@ class TrafficPattern:
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
-    """What was read of a file.
+    """The contents of a file.
 
     Attributes
     ----------
     file, form
         Its path, and ``pg_profile_lookup.ini``, ``table`` or ``CONFIG_DB``.
     rows
-        What lossless classes have, in the file's order.
+        Headroom and thresholds of lossless classes, in the file's order.
     notes
-        What a reader must know: tables that were not read, classes that the file has no numbers of.
+        Tables that were not read, and classes without numbers in the file.
     warnings
-        What fails with ``--strict`` and is not of one class.
+        Warnings of the whole file, which fail with ``--strict``.
     conditions
-        What must be so for the rows to hold, in words.
+        Conditions under which the rows hold, in words.
     pattern
-        What the switch assumes of lossless traffic, if the file says so.
+        Lossless traffic that the switch assumes, if the file says so.
     not_judged
-        What decides whether classes are lossless, and is not in the file or not read.
+        Tables that decide whether classes are lossless, and are not in the file or not read.
     asic
         The chip that the file tells by its `hwsku`; empty for none.
     """

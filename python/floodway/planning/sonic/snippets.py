@@ -1,4 +1,4 @@
-"""The same settings for other makers' switches, as text to read: none of it was tried on a device."""
+"""Settings for other makers' switches as text to read, which was not tried on a device."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ def snippets(
     mtu_bytes
         The largest packet, as its IP layer counts.
 
+    Returns
+    -------
+    dict of str to str
+        The text for each switch, by the name of its file.
+
     Raises
     ------
     PlanError
@@ -63,8 +68,8 @@ def _nxos(configuration: Configuration, xoff_bytes: int, xon_bytes: int, mtu_byt
     if port.length_m > NXOS_OWN:
         yield f"! Beyond {NXOS_OWN} m these lines are mandatory; this cable has {port.length_m} m."
     yield "policy-map type queuing floodway-in"
-    for each in sorted(configuration.classes):
-        yield f"  class type queuing c-in-q{each}"
+    for number in sorted(configuration.classes):
+        yield f"  class type queuing c-in-q{number}"
         yield (
             f"    pause buffer-size {xoff_bytes + port.xoff} pause-threshold {xoff_bytes}"
             f" resume-threshold {xon_bytes}"
@@ -82,7 +87,7 @@ def _nvue(configuration: Configuration, xoff_bytes: int, xon_bytes: int, mtu_byt
     yield f"# {DISCLAIMER}"
     yield '# Source: NVIDIA, NVUE Command Reference, "QoS" (nv set qos pfc), Cumulus Linux 5.3 and later.'
     yield "# Sizes are bytes, the length is in metres."
-    yield f"{profile} switch-priority {','.join(str(each) for each in sorted(configuration.classes))}"
+    yield f"{profile} switch-priority {','.join(str(number) for number in sorted(configuration.classes))}"
     yield f"{profile} tx enable"
     yield f"{profile} rx enable"
     if port.length_m > NVUE_LONGEST:
@@ -105,8 +110,8 @@ def _junos(configuration: Configuration, xoff_bytes: int, xon_bytes: int, mtu_by
     yield "# The switch computes headroom from length and MRU; its manual calls 1 to 300 m usual. Compare"
     yield f"# what it reserves with the {port.xoff} bytes that are needed here."
     yield f"{profile} input cable-length {port.length_m}"
-    for each in sorted(configuration.classes):
-        for dscp in configuration.dscps_of(each):
+    for number in sorted(configuration.classes):
+        for dscp in configuration.dscps_of(number):
             yield f"{profile} input dscp code-point {dscp:06b} pfc mru {mtu_bytes + FRAME}"
     for one in configuration.ports:
         yield f"# the interface that is {one.name} here"

@@ -24,4 +24,6 @@ def chip_of(hwsku: str) -> str:
 @cache
 def _switches() -> tuple[tuple[str, str], ...]:
     text = (files("floodway.planning.sonic") / "switches.toml").read_text(encoding="utf-8")
-    return tuple((begin, each["asic"]) for each in tomllib.loads(text)["switch"] for begin in each["begins"])
+    return tuple(
+        (begin, switch["asic"]) for switch in tomllib.loads(text)["switch"] for begin in switch["begins"]
+    )

@@ -1,4 +1,4 @@
-"""The verdict on a row: what its headroom is enough for, worst first."""
+"""The verdict on a row: the frame sizes for which its headroom suffices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Level", "Verdict", "verdict"]
 
 
 class Level(IntEnum):
-    """What a class has, the worst first: no way without loss, no known headroom, or how far it reaches."""
+    """Levels of a verdict, worst first: loss whatever the headroom, unknown headroom, how far it suffices."""
 
     NOT_LOSSLESS = 0
     NOT_JUDGED = 1
@@ -42,7 +42,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What is said of a row.
+    """The verdict on a row.
 
     Attributes
     ----------
@@ -64,27 +64,27 @@ class Verdict:
 
 
 def verdict(row: Row, bound: Bounds | None, assumed: Assumptions) -> Verdict:
-    """Judge a row: by what the file says of its way, and its headroom by what physics asks for.
+    """Judge a row: the path of its packets by the file, and its headroom by physics.
 
     Parameters
     ----------
     row
         The row.
     bound
-        What physics asks for; none for a port whose rate and length are not known.
+        The headroom that physics requires; None for a port of unknown rate or length.
     assumed
-        What is assumed of the switch and its traffic.
+        The assumptions about the switch and its traffic.
     """
     if row.unknown or bound is None:
-        found = Verdict(level=Level.NOT_JUDGED, spare=None, text=f"not judged: {row.unknown}")
+        headroom = Verdict(level=Level.NOT_JUDGED, spare=None, text=f"not judged: {row.unknown}")
     else:
-        found = _headroom(row, bound, assumed)
+        headroom = _headroom(row, bound, assumed)
     if not row.faults:
-        return found
+        return headroom
     text = f"not lossless: {'; '.join(row.faults)}"
     if not row.unknown:
-        text += f". Its headroom: {found.text}"
-    return replace(found, level=Level.NOT_LOSSLESS, text=text)
+        text += f". Its headroom: {headroom.text}"
+    return replace(headroom, level=Level.NOT_LOSSLESS, text=text)
 
 
 def _headroom(row: Row, bound: Bounds, assumed: Assumptions) -> Verdict:
@@ -141,7 +141,7 @@ def _any(bound: Bounds, assumed: Assumptions, spare: int, size: int | None) -> V
 
 
 def _if(assumed: Assumptions, before: str) -> str:
-    """Say what must be so because it is not counted, with a text before it."""
+    """Return the terms that are not counted as conditions, with a text before them."""
     terms = []
     if assumed.cell_bytes == 1:
         terms.append("memory counts bytes (--asic or --cell says how large its cells are)")

@@ -40,29 +40,29 @@ def tables(configuration: Configuration) -> Tables:
         If a value is out of the range of its YANG model.
     """
     configuration.check()
-    found: Tables = {}
+    config_db: Tables = {}
     written = {port.name: port for port in configuration.ports if port.port_lanes}
     if written:
-        found["PORT"] = {
+        config_db["PORT"] = {
             name: {"lanes": port.port_lanes, "speed": str(port.mbps)} for name, port in written.items()
         }
-    found["CABLE_LENGTH"] = {MAP: {port.name: f"{port.length_m}m" for port in configuration.ports}}
-    found["BUFFER_POOL"] = {POOL: _pool(configuration)}
-    found["BUFFER_PROFILE"] = _profiles(configuration)
-    found["BUFFER_PG"] = {
+    config_db["CABLE_LENGTH"] = {MAP: {port.name: f"{port.length_m}m" for port in configuration.ports}}
+    config_db["BUFFER_POOL"] = {POOL: _pool(configuration)}
+    config_db["BUFFER_PROFILE"] = _profiles(configuration)
+    config_db["BUFFER_PG"] = {
         f"{port.name}|{groups}": {"profile": port.profile}
         for port in configuration.ports
         for groups in _ranges(configuration.classes)
     }
-    found |= _maps(configuration)
-    found["PORT_QOS_MAP"] = _port_maps(configuration)
-    found["WRED_PROFILE"] = {MARKS: _marks(configuration)}
-    found["QUEUE"] = {
+    config_db |= _maps(configuration)
+    config_db["PORT_QOS_MAP"] = _port_maps(configuration)
+    config_db["WRED_PROFILE"] = {MARKS: _marks(configuration)}
+    config_db["QUEUE"] = {
         f"{port.name}|{queue}": {"wred_profile": MARKS}
         for port in configuration.ports
         for queue in sorted(configuration.classes)
     }
-    found["PFC_WD"] = {
+    config_db["PFC_WD"] = {
         port.name: {
             "action": configuration.action,
             "detection_time": str(configuration.detection_ms),
@@ -70,7 +70,7 @@ def tables(configuration: Configuration) -> Tables:
         }
         for port in configuration.ports
     }
-    return found
+    return config_db
 
 
 def lookup_text(configuration: Configuration) -> str:
@@ -94,6 +94,13 @@ def lookup_text(configuration: Configuration) -> str:
 
 def write(configuration: Configuration, folder: Path) -> tuple[Path, ...]:
     """Write both files into a folder; files of these names are replaced.
+
+    Parameters
+    ----------
+    configuration
+        The settings of the switch.
+    folder
+        The folder to write to; it is made if it does not exist.
 
     Returns
     -------
@@ -128,9 +135,9 @@ def _pool(configuration: Configuration) -> dict[str, str]:
 
 
 def _profiles(configuration: Configuration) -> dict[str, dict[str, str]]:
-    found = {}
+    profiles = {}
     for port in configuration.ports:
-        found[port.profile] = {
+        profiles[port.profile] = {
             "pool": POOL,
             "size": str(port.size),
             "xon": str(port.xon),
@@ -138,8 +145,8 @@ def _profiles(configuration: Configuration) -> dict[str, dict[str, str]]:
             "dynamic_th": str(port.dynamic_th),
         }
         if port.xon_offset is not None:
-            found[port.profile]["xon_offset"] = str(port.xon_offset)
-    return found
+            profiles[port.profile]["xon_offset"] = str(port.xon_offset)
+    return profiles
 
 
 def _maps(configuration: Configuration) -> Tables:
@@ -148,12 +155,14 @@ def _maps(configuration: Configuration) -> Tables:
     All other traffic is in the lowest class that is lossy, but CNPs, which have one of their own.
     """
     classes = configuration.classes
-    lossless = {dscp: each for each in classes for dscp in configuration.dscps_of(each)}
-    lossy = next(each for each in CLASSES if each not in classes)
+    lossless = {dscp: number for number in classes for dscp in configuration.dscps_of(number)}
+    lossy = next(number for number in CLASSES if number not in classes)
     cnp = lossy if CNP_CLASS in classes else CNP_CLASS
-    dscp = {each: lossless.get(each, cnp if each == CNP_DSCP else lossy) for each in DSCPS}
-    groups = {each: each if each in classes else lossy for each in CLASSES}
-    same = {each: each for each in CLASSES}
+    dscp = {
+        code_point: lossless.get(code_point, cnp if code_point == CNP_DSCP else lossy) for code_point in DSCPS
+    }
+    groups = {number: number if number in classes else lossy for number in CLASSES}
+    same = {number: number for number in CLASSES}
     numbers = {
         "DSCP_TO_TC_MAP": dscp,
         "TC_TO_QUEUE_MAP": same,
@@ -161,12 +170,13 @@ def _maps(configuration: Configuration) -> Tables:
         "MAP_PFC_PRIORITY_TO_QUEUE": same,
     }
     return {
-        name: {MAP: {str(key): str(value) for key, value in each.items()}} for name, each in numbers.items()
+        name: {MAP: {str(key): str(value) for key, value in mapping.items()}}
+        for name, mapping in numbers.items()
     }
 
 
 def _port_maps(configuration: Configuration) -> dict[str, dict[str, str]]:
-    classes = ",".join(str(each) for each in sorted(configuration.classes))
+    classes = ",".join(str(number) for number in sorted(configuration.classes))
     fields = {
         "dscp_to_tc_map": MAP,
         "tc_to_queue_map": MAP,

@@ -40,20 +40,20 @@ Sets = tuple[tuple[str, str], ...]
 Coordinates = tuple[tuple[str, str], ...]
 #: Pictures of metrics, over what goes across; the others are of single runs.
 KINDS_OF_NUMBERS = ("bars", "lines", "grid")
-#: What the table of all numbers is called, beside the pictures.
+#: Name of the table of all numbers, beside the pictures.
 NUMBERS = "numbers"
 PlotKind = Literal["bars", "lines", "grid", "series", "cdf", "ports", "region", "shares"]
-#: Where a claim comes from: what a paper prints, what its formula gives, its authors' logs, or we.
+#: Origin of a claim: a paper's print or formula, its authors' logs, or our own.
 Origin = Literal["printed", "formula", "log", "ours"]
-#: What a claim is about: the mechanism of its study, or what that is compared with.
+#: Subject of a claim: the mechanism of its study, or its baseline.
 About = Literal["mechanism", "baseline"]
-#: Which of several numbers a claim is of.
+#: The numbers of a claim over several: each, or an extreme.
 Take = Literal["each", "lowest", "highest"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Base:
-    """What variants begin with: a scenario's file, or its keys as they stand in the study."""
+    """The base of variants: a scenario's file, or its keys as the study has them."""
 
     file: Path | None = None
     keys: Mapping[str, Any] | None = None
@@ -147,7 +147,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A number that is taken from every run, under a name, with what it is of."""
+    """A number of every run: its name, kind and options."""
 
     name: str
     label: str
@@ -205,8 +205,8 @@ class Claim:
         For an order: the least difference between two variants, in percent of the larger number.
     ablations, halves, ablated, no_ablation
         Variants without the mechanism or its deciding part, each of which is judged, too; variants without a
-        part of it, which are judged to say what carries the claim, and decide nothing; the variant that they
-        stand for; or why there is none.
+        part of it, whose verdicts show which part carries the claim, and decide nothing; the variant that
+        they are derived from; or the reason why the claim has no ablation.
     removes
         What ablations and halves remove, in words, where the study says so.
     may_lose
@@ -267,25 +267,25 @@ class Claim:
 
     @property
     def against_at(self) -> Coordinates:
-        """Where what it is measured against lies."""
+        """The coordinates of the runs that it is compared with."""
         return _moved(self.at, self.against_points)
 
     @property
     def less_at(self) -> tuple[Coordinates, Coordinates]:
-        """Where the difference that is subtracted lies, and what that one is measured against."""
+        """The coordinates of the difference that is subtracted, and of that difference's reference."""
         at = _moved(self.at, self.less_points)
         return at, _moved(at, self.against_points)
 
     @property
     def cells(self) -> tuple[tuple[str, Coordinates], ...]:
-        """Whose runs it needs, and where: its own variants, then what these are measured against."""
-        found = [(name, self.at) for name in self.variants]
+        """The variants and coordinates whose runs it needs: its own, then those that it is compared with."""
+        pairs = [(name, self.at) for name in self.variants]
         if self.relative:
-            found.append((self.against, self.against_at))
+            pairs.append((self.against, self.against_at))
         if self.less_points:
             at, against_at = self.less_at
-            found += [(self.variant, at), (self.against, against_at)]
-        return tuple(dict.fromkeys(found))
+            pairs += [(self.variant, at), (self.against, against_at)]
+        return tuple(dict.fromkeys(pairs))
 
     @property
     def several(self) -> bool:
@@ -412,7 +412,7 @@ class Plot:
 
 @dataclass(frozen=True, kw_only=True)
 class Quick:
-    """What the quick version changes: fewer seeds and variants, and further values; how long it takes.
+    """The changes of the quick version: fewer seeds and variants, further values, and its duration.
 
     Attributes
     ----------
@@ -429,7 +429,7 @@ class Quick:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A study, read and found to hold together.
+    """A study as read from its file, whose references are checked.
 
     Attributes
     ----------
@@ -479,9 +479,41 @@ class Study:
         return self.quick != Quick() or any(axis.quick != axis.names for axis in self.axes)
 
     def variant(self, name: str) -> Variant:
-        """Return a variant by its name."""
+        """Return a variant by its name.
+
+        Parameters
+        ----------
+        name
+            Name of a variant of the study.
+
+        Returns
+        -------
+        Variant
+            The variant.
+
+        Raises
+        ------
+        StopIteration
+            If the study has no variant of this name.
+        """
         return next(variant for variant in self.variants if variant.name == name)
 
     def axis(self, name: str) -> Axis:
-        """Return an axis by its name."""
+        """Return an axis by its name.
+
+        Parameters
+        ----------
+        name
+            Name of an axis of the study.
+
+        Returns
+        -------
+        Axis
+            The axis.
+
+        Raises
+        ------
+        StopIteration
+            If the study has no axis of this name.
+        """
         return next(axis for axis in self.axes if axis.name == name)

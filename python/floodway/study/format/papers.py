@@ -18,7 +18,15 @@ ASIDE = "_"
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper: its name, and the files of its studies in the order of the figures."""
+    """A paper with studies of its figures.
+
+    Attributes
+    ----------
+    name
+        Name of its folder.
+    files
+        The files of its studies, in the order of the figures.
+    """
 
     name: str
     files: tuple[Path, ...]
@@ -27,7 +35,15 @@ class Paper:
 def papers(folder: Path | None = None) -> tuple[Paper, ...]:
     """Return the papers of a folder.
 
-    The default is `studies/` here, else the package's own.
+    Parameters
+    ----------
+    folder
+        A folder with a folder for each paper; by default `studies/` here, else the package's own.
+
+    Returns
+    -------
+    tuple of Paper
+        The papers that have studies, by name.
 
     Raises
     ------
@@ -36,12 +52,22 @@ def papers(folder: Path | None = None) -> tuple[Paper, ...]:
     """
     root = _root(folder)
     inner = sorted(entry for entry in root.iterdir() if entry.is_dir())
-    made = (Paper(name=entry.name, files=_files(entry)) for entry in inner)
-    return tuple(paper for paper in made if paper.files)
+    all_papers = (Paper(name=entry.name, files=_files(entry)) for entry in inner)
+    return tuple(paper for paper in all_papers if paper.files)
 
 
 def ready_studies(folder: Path | None = None) -> tuple[tuple[Path, str, str], ...]:
-    """Return every study there is: its file, its title, and what it shows, or why it cannot be read.
+    """Return the studies of a folder and of its papers.
+
+    Parameters
+    ----------
+    folder
+        A folder with studies and folders of papers; by default `studies/` here, else the package's own.
+
+    Returns
+    -------
+    tuple of tuple
+        File, title and summary of each study; for a file that cannot be read, the error as summary.
 
     Raises
     ------
@@ -49,19 +75,19 @@ def ready_studies(folder: Path | None = None) -> tuple[tuple[Path, str, str], ..
         If there is no such folder.
     """
     root = _root(folder)
-    found = []
+    studies = []
     for file in (*_files(root), *(file for paper in papers(root) for file in paper.files)):
         try:
             study = load_study(file)
-            found.append((file, study.title, " ".join(study.shows.split())))
+            studies.append((file, study.title, " ".join(study.shows.split())))
         except StudyError as error:
-            found.append((file, "cannot be read", str(error)))
-    return tuple(found)
+            studies.append((file, "cannot be read", str(error)))
+    return tuple(studies)
 
 
 def _files(folder: Path) -> tuple[Path, ...]:
-    found = (file for file in folder.glob("*.toml") if not file.name.startswith(ASIDE))
-    return tuple(sorted(found, key=lambda file: natural(file.stem)))
+    files = (file for file in folder.glob("*.toml") if not file.name.startswith(ASIDE))
+    return tuple(sorted(files, key=lambda file: natural(file.stem)))
 
 
 def _root(folder: Path | None) -> Path:

@@ -1,4 +1,4 @@
-"""The reader of studies: the grammar is Rust's, and a study is made of what it returns."""
+"""The reader of studies: Rust parses the file, and a `Study` is built from its JSON."""
 
 from __future__ import annotations
 
@@ -40,39 +40,49 @@ NAMES = ("rivals", "order", "ablations", "halves")
 
 
 def load_study(path: str | os.PathLike[str]) -> Study:
-    """Read a study's file.
+    """Read a study's file; its scenarios are not read yet.
+
+    Parameters
+    ----------
+    path
+        The study's file, as TOML.
+
+    Returns
+    -------
+    Study
+        Its axes, variants, metrics, published numbers and pictures.
 
     Raises
     ------
     StudyError
-        If it cannot be read, or says something that it cannot mean. Its scenarios are not read yet.
+        If the file cannot be read, or has an invalid key or value; the error names file and key.
     """
     file = Path(path)
-    given = read_study_json(file, lambda name, text: _floodway.parse_study(name, text, folder=file.parent))
-    metrics = {each["name"]: _metric(each) for each in given["metrics"]}
+    document = read_study_json(file, lambda name, text: _floodway.parse_study(name, text, folder=file.parent))
+    metrics = {table["name"]: _metric(table) for table in document["metrics"]}
     return Study(
         file=file,
         name=file.stem,
-        title=given["title"],
-        paper=given["paper"],
-        shows=given["shows"],
-        notes=given["notes"],
-        source=given["source"],
-        minutes=given["minutes"],
-        sets=pairs_of(given["sets"]),
-        axes=tuple(_axis(each) for each in given["axes"]),
-        variants=tuple(_variant(each, file.parent) for each in given["variants"]),
-        readings=tuple(Reading(**each) for each in given["readings"]),
-        seeds=_seeds(given["seeds"]),
+        title=document["title"],
+        paper=document["paper"],
+        shows=document["shows"],
+        notes=document["notes"],
+        source=document["source"],
+        minutes=document["minutes"],
+        sets=pairs_of(document["sets"]),
+        axes=tuple(_axis(table) for table in document["axes"]),
+        variants=tuple(_variant(table, file.parent) for table in document["variants"]),
+        readings=tuple(Reading(**table) for table in document["readings"]),
+        seeds=_seeds(document["seeds"]),
         metrics=metrics,
-        claims=tuple(_claim(each, metrics) for each in given["claims"]),
-        plots=tuple(_plot(each, metrics) for each in given["plots"]),
-        quick=_quick(given["quick"]),
+        claims=tuple(_claim(table, metrics) for table in document["claims"]),
+        plots=tuple(_plot(table, metrics) for table in document["plots"]),
+        quick=_quick(document["quick"]),
     )
 
 
 def ready_metric(name: str) -> Metric:
-    """Return a metric that goes by the name of its kind, without options."""
+    """Return the metric of a kind, under the kind's name and without options."""
     kind = KINDS[name]
     return Metric(name=name, label=kind.label, kind_name=name, kind=kind, options=Options())
 
@@ -103,88 +113,88 @@ def read_study_json(file: Path, parse: Callable[[str, str], str]) -> Any:  # noq
         ) from error
 
 
-def pairs_of(given: Sequence[Sequence[str]]) -> Sets:
+def pairs_of(pairs: Sequence[Sequence[str]]) -> Sets:
     """Return key paths with their values, or axes with their points."""
-    return tuple((path, value) for path, value in given)
+    return tuple((path, value) for path, value in pairs)
 
 
-def _axis(given: Mapping[str, Any]) -> Axis:
-    points = tuple(AxisPoint(**{**point, "sets": pairs_of(point["sets"])}) for point in given["points"])
-    return Axis(name=given["name"], label=given["label"], points=points, quick=tuple(given["quick"]))
+def _axis(table: Mapping[str, Any]) -> Axis:
+    points = tuple(AxisPoint(**{**point, "sets": pairs_of(point["sets"])}) for point in table["points"])
+    return Axis(name=table["name"], label=table["label"], points=points, quick=tuple(table["quick"]))
 
 
-def _variant(given: Mapping[str, Any], folder: Path) -> Variant:
-    base = given["base"]
+def _variant(table: Mapping[str, Any], folder: Path) -> Variant:
+    base = table["base"]
     return Variant(
         **{
-            **given,
+            **table,
             "base": Base(file=folder / base["file"]) if "file" in base else Base(keys=base["keys"]),
-            "sets": pairs_of(given["sets"]),
-            "only": {axis: tuple(points) for axis, points in given["only"]},
-            "left_out": {axis: tuple(points) for axis, points in given["left_out"]},
+            "sets": pairs_of(table["sets"]),
+            "only": {axis: tuple(points) for axis, points in table["only"]},
+            "left_out": {axis: tuple(points) for axis, points in table["left_out"]},
         }
     )
 
 
-def _seeds(given: int | list[int] | None) -> Any:  # noqa: ANN401 (a number or a tuple of them)
-    return tuple(given) if isinstance(given, list) else given
+def _seeds(seeds: int | list[int] | None) -> Any:  # noqa: ANN401 (a number or a tuple of them)
+    return tuple(seeds) if isinstance(seeds, list) else seeds
 
 
-def _metric(given: Mapping[str, Any]) -> Metric:
+def _metric(table: Mapping[str, Any]) -> Metric:
     options: dict[str, Any] = {
-        key: tuple(each) if isinstance(each, list) else each for key, each in given["options"].items()
+        key: tuple(option) if isinstance(option, list) else option for key, option in table["options"].items()
     }
     return Metric(
-        name=given["name"],
-        label=given["label"],
-        kind_name=given["kind"],
-        kind=KINDS[given["kind"]],
+        name=table["name"],
+        label=table["label"],
+        kind_name=table["kind"],
+        kind=KINDS[table["kind"]],
         options=Options(**options),
     )
 
 
-def _claim(given: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Claim:
+def _claim(table: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Claim:
     return Claim(
         **{
-            **given,
-            **{key: pairs_of(given[key]) for key in COORDINATES},
-            **{key: tuple(given[key]) for key in NAMES},
-            "metric": metrics.get(given["metric"]) or ready_metric(given["metric"]),
-            "coordinates": tuple(pairs_of(each) for each in given["coordinates"]),
-            "between": None if given["between"] is None else tuple(given["between"]),
-            "may_lose": frozenset(given["may_lose"]),
-            "removes": dict(given["removes"]),
+            **table,
+            **{key: pairs_of(table[key]) for key in COORDINATES},
+            **{key: tuple(table[key]) for key in NAMES},
+            "metric": metrics.get(table["metric"]) or ready_metric(table["metric"]),
+            "coordinates": tuple(pairs_of(pairs) for pairs in table["coordinates"]),
+            "between": None if table["between"] is None else tuple(table["between"]),
+            "may_lose": frozenset(table["may_lose"]),
+            "removes": dict(table["removes"]),
         }
     )
 
 
-def _plot(given: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Plot:
+def _plot(table: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Plot:
     return Plot(
         **{
-            **given,
-            "metrics": tuple(metrics.get(name) or ready_metric(name) for name in given["metrics"]),
-            "at": pairs_of(given["at"]),
-            "variants": tuple(given["variants"]),
-            "log": tuple(given["log"]),
-            "theory": tuple(_theory(each) for each in given["theory"]),
-            "marks": tuple(Mark(**each) for each in given["marks"]),
-            "ports": tuple(given["ports"]),
-            "flows": tuple(given["flows"]),
-            "window": tuple(given["window"] or (None, None)),
+            **table,
+            "metrics": tuple(metrics.get(name) or ready_metric(name) for name in table["metrics"]),
+            "at": pairs_of(table["at"]),
+            "variants": tuple(table["variants"]),
+            "log": tuple(table["log"]),
+            "theory": tuple(_theory(theory) for theory in table["theory"]),
+            "marks": tuple(Mark(**mark) for mark in table["marks"]),
+            "ports": tuple(table["ports"]),
+            "flows": tuple(table["flows"]),
+            "window": tuple(table["window"] or (None, None)),
         }
     )
 
 
-def _theory(given: Mapping[str, Any]) -> Theory:
-    arguments = {name.replace("-", "_"): value for name, value in given["arguments"]}
-    return Theory(**{**given, "arguments": arguments})
+def _theory(table: Mapping[str, Any]) -> Theory:
+    arguments = {name.replace("-", "_"): value for name, value in table["arguments"]}
+    return Theory(**{**table, "arguments": arguments})
 
 
-def _quick(given: Mapping[str, Any]) -> Quick:
+def _quick(table: Mapping[str, Any]) -> Quick:
     return Quick(
-        minutes=given["minutes"],
-        skip=given["skip"],
-        seeds=_seeds(given["seeds"]),
-        sets=pairs_of(given["sets"]),
-        variants=tuple(given["variants"]),
+        minutes=table["minutes"],
+        skip=table["skip"],
+        seeds=_seeds(table["seeds"]),
+        sets=pairs_of(table["sets"]),
+        variants=tuple(table["variants"]),
     )

@@ -43,11 +43,11 @@ def link_buckets(result: Result, options: Options) -> Buckets:
     Bytes are spread evenly over theirs; so narrower ones than these show nothing more.
     """
     name = chosen_link(result, options)
-    own = result.series.filter(
+    series = result.series.filter(
         (pl.col("object").cast(pl.String) == name) & (pl.col("metric").cast(pl.String) == "tx_bytes")
     ).sort("time_us")
-    begins = own["time_us"].to_numpy().astype(np.float64)
-    ends = begins + own["bucket_us"].to_numpy()
+    begins = series["time_us"].to_numpy().astype(np.float64)
+    ends = begins + series["bucket_us"].to_numpy()
     if not len(begins):
         return Buckets(begin_us=begins, span_us=begins, gbps=begins)
     edges = _edges(options, begins, ends)
@@ -55,7 +55,7 @@ def link_buckets(result: Result, options: Options) -> Buckets:
         return Buckets(begin_us=edges[:0], span_us=edges[:0], gbps=edges[:0])
     # Bytes until each instant, which are bytes in each bucket when they are subtracted.
     instants = np.concatenate([begins[:1], ends])
-    until = np.concatenate([[0.0], np.cumsum(own["value"].to_numpy().astype(np.float64))])
+    until = np.concatenate([[0.0], np.cumsum(series["value"].to_numpy().astype(np.float64))])
     sent = np.diff(np.interp(edges, instants, until))
     spans = np.diff(edges)
     return Buckets(begin_us=edges[:-1], span_us=spans, gbps=sent * 8e-3 / spans)

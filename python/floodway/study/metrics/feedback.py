@@ -50,8 +50,8 @@ def allowed(result: Result, options: Options, *, statistic: str) -> float | None
     if spans.is_empty():
         return None
     rate, span = pl.col("allowed_gbps"), pl.col("span_us")
-    of = rate.min() if statistic == "min" else (rate * span).sum() / span.sum()
-    return float(spans.select(of).item())
+    aggregate = rate.min() if statistic == "min" else (rate * span).sum() / span.sum()
+    return float(spans.select(aggregate).item())
 
 
 def time_in_state(result: Result, options: Options) -> float:
@@ -146,12 +146,14 @@ def _watched(result: Result, options: Options) -> pl.DataFrame:
     return of_ports(result, options, series.join(port_names(result), on="object", how="inner"))
 
 
-def _refuse_unknown(state: str, found: Sequence[str]) -> None:
+def _refuse_unknown(state: str, recorded: Sequence[str]) -> None:
     """Refuse a state that no queue was in and no congestion point gives."""
-    known = list(dict.fromkeys((*found, *(name for _, names in _floodway.queue_states() for name in names))))
-    if state not in known:
-        text, near = not_a_choice(state, what="a state of queues", allowed=known)
-        raise PlotError(text, key="state", given=state, allowed=tuple(known), nearest=near)
+    states = list(
+        dict.fromkeys((*recorded, *(name for _, names in _floodway.queue_states() for name in names)))
+    )
+    if state not in states:
+        text, near = not_a_choice(state, noun="a state of queues", allowed=states)
+        raise PlotError(text, key="state", given=state, allowed=tuple(states), nearest=near)
 
 
 def _inside(spans: pl.DataFrame, options: Options) -> pl.DataFrame:

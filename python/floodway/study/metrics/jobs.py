@@ -34,10 +34,10 @@ def collective_us(result: Result, options: Options, *, longest: bool) -> float |
 
 def bandwidth_gbps(result: Result, options: Options, *, column: str) -> float | None:
     """Return the bandwidth of collectives, weighted by their times: of equal ones that by the mean time."""
-    found = _collectives(result, options)
-    if found.is_empty():
+    collectives = _collectives(result, options)
+    if collectives.is_empty():
         return None
-    return float(np.average(found[column].to_numpy(), weights=found["time_us"].to_numpy()))
+    return float(np.average(collectives[column].to_numpy(), weights=collectives["time_us"].to_numpy()))
 
 
 def straggler_us(result: Result, options: Options) -> float | None:
@@ -63,28 +63,28 @@ def exposed_us(result: Result, options: Options) -> float | None:
 
 def unfinished_ranks(result: Result, options: Options) -> int:
     """Return how many ranks of the jobs did not complete their programs."""
-    wanted = options.workload
+    workloads = options.workload
     return sum(
-        job.ranks - job.finished for job in result.outcome.jobs if not wanted or job.workload in wanted
+        job.ranks - job.finished for job in result.outcome.jobs if not workloads or job.workload in workloads
     )
 
 
 def _collectives(result: Result, options: Options) -> pl.DataFrame:
-    """Return the complete collectives that a number is of."""
+    """Return the complete collectives that the options select."""
     if result.collectives is None:
         return pl.DataFrame(schema=dict.fromkeys(NUMBERS, pl.Float64))
-    found = _of_jobs(result.collectives, options).filter(pl.col("time_us").is_not_null())
+    collectives = _of_jobs(result.collectives, options).filter(pl.col("time_us").is_not_null())
     if options.operation:
-        found = found.filter(pl.col("kind").cast(pl.String).is_in(list(options.operation)))
+        collectives = collectives.filter(pl.col("kind").cast(pl.String).is_in(list(options.operation)))
     if options.smallest_bytes is not None:
-        found = found.filter(pl.col("bytes") >= options.smallest_bytes)
+        collectives = collectives.filter(pl.col("bytes") >= options.smallest_bytes)
     if options.largest_bytes is not None:
-        found = found.filter(pl.col("bytes") <= options.largest_bytes)
-    return found
+        collectives = collectives.filter(pl.col("bytes") <= options.largest_bytes)
+    return collectives
 
 
 def _iterations(result: Result, options: Options) -> pl.DataFrame | None:
-    """Return the ranks' iterations that a number is of; none where the run had no job."""
+    """Return the ranks' iterations that the options select; no rows where the run had no job."""
     return None if result.operations is None else iterations_of(_of_jobs(result.operations, options))
 
 

@@ -83,8 +83,8 @@ class Kind:
         Names of the options without which it means nothing.
     best
         Whether the lowest or the highest is best.
-    of
-        Computes it.
+    compute
+        The function that computes it from a run's tables.
     thousandths
         Of a percentile of flows: which one, times 10.
     """
@@ -94,7 +94,7 @@ class Kind:
     options: tuple[str, ...]
     due: tuple[str, ...]
     best: str
-    of: Callable[[Result, Options], Value]
+    compute: Callable[[Result, Options], Value]
     thousandths: int | None = None
 
 
@@ -104,9 +104,9 @@ def _statistic(result: Result, options: Options, *, column: str, statistic: str)
     unfinished = len(flows) - len(values)
     if statistic == "mean":
         return Value(value=float(values.mean()) if len(values) else None, unfinished=unfinished)
-    found = percentile(values, of=len(flows), thousandths=_THOUSANDTHS[statistic])
+    number = percentile(values, count=len(flows), thousandths=_THOUSANDTHS[statistic])
     # A percentile below the unfinished ones is what it would be had they finished.
-    return Value(value=found, unfinished=unfinished if found is None else 0, flows=len(flows))
+    return Value(value=number, unfinished=unfinished if number is None else 0, flows=len(flows))
 
 
 def _normalised(result: Result, options: Options) -> Value:
@@ -184,7 +184,7 @@ def _link(result: Result, options: Options, *, number: str) -> Value:
     gbps, weights = buckets.gbps, buckets.span_us
     mean = float(np.average(gbps, weights=weights))
     idle = gbps == 0
-    found: dict[str, Callable[[], float]] = {
+    numbers: dict[str, Callable[[], float]] = {
         "mean": lambda: mean,
         "stdev": lambda: float(np.sqrt(np.average((gbps - mean) ** 2, weights=weights))),
         "peak": lambda: float(gbps.max()),
@@ -193,7 +193,7 @@ def _link(result: Result, options: Options, *, number: str) -> Value:
         "lowest": lambda: float(gbps.min()),
         "utilisation": lambda: mean * 100 / _rate_gbps(result, options),
     }
-    return Value(value=found[number]())
+    return Value(value=numbers[number]())
 
 
 def _rate_gbps(result: Result, options: Options) -> float:
@@ -201,17 +201,19 @@ def _rate_gbps(result: Result, options: Options) -> float:
     return rates_gbps(result.run.scenario, [name])[name]
 
 
-def _ports(result: Result, options: Options, *, columns: tuple[str, ...], of: str, unit: float) -> Value:
+def _ports(
+    result: Result, options: Options, *, columns: tuple[str, ...], statistic: str, unit: float
+) -> Value:
     ports = chosen_ports(result, options)
     if ports.is_empty():
         return Value(value=None)
-    found = ports.select(pl.sum_horizontal(*columns).alias("value"))["value"]
-    return Value(value=(float(found.sum()) if of == "sum" else _float(found.max())) / unit)
+    totals = ports.select(pl.sum_horizontal(*columns).alias("value"))["value"]
+    return Value(value=(float(totals.sum()) if statistic == "sum" else _float(totals.max())) / unit)
 
 
 def _drops(result: Result, options: Options) -> Value:
     columns = tuple(name for name in result.counters.columns if name.startswith("drops_"))
-    return _ports(result, options, columns=columns, of="sum", unit=1.0)
+    return _ports(result, options, columns=columns, statistic="sum", unit=1.0)
 
 
 def _latency(result: Result, options: Options, *, statistic: str) -> Value:
@@ -271,23 +273,23 @@ def _of_packets() -> dict[str, Compute]:
     return {f"latency-{statistic}": partial(_latency, statistic=statistic) for statistic in _STATISTICS}
 
 
-def _of_job(of: Callable[[Result, Options], float | None]) -> Compute:
-    def found(result: Result, options: Options) -> Value:
-        return Value(value=of(result, options), unfinished=unfinished_ranks(result, options))
+def _of_job(compute: Callable[[Result, Options], float | None]) -> Compute:
+    def value_of(result: Result, options: Options) -> Value:
+        return Value(value=compute(result, options), unfinished=unfinished_ranks(result, options))
 
-    return found
+    return value_of
 
 
-def _numbered(of: Callable[[Result, Options], float | None]) -> Compute:
+def _numbered(compute: Callable[[Result, Options], float | None]) -> Compute:
     """Make a number a value."""
-    return lambda result, options: Value(value=of(result, options))
+    return lambda result, options: Value(value=compute(result, options))
 
 
 def _sum(*columns: str) -> Compute:
-    return partial(_ports, columns=columns, of="sum", unit=1.0)
+    return partial(_ports, columns=columns, statistic="sum", unit=1.0)
 
 
-#: How each is computed, by the names that studies use.
+#: The function of each kind, by the names that studies use.
 COMPUTED: Mapping[str, Compute] = {
     **_of_flows(),
     "normalised-fct-mean": _normalised,
@@ -317,7 +319,7 @@ COMPUTED: Mapping[str, Compute] = {
     "idle-buckets": partial(_link, number="idle-buckets"),
     "paused-time": _sum("paused_us"),
     "pfc-frames": _sum("pfc_rx"),
-    "peak-buffer": partial(_ports, columns=("peak_bytes",), of="max", unit=1e6),
+    "peak-buffer": partial(_ports, columns=("peak_bytes",), statistic="max", unit=1e6),
     "max-queue": _numbered(longest_queue),
     "mean-wait": _numbered(mean_wait),
     "ecn-marks": _sum("ecn_marks"),
@@ -341,16 +343,16 @@ COMPUTED: Mapping[str, Compute] = {
 
 def _kinds() -> dict[str, Kind]:
     """Return all kinds in the order of the grammar, which has a number for each and no others."""
-    found = {}
-    for each in json.loads(_floodway.study_catalog_json())["metrics"]:
-        name = each.pop("name")
+    kinds = {}
+    for table in json.loads(_floodway.study_catalog_json())["metrics"]:
+        name = table.pop("name")
         statistic = name.removeprefix("fct-").removeprefix("slowdown-")
-        found[name] = Kind(
-            **{**each, "options": tuple(each["options"]), "due": tuple(each["due"])},
-            of=COMPUTED[name],
+        kinds[name] = Kind(
+            **{**table, "options": tuple(table["options"]), "due": tuple(table["due"])},
+            compute=COMPUTED[name],
             thousandths=_THOUSANDTHS.get(statistic),
         )
-    return found
+    return kinds
 
 
 #: All of them, by the names that studies use.

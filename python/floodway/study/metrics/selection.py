@@ -23,7 +23,7 @@ __all__ = ["Options", "chosen_flows", "chosen_link", "chosen_ports", "matches", 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a metric is of.
+    """The options of a metric, which select flows, ports and times.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Options:
 
 
 def chosen_flows(result: Result, options: Options) -> pl.DataFrame:
-    """Return the measured flows that a number is of."""
+    """Return the measured flows that the options select."""
     flows = result.flows.filter(pl.col("measured"))
     if options.workload:
         flows = flows.filter(pl.col("workload").cast(pl.String).is_in(list(options.workload)))
@@ -73,8 +73,8 @@ def chosen_flows(result: Result, options: Options) -> pl.DataFrame:
     for column, patterns in (("source", options.source), ("destination", options.destination)):
         if patterns:
             names = flows[column].cast(pl.String)
-            wanted = [name for name in names.unique().to_list() if matches(name, patterns)]
-            flows = flows.filter(names.is_in(wanted))
+            selected_names = [name for name in names.unique().to_list() if matches(name, patterns)]
+            flows = flows.filter(names.is_in(selected_names))
     if options.smallest_bytes is not None:
         flows = flows.filter(pl.col("size_bytes") >= options.smallest_bytes)
     if options.largest_bytes is not None:
@@ -83,7 +83,7 @@ def chosen_flows(result: Result, options: Options) -> pl.DataFrame:
 
 
 def chosen_link(result: Result, options: Options) -> str:
-    """Return the watched object that a number is of.
+    """Return the watched object that the options select.
 
     Raises
     ------
@@ -99,27 +99,27 @@ def chosen_link(result: Result, options: Options) -> str:
 
 
 def chosen_ports(result: Result, options: Options) -> pl.DataFrame:
-    """Return the counters of the ports that a number is of."""
+    """Return the counters of the ports that the options select."""
     counters = result.counters
     if options.ports == ("all",):
         return counters
-    named = counters.with_columns(pl.col("node", "link").cast(pl.String))
+    rows = counters.with_columns(pl.col("node", "link").cast(pl.String))
     if options.ports in (("hosts",), ("switches",)):
         switches = {device.node for device in result.outcome.switches}
-        is_switch = named["node"].is_in(list(switches))
-        return named.filter(is_switch if options.ports == ("switches",) else ~is_switch)
-    pairs = named.select("node", "link").unique(maintain_order=True).rows()
-    wanted = [
+        is_switch = rows["node"].is_in(list(switches))
+        return rows.filter(is_switch if options.ports == ("switches",) else ~is_switch)
+    pairs = rows.select("node", "link").unique(maintain_order=True).rows()
+    selected_pairs = [
         (node, link)
         for node, link in pairs
         if any(matches(name, options.ports) for name in (node, link, f"{node} {link}"))
     ]
-    chosen = pl.DataFrame(wanted, schema={"node": pl.String, "link": pl.String}, orient="row")
-    return named.join(chosen, on=["node", "link"], how="semi", maintain_order="left")
+    chosen = pl.DataFrame(selected_pairs, schema={"node": pl.String, "link": pl.String}, orient="row")
+    return rows.join(chosen, on=["node", "link"], how="semi", maintain_order="left")
 
 
 def of_ports(result: Result, options: Options, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the ports that a number is of, of a table with `node` and `link` as plain text.
+    """Return the rows of the selected ports in a table with `node` and `link` as plain text.
 
     Raises
     ------
@@ -137,8 +137,8 @@ def of_ports(result: Result, options: Options, rows: pl.DataFrame) -> pl.DataFra
 def _no_port(result: Result, patterns: Sequence[str]) -> PlotError:
     """Say that patterns name no port, with the name that is nearest to the first of them."""
     ports = result.counters.select(pl.col("node", "link").cast(pl.String)).unique(maintain_order=True)
-    known = [f"{node} {link}" for node, link in ports.iter_rows()]
-    names = dict.fromkeys((*known, *ports["node"], *ports["link"]))
+    port_names = [f"{node} {link}" for node, link in ports.iter_rows()]
+    names = dict.fromkeys((*port_names, *ports["node"], *ports["link"]))
     near = nearest(patterns[0], names)
     hint = f"; did you mean {near!r}?" if near else ""
     given_text = ", ".join(map(repr, patterns))
@@ -165,11 +165,11 @@ def matches(name: str, patterns: Iterable[str]) -> bool:
 
 def _in_range(name: str, pattern: str) -> bool:
     ends: Sequence[re.Match[str] | None] = [_numbered(end) for end in pattern.split("..", 1)]
-    own = _numbered(name)
-    if own is None or any(end is None or end[1] != own[1] for end in ends):
+    match = _numbered(name)
+    if match is None or any(end is None or end[1] != match[1] for end in ends):
         return False
     first, last = (int(end[2]) for end in ends if end is not None)
-    return first <= int(own[2]) <= last
+    return first <= int(match[2]) <= last
 
 
 def _numbered(name: str) -> re.Match[str] | None:

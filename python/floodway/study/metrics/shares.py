@@ -82,14 +82,14 @@ def _sent(result: Result, options: Options) -> tuple[float, pl.Series | None]:
         directions = rows["direction"].unique(maintain_order=True).to_list()
         chosen = [name for name in directions if matches(name, [options.link])]
         if not chosen:
-            text, near = not_a_choice(options.link, what="a direction with shares", allowed=directions)
+            text, near = not_a_choice(options.link, noun="a direction with shares", allowed=directions)
             raise PlotError(text, key="link", given=options.link, allowed=tuple(directions), nearest=near)
         rows = rows.filter(pl.col("direction").is_in(chosen))
     if options.workload:
         names = [name.name for name in result.outcome.workloads]
         unknown = next((name for name in options.workload if name not in names), None)
         if unknown is not None:
-            text, near = not_a_choice(unknown, what="a workload", allowed=names)
+            text, near = not_a_choice(unknown, noun="a workload", allowed=names)
             raise PlotError(text, key="workload", given=unknown, allowed=tuple(names), nearest=near)
         rows = rows.filter(pl.col("workload").is_in(list(options.workload)))
     end = result.outcome.simulated_us

@@ -1,1 +1,1 @@
-"""Runs of a study: what to run, in which processes, and where results are stored."""
+"""Runs of a study: their plan, their processes, and the storage of their results."""

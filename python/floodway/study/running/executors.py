@@ -1,4 +1,4 @@
-"""Runs in the hands of an executor: processes of this command, Dask's client, any of `concurrent.futures`.
+"""Execution of runs: by processes of this command, Dask's client, or any of `concurrent.futures`.
 
 Few runs are in its hands at once, so that neither it nor this process has to remember thousands. Results are
 not among what comes back: who runs them stores them.
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
 
 __all__ = ["IN_HAND", "run_on", "threads_of"]
 
-#: Runs in the hands of each worker: one at work, and the next ones, so that it never waits for them.
+#: Runs submitted for each thread of a worker: one at work, and the next ones, so that it never waits.
 IN_HAND = 4
-#: How often workers are counted, in seconds.
+#: Interval at which workers are counted, in seconds.
 COUNT_EVERY_S = 1.0
 #: Workers that are started again are missing no longer than this, in seconds.
 PATIENCE_S = 15.0
-#: What an error of a lost cluster ends with.
+#: End of the error of a lost cluster.
 CONTINUES = "; completed runs are kept, and the same command continues"
 
 
 class _Hands(Protocol):
-    """Where runs are put."""
+    """Interface of an executor that runs are submitted to."""
 
     def room(self) -> int:
-        """Return how many it may have at once; none while it has no workers."""
+        """Return how many runs it may have at once; 0 while it has no workers."""
 
     def submit(self, task: dict[str, Any], *, name: str) -> Future:
-        """Give it one."""
+        """Submit a run."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class _ClientHands:
         return self._room
 
     def _say_if_none(self) -> None:
-        """Say once that there are no workers, where that lasts."""
+        """Notify once that there are no workers, if that lasts."""
         if self._room:
             self._none_since, self._had_some = None, True
         elif self._none_since is None:
@@ -278,7 +278,7 @@ def _hands(
     jobs: int,
     on_message: Callable[[str], None],
 ) -> Iterator[_Hands]:
-    """Have where runs are put, and the progress that comes from there."""
+    """Open the executor of runs, and record the progress that it reports."""
     by_key = {task.run.key: task for task in tasks}
 
     def take(seen: dict[str, Any]) -> None:
@@ -299,7 +299,7 @@ def _hands(
 
 @contextlib.contextmanager
 def _reports(client: Client, take: Callable[[dict[str, Any]], None], topic: str) -> Iterator[None]:
-    """Take the progress that workers report meanwhile."""
+    """Receive the progress that workers report during the block."""
     client.subscribe_topic(topic, lambda event: take(event[1]))  # type: ignore[no-untyped-call]
     try:
         yield
@@ -310,14 +310,14 @@ def _reports(client: Client, take: Callable[[dict[str, Any]], None], topic: str)
 
 
 def _deaths(error: Exception) -> int:
-    """Return how many workers died one after another with a run; none where that is not what happened."""
+    """Return how many workers died one after another with a run; 0 for any other error."""
     if type(error).__name__ != "KilledWorker":
         return 0
     return int(getattr(error, "allowed_failures", 0)) + 1
 
 
 def _stored_here(task: Task, files: dict[str, bytes]) -> dict[str, Any]:
-    """Store the files of a run that came from a worker, and return what is said of it."""
+    """Store the files of a run that came from a worker, and return its answer."""
     try:
         with Reservation(task.folder, force=True) as place:
             place.receive(files, key=task.run.key)

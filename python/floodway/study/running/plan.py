@@ -18,7 +18,7 @@ __all__ = ["Plan", "plan_of"]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is to be run of some studies.
+    """The runs of some studies.
 
     Attributes
     ----------
@@ -37,9 +37,20 @@ class Plan:
         return tuple({run.key: run for _, runs in self.studies for run in runs}.values())
 
     def shard(self, shard: Shard) -> Plan:
-        """Return the part of the plan that a shard runs: what the shards of all run is run once."""
-        own = {run.key for run in shard.of(self.runs)}
-        studies = ((study, tuple(run for run in runs if run.key in own)) for study, runs in self.studies)
+        """Return the part of the plan that a shard runs.
+
+        Parameters
+        ----------
+        shard
+            One of the processes that divide the runs.
+
+        Returns
+        -------
+        Plan
+            The studies with the runs of the shard; all shards together run each run once.
+        """
+        keys = {run.key for run in shard.of(self.runs)}
+        studies = ((study, tuple(run for run in runs if run.key in keys)) for study, runs in self.studies)
         return Plan(studies=tuple((study, runs) for study, runs in studies if runs), quick=self.quick)
 
 
@@ -48,10 +59,24 @@ def plan_of(
 ) -> Plan:
     """Read and build every scenario of some studies.
 
+    Parameters
+    ----------
+    studies
+        The studies, as `load_study` returns them.
+    quick
+        Whether to plan the quick versions.
+    seeds
+        A number of seeds, or a list of them, in place of those of the studies.
+
+    Returns
+    -------
+    Plan
+        The runs of each study, each with the hash of everything that decides its results.
+
     Raises
     ------
     ScenarioError
-        If one cannot be simulated.
+        If a scenario cannot be simulated; it has the faults of all of them.
     StudyError
         If a study has no runs.
     """

@@ -52,7 +52,7 @@ class ProcessPool(Executor):
         self._is_over = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401 (as its base has it)
-        """Have a function of a module called in a process; arguments and what it returns are plain values."""
+        """Call a function of a module in a process; its arguments and its result are plain values."""
         future: Future[Any] = Future()
         call = {"module": fn.__module__, "function": fn.__name__, "args": args, "kwargs": kwargs}
         line = f"{json.dumps(call)}\n".encode()
@@ -145,10 +145,10 @@ class _Process:
         for received in self.process.stdout:
             if not received.endswith(b"\n"):
                 break
-            said = json.loads(received)
-            if "report" not in said:
-                return said["returned"]
-            on_report(said["report"])
+            message = json.loads(received)
+            if "report" not in message:
+                return message["returned"]
+            on_report(message["report"])
         raise self._died()
 
     def close(self) -> None:
@@ -156,7 +156,7 @@ class _Process:
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self._errors):
-            # What could not be written cannot be written now.
+            # A write that failed before fails again.
             with contextlib.suppress(BrokenPipeError):
                 if stream is not None:
                     stream.close()
@@ -167,10 +167,10 @@ class _Process:
 
 
 def _search_path() -> list[str]:
-    """Let the other process find this package where this one found it."""
-    own = os.fspath(Path(__file__).parents[3])
+    """Return the search path with which a process imports this same package."""
+    package_root = os.fspath(Path(__file__).parents[3])
     before = os.environ.get("PYTHONPATH", "")
-    return [own, *([before] if before else [])]
+    return [package_root, *([before] if before else [])]
 
 
 def _exit_text(code: int) -> str:
@@ -189,6 +189,6 @@ def _last_error_line(errors: IO[bytes]) -> str:
 
 
 def _named_files() -> Iterator[str]:
-    """Yield the files of `--python`, each with what its user called it."""
-    for path, given in loaded_files().items():
-        yield from (os.fspath(path), given)
+    """Yield the files of `--python`, each with the name that its user gave."""
+    for path, shown in loaded_files().items():
+        yield from (os.fspath(path), shown)

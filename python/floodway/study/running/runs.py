@@ -27,7 +27,7 @@ __all__ = ["Recipe", "Run", "runs_of", "selected"]
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a scenario is read again, in another process too.
+    """The instructions to read a scenario again, in another process as well.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Recipe:
     sets: Sets
 
     def scenario(self) -> Scenario:
-        """Read it.
+        """Read the scenario.
 
         Raises
         ------
@@ -134,8 +134,8 @@ def runs_of(study: Study, *, quick: bool, seeds: int | tuple[int, ...] | None = 
     StudyError
         If there are no runs, or seeds beyond the largest.
     """
-    own = study.quick.seeds if quick and study.quick.seeds is not None else study.seeds
-    wanted = own if seeds is None else seeds
+    default_seeds = study.quick.seeds if quick and study.quick.seeds is not None else study.seeds
+    chosen_seeds = default_seeds if seeds is None else seeds
     runs: list[Run] = []
     faults: dict[str, tuple[list[str], Fault]] = {}
     for variant, at in selected(study, quick=quick):
@@ -147,9 +147,9 @@ def runs_of(study: Study, *, quick: bool, seeds: int | tuple[int, ...] | None = 
             for fault in error.faults:
                 faults.setdefault(fault.text, ([], fault))[0].append(_called(variant, at))
             continue
-        runs += _with_seeds(study, variant, at, recipe, scenario, wanted)
+        runs += _with_seeds(study, variant, at, recipe, scenario, chosen_seeds)
     if faults:
-        raise ScenarioError(tuple(_named(study, called, fault) for called, fault in faults.values()))
+        raise ScenarioError(tuple(_fault_of_runs(study, called, fault) for called, fault in faults.values()))
     if not runs:
         raise StudyError(
             f"{study.file}: has no runs: every variant is left out at every point", place=str(study.file)
@@ -179,11 +179,13 @@ def _with_seeds(  # noqa: PLR0913, PLR0917 (the parts of a run)
     at: Coordinates,
     recipe: Recipe,
     scenario: Scenario,
-    wanted: int | tuple[int, ...],
+    chosen_seeds: int | tuple[int, ...],
 ) -> Iterator[Run]:
-    seeds: Sequence[int] = range(scenario.seed, scenario.seed + wanted) if isinstance(wanted, int) else wanted
-    most = [variant.seeds, *(study.axis(name).point(point).seeds for name, point in at)]
-    seeds = seeds[: min((each for each in most if each is not None), default=None)]
+    seeds: Sequence[int] = (
+        range(scenario.seed, scenario.seed + chosen_seeds) if isinstance(chosen_seeds, int) else chosen_seeds
+    )
+    limits = [variant.seeds, *(study.axis(name).point(point).seeds for name, point in at)]
+    seeds = seeds[: min((limit for limit in limits if limit is not None), default=None)]
     if max(seeds) > LARGEST_SEED:
         raise StudyError(f"{study.file}: seeds: {max(seeds)} is above {LARGEST_SEED}", place=str(study.file))
     warnings, extent = scenario.warnings, scenario.extent
@@ -206,7 +208,7 @@ def _called(variant: Variant, at: Coordinates) -> str:
     return ", ".join([variant.name, *(f"{axis}={point}" for axis, point in at)])
 
 
-def _named(study: Study, called: Sequence[str], fault: Fault) -> Fault:
+def _fault_of_runs(study: Study, called: Sequence[str], fault: Fault) -> Fault:
     """Name the study and the runs that have a fault: the first few of them."""
     most = 3
     more = f" and {len(called) - most} more" if len(called) > most else ""

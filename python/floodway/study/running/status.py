@@ -20,28 +20,57 @@ STATED_CORES = 2
 
 
 def states_of(plan: Plan, folder: Path) -> dict[str, State]:
-    """Return what has become of each run, by its key, without touching anything."""
+    """Return the state of each run, without changing any file.
+
+    Parameters
+    ----------
+    plan
+        The runs.
+    folder
+        The folder of the studies' results.
+
+    Returns
+    -------
+    dict of str to str
+        ``done``, ``failed`` or ``to do``, by the run's key.
+    """
     runs = Runs(folder / "runs")
     return {run.key: _state(runs, run.key) for run in plan.runs}
 
 
 def expected_minutes(plan: Plan, folder: Path, *, states: Mapping[str, State], jobs: int) -> float | None:
-    """Estimate how long the runs that are missing will take; none where nothing is known.
+    """Estimate how long the missing runs will take.
 
-    What studies say counts first, then what their runs that are there have taken. A run that studies have in
-    common counts once.
+    The `minutes` of a study are used first, then the times of its completed runs. A run that several studies
+    share counts once.
+
+    Parameters
+    ----------
+    plan
+        The runs.
+    folder
+        The folder of the studies' results.
+    states
+        The state of each run, as `states_of` returns them.
+    jobs
+        How many runs are at work at once.
+
+    Returns
+    -------
+    float or None
+        Minutes; None where no time is known of a study with missing runs.
     """
     runs = Runs(folder / "runs")
     total = 0.0
     counted: set[str] = set()
-    for study, own in plan.studies:
-        walls = [runs.wall_s(run.key) for run in own if states.get(run.key) == "done"]
-        left = {run.key for run in own if states.get(run.key) != "done"}
+    for study, study_runs in plan.studies:
+        walls = [runs.wall_s(run.key) for run in study_runs if states.get(run.key) == "done"]
+        left = {run.key for run in study_runs if states.get(run.key) != "done"}
         missing = len(left - counted)
         counted |= left
         stated = study.quick.minutes if plan.quick and study.has_quick_form else study.minutes
         if stated is not None:
-            total += stated * STATED_CORES / jobs * missing / len(own)
+            total += stated * STATED_CORES / jobs * missing / len(study_runs)
         elif walls:
             total += sum(walls) / len(walls) * missing / 60 / jobs
         elif missing:
@@ -50,7 +79,7 @@ def expected_minutes(plan: Plan, folder: Path, *, states: Mapping[str, State], j
 
 
 def expected(minutes: float | None, *, jobs: int) -> str:
-    """Say how long something will take."""
+    """Return an expected duration as text."""
     if minutes is None:
         return "how long that takes is not known yet"
     if minutes < 1:

@@ -89,8 +89,8 @@ class StudyFolder:
         shown = os.fspath(self.folder)
         if self.folder.exists() and not self.folder.is_dir():
             raise OutputError(shown, "is not a folder")
-        # What a study that was killed as it began has left is no reason to refuse.
-        if not self.folder.is_dir() or all(is_ours(each.name) for each in self.folder.iterdir()):
+        # Leftovers of a study that was killed at its begin are accepted.
+        if not self.folder.is_dir() or all(is_ours(entry.name) for entry in self.folder.iterdir()):
             return
         if not (self.folder / STUDY_FILE).is_file():
             raise OutputError(shown, "holds something other than a study; choose another folder")
@@ -120,7 +120,7 @@ class StudyFolder:
 
     @contextlib.contextmanager
     def mark(self) -> Iterator[Path]:
-        """Have a file here by which a process anywhere knows whether it sees this folder."""
+        """Create a file by which a process on any machine recognises whether it sees this folder."""
         # Named as files in the making are: what a killed command leaves is removed with them.
         mark = self.folder / f".{uuid.uuid4().hex}{NEW_SUFFIX}"
         mark.touch()
@@ -159,12 +159,14 @@ class Runs:
         """
         if not self.folder_of(key).exists():
             return None
-        found = verified(self.folder_of(key))
-        if found.faults:
-            return found.faults[0]
-        if found.key is None:
+        verification = verified(self.folder_of(key))
+        if verification.faults:
+            return verification.faults[0]
+        if verification.key is None:
             return f"{RUN_FILE} has no key"
-        return None if found.key == key else f"{RUN_FILE} belongs to another run, {found.key[:12]}"
+        return (
+            None if verification.key == key else f"{RUN_FILE} belongs to another run, {verification.key[:12]}"
+        )
 
     def has(self, key: str) -> bool:
         """Whether a run is there, and whole."""

@@ -1,4 +1,4 @@
-"""A run of a study as an executor has it in hand."""
+"""A run of a study in an executor, with its progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of a study as a process does it that was given its recipe: one of a pool, or one of a cluster.
+"""The execution of a run from its recipe, in a process of a pool or of a cluster.
 
 What travels are plain values: paths, keys and numbers there, and a summary back. The process writes the
 results to their place. Where it does not see the folder of the study, it is sent what the run reads, and
@@ -53,7 +53,7 @@ Plain = dict[str, Any]
 #: Folders that are there until the process ends.
 _KEPT: list[tempfile.TemporaryDirectory[str]] = []
 _LOADING = threading.Lock()
-#: What takes the progress of this process's runs, if it is one of a pool.
+#: The function that reports the progress of this process's runs, if it is one of a pool.
 _REPORTS: list[Callable[[Plain], None]] = []
 
 
@@ -100,7 +100,7 @@ def task_of(run: Run, *, folder: Path, mark: Path | None) -> Plain:
         "recipe": {**recipe.__dict__, "file": file},
         "mark": os.fspath(mark.absolute()),
         "topic": topic_of(mark),
-        "python": [(os.fspath(path), given) for path, given in loaded_files().items()],
+        "python": [(os.fspath(path), shown) for path, shown in loaded_files().items()],
     }
 
 
@@ -110,12 +110,12 @@ def topic_of(mark: Path) -> str:
 
 
 def report_by(report: Callable[[Plain], None]) -> None:
-    """Have this process report the progress of its runs so."""
+    """Set the function by which this process reports the progress of its runs."""
     _REPORTS.append(report)
 
 
 def _reporter(task: Plain) -> Callable[[Progress], None] | None:
-    """Return what reports the progress of a task to who gave it; none where nobody takes it."""
+    """Return the function that reports the progress of a task; None where nothing receives it."""
     key = Path(task["folder"]).name
     if _REPORTS:
         return lambda progress: _REPORTS[-1]({"run": key, "progress": plain_progress(progress)})
@@ -142,38 +142,40 @@ def with_contents(task: Plain, run: Run) -> Plain:
     """Return a task with all that the run reads, for a process that does not see the files here."""
     scenario = run.recipe.scenario().with_seed(run.seed)
     keys = scenario.to_dict()
-    found = files_of(keys, run.recipe.reads_from)
-    names = {given: _name_there(number, given) for number, given in enumerate(found)}
+    files = files_of(keys, run.recipe.reads_from)
+    names = {path_text: _remote_name(number, path_text) for number, path_text in enumerate(files)}
     return {
         **task,
         "keys": json.dumps(_mapped(keys, lambda text: names.get(text, text))),
         "name": scenario.name,
         "document": scenario.resolved(),
         "files": {
-            name: path.read_bytes() for given, of in found.items() for name, path in _named(names[given], of)
+            name: path.read_bytes()
+            for path_text, paths in files.items()
+            for name, path in _paths_by_name(names[path_text], paths)
         },
-        "python": [(path, given, Path(path).read_bytes()) for path, given in task["python"]],
+        "python": [(path, shown, Path(path).read_bytes()) for path, shown in task["python"]],
     }
 
 
 def answer_to(task: Plain) -> Plain:
-    """Run a task, store its results, and return what is said of it, with the process that says it.
+    """Run a task, store its results, and return an answer with the host and the process.
 
     The run's folder is locked from before the run to its end, so that no other process runs it as well.
 
     An answer may be that the process has another version, or that it does not see the files of the task.
     """
-    here = {"host": socket.gethostname(), "pid": os.getpid()}
+    process = {"host": socket.gethostname(), "pid": os.getpid()}
     if task["engine"] != engine():
-        return {**here, "engine": engine()}
+        return {**process, "engine": engine()}
     try:
         if task["mark"] is None or sees(Path(task["mark"])):
-            return {**here, **_answer_beside(task)}
+            return {**process, **_answer_beside(task)}
         if "keys" not in task:
-            return {**here, "sees": False}
-        return {**here, **_answer_from_afar(task)}
+            return {**process, "sees": False}
+        return {**process, **_answer_from_afar(task)}
     except Exception as error:  # noqa: BLE001 (the other runs continue after any error)
-        return {**here, **_answer_of(error)}
+        return {**process, **_answer_of(error)}
 
 
 def sees(mark: Path) -> bool:
@@ -183,27 +185,27 @@ def sees(mark: Path) -> bool:
 
 def _answer_beside(task: Plain) -> Plain:
     """Run a task of a folder that this process sees."""
-    _load([(Path(path), given) for path, given, *_ in task["python"]])
-    recipe, given = _recipe_of(task), task["given"]
+    _load([(Path(path), shown) for path, shown, *_ in task["python"]])
+    recipe, shown = _recipe_of(task), task["given"]
 
     def result() -> Result:
-        found = _result(recipe.scenario(), task, _reporter(task))
-        if recipe.file == given or recipe.file is None:
-            return found
-        # What is recorded does not depend on where it was run.
-        return _with_document(found, _as_given(found.run.scenario, recipe.file, given))
+        run_result = _result(recipe.scenario(), task, _reporter(task))
+        if recipe.file == shown or recipe.file is None:
+            return run_result
+        # The record does not depend on the process that ran it.
+        return _with_document(run_result, _as_given(run_result.run.scenario, recipe.file, shown))
 
     return _stored(Path(task["folder"]), result)
 
 
 def _answer_from_afar(task: Plain) -> Plain:
     """Run a task whose files came with it, and return its results as files."""
-    with tempfile.TemporaryDirectory(prefix="floodway-") as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory(prefix="floodway-") as scratch:
+        folder = Path(scratch)
         for name, content in task["files"].items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
-        _load([(_python_file(Path(path).name, content), given) for path, given, content in task["python"]])
+        _load([(_python_file(Path(path).name, content), shown) for path, shown, content in task["python"]])
         key = Path(task["folder"]).name
         place = folder / "runs" / key
 
@@ -217,29 +219,29 @@ def _answer_from_afar(task: Plain) -> Plain:
         return {**answer, "files": {file.name: file.read_bytes() for file in place.iterdir()}}
 
 
-def _named(name: str, of: Path | tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
-    """Yield a file with its name there, or those of a folder with theirs."""
-    if isinstance(of, Path):
-        yield name, of
+def _paths_by_name(name: str, paths: Path | tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
+    """Yield names in the other process with their paths: of a file, or of the files of a folder."""
+    if isinstance(paths, Path):
+        yield name, paths
     else:
-        yield from ((f"{name}/{path.name}", path) for path in of)
+        yield from ((f"{name}/{path.name}", path) for path in paths)
 
 
-def _name_there(number: int, given: str) -> str:
-    """Return what a file or a folder is called there: as here, where it lies in the scenario's folder.
+def _remote_name(number: int, path_text: str) -> str:
+    """Return the name of a file or folder in the other process: the same inside the scenario's folder.
 
     A name such as `h1` may mean a host in another place of the scenario, so it has to stay.
     """
-    inside = not Path(given).is_absolute() and ".." not in Path(given).parts and "$" not in given
-    # What a file ends with says what it is.
-    return given if inside else f".floodway/{number}-{Path(given).name}"
+    inside = not Path(path_text).is_absolute() and ".." not in Path(path_text).parts and "$" not in path_text
+    # The ending of a file decides its format, so it is kept.
+    return path_text if inside else f".floodway/{number}-{Path(path_text).name}"
 
 
 def _load(files: Sequence[tuple[Path, str]]) -> None:
     """Load files of `--python`: one thread at a time, since classes are registered for the process."""
     with _LOADING:
-        for path, given in files:
-            load_file(path, given=given)
+        for path, shown in files:
+            load_file(path, given=shown)
 
 
 @cache
@@ -265,8 +267,8 @@ def _result(scenario: Scenario, task: Plain, on_progress: Callable[[Progress], N
     return result
 
 
-def _stored(folder: Path, made: Callable[[], Result]) -> Plain:
-    """Make a result and store it unless it is there, and return what is said of it."""
+def _stored(folder: Path, make: Callable[[], Result]) -> Plain:
+    """Make a result and store it unless it is stored already, and return the answer."""
     place = folder.absolute()
     store = Runs(place.parent)
     try:
@@ -274,7 +276,7 @@ def _stored(folder: Path, made: Callable[[], Result]) -> Plain:
             # Another process may have ended it since it was missing.
             if store.has(place.name):
                 return {"done": store.wall_s(place.name)}
-            result = made()
+            result = make()
             reserved.publish(result, key=place.name)
     except Exception as error:  # noqa: BLE001 (the other runs continue after any error)
         return _answer_of(error)
@@ -300,10 +302,10 @@ def _with_document(result: Result, document: Mapping[str, Any]) -> Result:
     return replace(result, run=replace(result.run, scenario=document))
 
 
-def _as_given(document: Any, file: str, given: str) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return the record of a scenario with what its user calls the file, also in the places of settings."""
+def _as_given(document: Any, file: str, shown: str) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return the record of a scenario with the user's name of its file, also in the places of settings."""
     return _mapped(
-        document, lambda text: given if text == file else text.replace(f", {file}:", f", {given}:")
+        document, lambda text: shown if text == file else text.replace(f", {file}:", f", {shown}:")
     )
 
 

@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Work until stdin ends: without the parent process, nothing needs the current task.
+    """Execute calls until stdin ends: without the parent process, nothing needs the current task.
 
     Arguments are files of Python with mechanisms that scenarios choose, each before what its user called it.
     """
@@ -28,8 +28,8 @@ def main() -> None:
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks: queue.SimpleQueue[str] = queue.SimpleQueue()
-    for file, given in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
-        load_file(Path(file), given=given)
+    for file, shown in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        load_file(Path(file), given=shown)
     threading.Thread(target=_listen, args=(tasks,), daemon=True).start()
 
     report_by(lambda seen: _say(answers, {"report": seen}))
@@ -45,9 +45,9 @@ def _listen(tasks: queue.SimpleQueue[str]) -> None:
     os._exit(0)
 
 
-def _say(answers: TextIO, what: dict[str, Any]) -> None:
+def _say(answers: TextIO, message: dict[str, Any]) -> None:
     try:
-        answers.write(json.dumps(what) + "\n")
+        answers.write(json.dumps(message) + "\n")
         answers.flush()
     except BrokenPipeError:
         os._exit(0)

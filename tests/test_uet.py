@@ -57,6 +57,24 @@ def test_a_queue_holds_no_more_than_its_bound() -> None:
     assert 0 < longest <= 41_500 + 2 * 41_500  # type: ignore[operator]
 
 
+def test_a_port_s_queue_may_have_a_room_of_its_own() -> None:
+    """The queue to the receiver of the incast alone holds 1.5 times as much, as Ultra Ethernet has it."""
+    scenario = floodway.load(SCENARIOS / "uet-incast.toml").to_dict()
+    last = {"name": "last", "links": "h16-t8", "direction": "t8>h16", "output-queue": "62250B"}
+    changed = floodway.Scenario.from_dict({**scenario, "override": [last]})
+    one, other = (
+        floodway.run(each.replace(sets=[SMALL, ("records.watch", '["h16-t8"]')]))
+        for each in (floodway.Scenario.from_dict(scenario), changed)
+    )
+
+    def longest(result: floodway.Result) -> float:
+        is_queue = pl.col("metric").cast(pl.String) == "queue_max_bytes"
+        return float(result.series.filter(is_queue)["value"].max())  # type: ignore[arg-type]
+
+    assert longest(one) + 0.9 * 20_750 < longest(other)
+    assert other.counters["trims"].sum() < one.counters["trims"].sum()
+
+
 @pytest.mark.parametrize("name", ["uet-incast", "uet-credit", "uet-spray"])
 def test_records_do_not_depend_on_threads(name: str) -> None:
     one, two = (run(name, SMALL, threads=threads) for threads in (1, 2))

@@ -48,6 +48,7 @@ fn link(case: &Case, nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
     let end = |node: usize| EndSpec {
         node: NodeId(node as u32),
         buffer: None,
+        output_queue: None,
         receive: None,
         failover: None,
         scheduler: params(r#""strict""#),

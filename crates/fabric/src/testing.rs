@@ -25,6 +25,7 @@ pub(crate) fn link(name: &str, ends: [u32; 2], gbps: u64) -> LinkSpec {
         failover: None,
         scheduler: read(r#""strict""#),
         congestion_points: Vec::new(),
+        output_queue: None,
         pauses: Vec::new(),
     };
     let direction = DirectionSpec {

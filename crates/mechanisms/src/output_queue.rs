@@ -28,7 +28,7 @@
 //!   default they share the control class here, which is served first, as in the Consortium's simulator;
 //!   `trim-class` with `scheduler.deficit-round-robin` is the text's.
 //! - UEC cuts above one bandwidth-delay product, and above 1.5 at the last hop. Here all ports have one size,
-//!   unless overrides set it by switch.
+//!   unless overrides set it by switch, or by `output-queue` for the port that sends on a link.
 //!
 //! # References
 //!
@@ -145,7 +145,8 @@ impl slots::Admission for Admission {
         _pool: &PoolView,
     ) -> Admit {
         // Section 4.1: a packet without room loses its payload, and its header goes on.
-        if e.len + p.frame <= self.size {
+        let room = if e.room == Bytes::MAX { self.size } else { e.room };
+        if e.len + p.frame <= room {
             Admit::Shared
         } else if self.victim == Victim::Either && uniform(rng) < 0.5 {
             Admit::CutLast

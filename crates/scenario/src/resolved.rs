@@ -91,6 +91,7 @@ pub fn groups(built: &Built, document: &Document) -> Vec<Group> {
             settings.extend(relays(network, link.ends, from, i, &direction.flow_control));
             settings.push(setting("scheduler", &of.ends[from].scheduler));
             settings.push(setting("congestion-point", &of.ends[from].congestion_points));
+            settings.extend(of.ends[from].output_queue.as_ref().map(|room| setting("output-queue", room)));
             let name = format!("{}>{}", network.nodes[sender].name, network.nodes[receiver].name);
             let plain = [(sender, receiver), (receiver, sender)]
                 .iter()

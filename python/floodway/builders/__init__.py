@@ -2925,6 +2925,10 @@ class Override(Table):
         Of the links: their delay.
     length
         Of the links: their length, at 5 us/km.
+    output_queue
+        Of the links: room of the output queue of a switch's port that sends on them, above 0,
+        where the switch has `buffer.output-queue`; its control class has twice as much.
+        Default: that of its switch.
     hash_seed
         Of the switches: the seed of the hash `swing-ns3`.
     flow_control
@@ -2988,6 +2992,7 @@ class Override(Table):
     rate: Rate | None = None
     delay: Time | None = None
     length: Length | None = None
+    output_queue: Size | None = None
     hash_seed: int | None = None
     flow_control: FlowControl | None = None
     link_retry: LinkRetryParams | None = None

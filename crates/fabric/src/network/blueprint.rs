@@ -208,12 +208,13 @@ pub struct EndSpec {
     pub scheduler: SchedulerParams,
     /// Machines on its egress.
     pub congestion_points: Vec<CongestionPointParams>,
+    /// Room of its output queue, if not that of its switch; the control class has twice as much.
+    pub output_queue: Option<Bytes>,
     /// Forced pauses that it sends, whatever its buffer holds (a broken NIC).
     pub pauses: Vec<PauseFault>,
     /// Of a host's port: how its host takes in what arrives; none where it does so at once.
     pub receive: Option<ReceiveSpec>,
-    /// Of a host's port: how long after the host knows that the link is down its queue pairs move to another
-    /// NIC; none where they wait.
+    /// Of a host's port: when, after its link is known to be down, queue pairs move to other NICs, if they do.
     pub failover: Option<Span>,
 }
 

@@ -220,8 +220,10 @@ fn set_callbacks(facts: &mut Facts<'_>, node: &mut Node, port: Local) {
         (demands().any(|demands| demands.clears), demands().any(|demands| demands.cnps));
     let demanded = Demanded::of(&machines.congestion_points);
     machines.queueing = PortQueueing::of(&machines.congestion_points);
-    machines.queueing.output =
-        OutputQueue::at(&facts.blueprint.nodes[node.id.index()].role, facts.blueprint.semantics.ties);
+    let id = node.links.ports[port.index()].id;
+    let own = facts.blueprint.links[id.index() / 2].ends[id.index() % 2].output_queue;
+    let role = &facts.blueprint.nodes[node.id.index()].role;
+    machines.queueing.output = OutputQueue::at(role, own, facts.blueprint.semantics.ties);
     let state = &mut node.links.ports[port.index()];
     state.observed |= machines.queueing.output.is_some() && state.at_host;
     state.fast_path_up_to = machines.fast_path_up_to();

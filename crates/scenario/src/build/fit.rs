@@ -319,6 +319,19 @@ impl Found<'_> {
                     self.faults.add(origin, &key, error.message, blueprint.port_name(port));
                 }
                 self.points(blueprint, (port, &info), &plan.congestion_points);
+                if let Some(Choice { value, origin }) = &plan.output_queue {
+                    let node = &blueprint.nodes[blueprint.links[i].ends[end].node.index()];
+                    let fault = match &node.role {
+                        Role::Switch(_) if *value == Bytes::ZERO => Some("a queue of 0B holds no packet"),
+                        Role::Switch(switch) if switch.buffer.plan().output.is_none() => {
+                            Some("its switch has none: choose `buffer.output-queue` for it")
+                        }
+                        _ => None,
+                    };
+                    if let Some(fault) = fault {
+                        self.faults.add(origin, "", fault.to_owned(), blueprint.port_name(port));
+                    }
+                }
                 let Choice { value, origin } = &link.directions[end].link_retry;
                 if let Err(error) = blueprint.build_retry(port) {
                     let key = error.key.map_or(value.name().into(), |key| format!("{}.{key}", value.name()));

@@ -115,6 +115,7 @@ fn end(node: usize, plan: &EndPlan, nics: Option<&Nics<'_>>) -> EndSpec {
         buffer: plan.buffer.as_ref().map(|buffer| buffer.value.clone()),
         scheduler: plan.scheduler.value.clone(),
         congestion_points: plan.congestion_points.value.clone(),
+        output_queue: plan.output_queue.as_ref().map(|room| room.value),
         pauses: plan.pauses.clone(),
         receive: nics.and_then(Nics::receive),
         failover: nics.and_then(Nics::failover),

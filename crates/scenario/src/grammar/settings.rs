@@ -151,6 +151,7 @@ pub struct Slots<'a> {
     pub delay: Option<Span>,
     pub length: Option<Length>,
     pub hash_seed: Option<u32>,
+    pub output_queue: Option<Bytes>,
 }
 
 with_slots! {
@@ -180,6 +181,9 @@ with_slots! {
         delay: Option<Span>,
         /// Of the links: their length, at 5 us/km.
         length: Option<Length>,
+        /// Of the links: room of the output queue of a switch's port that sends on them, above 0, where the
+        /// switch has `buffer.output-queue`; the control class has twice as much. Default: its switch's.
+        output_queue: Option<Bytes>,
         /// Of the switches: the seed of the hash `swing-ns3`.
         hash_seed: Option<u32>,
     }
@@ -193,6 +197,7 @@ impl Override {
             delay: self.delay,
             length: self.length,
             hash_seed: self.hash_seed,
+            output_queue: self.output_queue,
             ..self.slots()
         }
     }

@@ -25,6 +25,7 @@ const OF_LINKS: &[&str] = &[
     "congestion-point",
     "buffer",
     "scheduler",
+    "output-queue",
     "rate",
     "delay",
     "length",
@@ -210,7 +211,7 @@ impl<'a> Layer<'a> {
                         "its crossbar belongs to switches: choose it in `defaults` or by `switches`"
                     }
                     plan if plan.output.is_some() => {
-                        "its queues are those of all ports of a switch: choose it in `defaults` or by `switches`"
+                        "choose it in `defaults` or by `switches`; for links, `output-queue` is the room of a queue"
                     }
                     _ => return Ok(()),
                 };
@@ -282,6 +283,7 @@ impl<'a> Layer<'a> {
             buffer: slots.buffer.map(|buffer| self.choice("buffer", buffer.clone())),
             scheduler: slots.scheduler.map(|scheduler| self.choice("scheduler", scheduler.clone())),
             points: slots.congestion_point.map(|points| self.choice("congestion-point", points.0.clone())),
+            output_queue: slots.output_queue.map(|room| self.choice("output-queue", room)),
         }
     }
 
@@ -507,6 +509,7 @@ struct Choices {
     buffer: Option<Choice<BufferParams>>,
     scheduler: Option<Choice<SchedulerParams>>,
     points: Option<Choice<Vec<CongestionPointParams>>>,
+    output_queue: Option<Choice<Bytes>>,
 }
 
 impl Choices {
@@ -520,6 +523,9 @@ impl Choices {
     fn to_egress(&self, end: &mut EndPlan, takes_points: bool) {
         set(&mut end.scheduler, self.scheduler.as_ref());
         set(&mut end.congestion_points, self.points.as_ref().filter(|_| takes_points));
+        if self.output_queue.is_some() {
+            end.output_queue.clone_from(&self.output_queue);
+        }
     }
 }
 

@@ -128,6 +128,8 @@ pub struct EndPlan {
     pub scheduler: Choice<SchedulerParams>,
     /// Detection at its egress.
     pub congestion_points: Choice<Vec<CongestionPointParams>>,
+    /// Room of its output queue, where that is not its switch's.
+    pub output_queue: Option<Choice<Bytes>>,
     /// Forced pauses that it sends.
     pub pauses: Vec<PauseFault>,
 }
@@ -247,6 +249,7 @@ impl Plan {
             buffer: None,
             scheduler: Choice::built_in("scheduler", by_default!(SchedulerParams::Strict)),
             congestion_points: Choice::built_in("congestion-point", Vec::new()),
+            output_queue: None,
             pauses: Vec::new(),
         };
         let links = network.links.iter().map(|link| {

@@ -531,8 +531,12 @@ fn buffers_hold_what_flow_control_asks() {
     );
     assert_eq!(
         changed("buffer.static = { size = \"1MB\" }", "buffer.output-queue = { size = \"1MB\" }"),
-        "a.toml:7: middle.buffer.output-queue: its queues are those of all ports of a switch: choose it in `defaults` \
-         or by `switches`"
+        "a.toml:7: middle.buffer.output-queue: choose it in `defaults` or by `switches`; for links, `output-queue` is \
+         the room of a queue"
+    );
+    assert_eq!(
+        changed("buffer.static = { size = \"1MB\" }", "output-queue = \"1MB\""),
+        "a.toml:7: middle.output-queue: s1 (s1-s2) and 1 more: its switch has none: choose `buffer.output-queue` for it"
     );
 }
 

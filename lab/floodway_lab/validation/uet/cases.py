@@ -49,10 +49,10 @@ VALUED = {
     "-topo": 1,
     "-tiers": 1,
     "-nodes": 1,
+    "-failed": 1,
 }
 #: Options that floodway does not model, with the number of their values.
 UNSUPPORTED = {
-    "-failed": 1,
     "-enable_accurate_base_rtt": 0,
     "-disable_quick_adapt": 0,
     "-trimsize": 1,
@@ -108,6 +108,8 @@ class Options:
         Whether a full queue always cuts the packet that arrives.
     cuts_lower_base_rtt
         Whether a cut packet's round trip may be the base round trip.
+    failed
+        Number of links with a quarter of their rate, queue and thresholds.
     sleek
         Whether losses are found by the packets behind them, and by probes.
     unsupported
@@ -130,6 +132,7 @@ class Options:
     arriving: bool = False
     cuts_lower_base_rtt: bool = True
     sleek: bool = False
+    failed: int = 0
     unsupported: tuple[str, ...] = ()
 
 
@@ -281,6 +284,7 @@ def _options(file: Path, values: dict[str, list[str]], *, arriving: bool) -> Opt
         "end_us": "-end",
         "seed": "-seed",
         "tiers": "-tiers",
+        "failed": "-failed",
     }
     fields = {name: number(option) for name, option in numbers.items() if option in values}
     if "-linkspeed" in values:

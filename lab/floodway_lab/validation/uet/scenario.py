@@ -177,6 +177,7 @@ congestion-point.red = {{ kmin = "{low * MTU}B", kmax = "{high * MTU}B", pmax = 
 rate-control = [{control}]
 reliability.uet = {{ form = "htsim", entropy = "{entropy}", paths = {options.paths}, sleek = {sleek} }}
 {_unmarked(network) if options.receiver else ""}
+{_failed(network, options.failed, packets * MTU, (low * MTU, high * MTU))}
 [[workload]]
 name = "flows"
 flows = [
@@ -213,6 +214,34 @@ links = {{ tag = "{tag}" }}
 direction = "{switch}>host"
 congestion-point = []
 """
+
+
+def _failed(network: Network, count: int, queue: int, thresholds: tuple[int, int]) -> str:
+    """Return the overrides of links that fail to a quarter of their rate, queue and thresholds.
+
+    They are the first from cores down to aggregation switches, one direction alone, or of two tiers all links
+    of the first spines.
+    """
+    half, directions = network.ports // 2, []
+    if network.tiers == 2:  # noqa: PLR2004
+        directions = [(f"*-s{spine + 1}", "") for spine in range(min(count, half))]
+    else:
+        for number in range(count):
+            aggregation, core = divmod(number, half)
+            ends = (f"a{aggregation + 1}", f"c{aggregation % half * half + core + 1}")
+            directions.append((f"{ends[0]}-{ends[1]}", f'direction = "{ends[1]}>{ends[0]}"'))
+    low, high = (threshold // 4 for threshold in thresholds)
+    return "\n".join(
+        f"""[[override]]
+name = "failed-{number}"
+links = "{links}"
+{direction}
+rate = "{network.rate_gbps * 1000 // 4}M"
+output-queue = "{queue // 4}B"
+congestion-point.red = {{ kmin = "{low}B", kmax = "{high}B", pmax = 1.0, at = "dequeue" }}
+"""
+        for number, (links, direction) in enumerate(directions, start=1)
+    )
 
 
 def _flow(case: UetCase, network: Network, place: int) -> str:

@@ -1,6 +1,6 @@
 //! Output queues with bounds of their own: what is kept of a port's.
 
-use floodway_units::Class;
+use floodway_units::{Bytes, Class};
 
 use crate::link::arena::PacketRef;
 use crate::network::blueprint::{Role, Ties};
@@ -16,6 +16,8 @@ pub(crate) struct OutputQueue {
     pub(super) trim_class: Option<Class>,
     /// A packet without room loses its payload alone.
     pub(super) trims: bool,
+    /// Bytes that a queue of data may hold; all that its switch's may, unless it has a bound of its own.
+    pub room: Bytes,
     /// The queue whose first packet the transmitter sends, and how long that takes.
     pub(super) serving: Option<(usize, u64)>,
     /// At a host: what its transmitter sends, and how long that takes.
@@ -28,19 +30,20 @@ pub(crate) struct OutputQueue {
 const TURNS: u32 = 11;
 
 impl OutputQueue {
-    /// Those of a switch's ports, if it has such queues; of a host's, where ties go as htsim schedules
-    /// events.
-    pub fn at(role: &Role, ties: Ties) -> Option<Box<Self>> {
+    /// That of a switch's port, if the switch has such queues, perhaps with a room of its `own`; of a host's,
+    /// where ties go as htsim schedules events.
+    pub fn at(role: &Role, own: Option<Bytes>, ties: Ties) -> Option<Box<Self>> {
         let (bound, trim_class, trims) = match role {
             Role::Switch(switch) => {
                 let plan = switch.buffer.plan().output?;
-                (plan.control.0, plan.trim_class, plan.trims)
+                (own.map_or(plan.control.0, |room| 2 * room.0), plan.trim_class, plan.trims)
             }
             Role::Host { .. } if ties == Ties::Htsim => (u64::MAX, None, false),
             Role::Host { .. } => return None,
         };
+        let room = own.unwrap_or(Bytes::MAX);
         let (control, serving, sending, turns) = (0, None, None, 0);
-        Some(Box::new(OutputQueue { bound, control, trim_class, trims, serving, sending, turns }))
+        Some(Box::new(OutputQueue { bound, control, trim_class, trims, room, serving, sending, turns }))
     }
 
     /// Both control packets and data wait at a host: do control packets go first?

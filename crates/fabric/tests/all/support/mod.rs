@@ -181,6 +181,7 @@ impl Net {
             failover: None,
             scheduler: params(r#""strict""#),
             congestion_points: Vec::new(),
+            output_queue: None,
             pauses: Vec::new(),
         };
         let name = |node: NodeId| &self.blueprint.nodes[node.index()].name;

@@ -87,11 +87,11 @@ def study(files: Sequence[Path], request: Request) -> int:
     if request.out is not None and len(files) > 1:
         raise click.BadParameter(f"is one folder, and {len(files)} studies are given", param_hint="--out")
     studies = [load_study(resolved(file)) for file in files]
-    names = folder_names([each.name for each in studies])
+    names = folder_names([study.name for study in studies])
     return run_all(
         (
-            (own.title, (own,), request.out or Path("out", "study", name))
-            for own, name in zip(studies, names, strict=True)
+            (study.title, (study,), request.out or Path("out", "study", name))
+            for study, name in zip(studies, names, strict=True)
         ),
         request,
     )
@@ -102,7 +102,7 @@ def seeds_of(text: str | None) -> int | tuple[int, ...] | None:
     if text is None:
         return None
     try:
-        values = [int(each) for each in text.split(",") if each.strip()]
+        values = [int(seed) for seed in text.split(",") if seed.strip()]
     except ValueError:
         values = []
     one = "," not in text
@@ -128,23 +128,23 @@ def _refuse_crossed(request: Request) -> None:
         "--report": request.report,
         "--shard": request.shard is not None,
     }
-    given = [option for option, is_given in ways.items() if is_given]
-    if not given:
+    chosen = [option for option, is_chosen in ways.items() if is_chosen]
+    if not chosen:
         return
-    crossed = given[1:]
-    crossed += ["--cluster"] if request.cluster is not None and given != ["--shard"] else []
+    crossed = chosen[1:]
+    crossed += ["--cluster"] if request.cluster is not None and chosen != ["--shard"] else []
     crossed += ["--force"] if request.force else []
-    crossed += ["--json"] if request.json and given[0] in {"--slurm", "--shard"} else []
+    crossed += ["--json"] if request.json and chosen[0] in {"--slurm", "--shard"} else []
     if crossed:
-        raise click.BadParameter(f"cannot go with {crossed[0]}", param_hint=given[0])
+        raise click.BadParameter(f"cannot go with {crossed[0]}", param_hint=chosen[0])
 
 
-def run_all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request) -> int:
+def run_all(folders: Iterable[tuple[str, tuple[Study, ...], Path]], request: Request) -> int:
     """Read everything before the first run, then run one folder after the other."""
     _refuse_crossed(request)
     if (request.report or (request.json and not request.status)) and reports() is None:
         raise lacks("--report" if request.report else "--json")
-    plans = [(title, _plan(studies, request), out) for title, studies, out in asked]
+    plans = [(title, _plan(studies, request), out) for title, studies, out in folders]
     if request.status:
         return _status([(plan, out) for _, plan, out in plans], request)
     if request.slurm:
@@ -166,7 +166,7 @@ def run_all(asked: Iterable[tuple[str, tuple[Study, ...], Path]], request: Reque
 @contextlib.contextmanager
 def _executor(request: Request, plans: Sequence[tuple[Plan, Path]]) -> Iterator[Client | None]:
     """Have the cluster that is asked for; none without one, or where no run is missing."""
-    if request.cluster is None or not (request.force or any(_lacks_runs(*each) for each in plans)):
+    if request.cluster is None or not (request.force or any(_lacks_runs(plan, out) for plan, out in plans)):
         yield None
         return
     from floodway.simulation.cluster import cluster  # noqa: PLC0415 (of `--cluster` alone)
@@ -182,24 +182,24 @@ def _lacks_runs(plan: Plan, out: Path) -> bool:
 def _plan(studies: Sequence[Study], request: Request) -> Plan:
     """Build all studies that can be built: one with missing files does not stop the others."""
     if request.quick and len(studies) > 1:
-        skipped = [each.name for each in studies if each.quick.skip]
+        skipped = [study.name for study in studies if study.quick.skip]
         if skipped:
             echo(f"left out of the quick version: {', '.join(skipped)}", err=True)
-        studies = [each for each in studies if not each.quick.skip]
+        studies = [study for study in studies if not study.quick.skip]
     built: list[Plan] = []
     waiting: list[tuple[Study, ScenarioError]] = []
-    for each in studies:
+    for study in studies:
         try:
-            built.append(plan_of((each,), quick=request.quick, seeds=request.seeds))
+            built.append(plan_of((study,), quick=request.quick, seeds=request.seeds))
         except ScenarioError as error:
             if any(WAITS_FOR_FILES not in fault.text for fault in error.faults):
                 raise
-            waiting.append((each, error))
+            waiting.append((study, error))
     if not built:
         raise waiting[0][1]
-    for each, why in waiting:
-        echo(f"left out: {why.faults[0].text.replace(str(each.file), each.name, 1)}", err=True)
-    return replace(built[0], studies=tuple(own for plan in built for own in plan.studies))
+    for study, failure in waiting:
+        echo(f"left out: {failure.faults[0].text.replace(str(study.file), study.name, 1)}", err=True)
+    return replace(built[0], studies=tuple(study for plan in built for study in plan.studies))
 
 
 def _one(  # noqa: PLR0913, PLR0917 (what a folder needs)
@@ -243,9 +243,9 @@ def _one(  # noqa: PLR0913, PLR0917 (what a folder needs)
         echo(f"interrupted; completed runs are kept in {out}/", err=True)
         return INTERRUPTED
     if not conducted.complete:
-        kept = len(conducted.done)
+        ended = len(conducted.done)
         echo(
-            f"interrupted; {kept} of {len(plan.runs)} runs are kept in {out}/, and the same command "
+            f"interrupted; {ended} of {len(plan.runs)} runs are kept in {out}/, and the same command "
             "continues from there",
             err=True,
         )
@@ -263,8 +263,8 @@ def _one(  # noqa: PLR0913, PLR0917 (what a folder needs)
 def _left_to_others(conducted: Conducted, request: Request, out: Path) -> int:
     """Say why there is no report yet, and return the exit code."""
     runs = conducted.plan.runs
-    own = runs if request.shard is None else request.shard.of(runs)
-    here = f"{out}: {sum(run.key in conducted.done for run in own)} of {len(own)} runs"
+    shard_runs = runs if request.shard is None else request.shard.of(runs)
+    done = sum(run.key in conducted.done for run in shard_runs)
     of_shard = "" if request.shard is None else f" of shard {request.shard}"
     rest = (
         f"{conducted.missing} of all {len(runs)} are missing, and the last shard writes the report"
@@ -272,9 +272,9 @@ def _left_to_others(conducted: Conducted, request: Request, out: Path) -> int:
         else f"all {len(runs)} are there, and another process writes the report"
     )
     if not request.quiet:
-        echo(f"{here}{of_shard} are there; {rest}", err=True)
-    lost = any(run.key not in conducted.done and run.key not in conducted.failures for run in own)
-    return max(_verdict(conducted, own), FAILED if lost else DONE)
+        echo(f"{out}: {done} of {len(shard_runs)} runs{of_shard} are there; {rest}", err=True)
+    lost = any(run.key not in conducted.done and run.key not in conducted.failures for run in shard_runs)
+    return max(_verdict(conducted, shard_runs), FAILED if lost else DONE)
 
 
 def _warn(text: str) -> None:
@@ -290,9 +290,9 @@ def _announced(title: str, plan: Plan, out: Path, request: Request, *, jobs: int
     total = len(plan.runs)
     if not missing:
         return f"{title}: all {total} runs are in {out}/"
-    there = f" of {total}" if missing < total else ""
+    of_total = f" of {total}" if missing < total else ""
     minutes = expected_minutes(plan, out, states=states, jobs=jobs)
-    return f"{title}: {missing}{there} runs, {expected(minutes, jobs=jobs)}"
+    return f"{title}: {missing}{of_total} runs, {expected(minutes, jobs=jobs)}"
 
 
 def _warnings(plan: Plan) -> Iterator[str]:
@@ -352,22 +352,22 @@ def _status_rows(plan: Plan, out: Path) -> list[dict[str, Any]]:
     return [
         {
             "folder": str(out),
-            "study": own.name,
+            "study": study.name,
             "variant": run.variant,
             "run": run.label,
             "key": run.key,
             "state": states[run.key],
             "error": store.failure(run.key) if states[run.key] == "failed" else None,
         }
-        for own, runs in plan.studies
+        for study, runs in plan.studies
         for run in runs
     ]
 
 
 def _document(conducted: Conducted, title: str) -> Document:
     """Return the counts of verdicts, the statements that do not hold first, and every claim and number."""
-    made = reports()
-    claims = None if made is None else made.claims(conducted)
+    laboratory = reports()
+    claims = None if laboratory is None else laboratory.claims(conducted)
     numbers = [
         table
         for part in conducted.parts
@@ -389,11 +389,11 @@ def _numbers(part: Part, *, report: bool) -> Iterator[Table]:
     """Return the means of a study without claims, a few side by side; all rows if no report has them."""
     metrics = part.numbers.metrics
     for begin in range(0, len(metrics), METRICS_BESIDE):
-        found = numbers_table(part, metrics[begin : begin + METRICS_BESIDE])
-        most = MOST_ROWS if report else len(found.rows)
-        left_out = len(found.rows) - most
+        table = numbers_table(part, metrics[begin : begin + METRICS_BESIDE])
+        most = MOST_ROWS if report else len(table.rows)
+        left_out = len(table.rows) - most
         more = [f"{left_out} more rows are in the report's folder, in numbers.csv"] if left_out > 0 else []
-        yield replace(found, title=part.study.title, rows=found.rows[:most], notes=(*found.notes, *more))
+        yield replace(table, title=part.study.title, rows=table.rows[:most], notes=(*table.notes, *more))
 
 
 def _verdict(conducted: Conducted, runs: Iterable[Run]) -> int:

@@ -586,7 +586,7 @@ def digests_of(resolved: object) -> dict[str, str]:
     return {full: digest for full, digest in sorted(_DIGESTS.items()) if full in chosen}
 
 
-def load_file(path: Path, *, given: str | None = None) -> None:
+def load_file(path: Path, *, name: str | None = None) -> None:
     """Execute a Python file, whose classes become mechanisms; once in a process.
 
     It can import modules beside it, unless a module of Python or of a package has that name.
@@ -595,7 +595,7 @@ def load_file(path: Path, *, given: str | None = None) -> None:
     ----------
     path
         The file.
-    given
+    name
         Its name in messages; by default the path.
 
     Raises
@@ -605,14 +605,14 @@ def load_file(path: Path, *, given: str | None = None) -> None:
     MechanismError
         If the file raises an exception, which is the cause of this one.
     """
-    given = given or str(path)
+    name = name or str(path)
     path = path.resolve()
     if path in _FILES:
         return
     if not path.is_file():
-        raise InputError(f"{given}: there is no such file")
+        raise InputError(f"{name}: there is no such file")
     if path.suffix != ".py":
-        raise InputError(f"{given}: a file of Python ends with .py")
+        raise InputError(f"{name}: a file of Python ends with .py")
     _LOADING.append(path)
     try:
         execute(path)
@@ -621,14 +621,14 @@ def load_file(path: Path, *, given: str | None = None) -> None:
             del _LOADED_BY[full]
         # Frames of floodway and of imports do not help the user.
         error.__traceback__ = own_frames(error.__traceback__)
-        raise MechanismError(given) from error
+        raise MechanismError(name) from error
     finally:
         _LOADING.pop()
     neighbours = neighbours_digest(path)
     for full, by in _LOADED_BY.items():
         if by == path:
             _DIGESTS[full] += f"+{neighbours}"
-    _FILES[path] = given
+    _FILES[path] = name
 
 
 def meanings_of(full: str) -> Mapping[str, str]:

@@ -241,7 +241,7 @@ def _load(files: Sequence[tuple[Path, str]]) -> None:
     """Load files of `--python`: one thread at a time, since classes are registered for the process."""
     with _LOADING:
         for path, shown in files:
-            load_file(path, given=shown)
+            load_file(path, name=shown)
 
 
 @cache

@@ -29,7 +29,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks: queue.SimpleQueue[str] = queue.SimpleQueue()
     for file, shown in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
-        load_file(Path(file), given=shown)
+        load_file(Path(file), name=shown)
     threading.Thread(target=_listen, args=(tasks,), daemon=True).start()
 
     report_by(lambda seen: _say(answers, {"report": seen}))

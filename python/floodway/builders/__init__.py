@@ -2927,8 +2927,8 @@ class Override(Table):
         Of the links: their length, at 5 us/km.
     output_queue
         Of the links: room of the output queue of a switch's port that sends on them, above 0,
-        where the switch has `buffer.output-queue`; its control class has twice as much.
-        Default: that of its switch.
+        where the switch has `buffer.output-queue`; the control class has twice as much.
+        Default: its switch's.
     hash_seed
         Of the switches: the seed of the hash `swing-ns3`.
     flow_control

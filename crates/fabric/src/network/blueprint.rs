@@ -214,7 +214,7 @@ pub struct EndSpec {
     pub pauses: Vec<PauseFault>,
     /// Of a host's port: how its host takes in what arrives; none where it does so at once.
     pub receive: Option<ReceiveSpec>,
-    /// Of a host's port: when, after its link is known to be down, queue pairs move to other NICs, if they do.
+    /// Of a host's port: when, after its link is known to be down, queue pairs move to others, if any do.
     pub failover: Option<Span>,
 }
 

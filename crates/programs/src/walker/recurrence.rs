@@ -131,3 +131,83 @@ impl Count {
         if key == 0 { 0 } else { self.time(key) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+
+    use super::super::{Collectives, Matching};
+    use super::*;
+
+    /// In its sixth iteration, which began at 100 ps, in the middle of two operations.
+    fn walker() -> Walker {
+        let operation = |ready| Progress { ready, start: NOT_STARTED, unmet: 2, after: 1 };
+        Walker {
+            rank: 0,
+            iteration: 5,
+            began: 100,
+            skipped: 0,
+            progress: vec![operation(110), Progress { start: 115, ..operation(112) }],
+            left: 2,
+            inputs: BinaryHeap::from([Reverse((140, Input::Computed { operation: 1 }))]),
+            ready: BinaryHeap::from([Reverse((120, 0))]),
+            units: vec![Unit { busy: true, waiting: BinaryHeap::from([Reverse((130, 0))]) }],
+            matching: Matching::default(),
+            collectives: Collectives::default(),
+            leaving: BTreeMap::new(),
+            finished: false,
+            predecessors: None,
+        }
+    }
+
+    fn text(walker: &Walker, now: u64, first: u32) -> String {
+        let mut out = String::new();
+        walker.write_state(Time(now), first, &mut out);
+        out
+    }
+
+    #[test]
+    fn a_state_is_the_same_as_much_later_in_a_later_iteration() {
+        let mut later = walker();
+        later.iteration += 3;
+        for progress in &mut later.progress {
+            progress.ready += 1_000;
+            if progress.start != NOT_STARTED {
+                progress.start += 1_000;
+            }
+        }
+        later.inputs = BinaryHeap::from([Reverse((1_140, Input::Computed { operation: 1 }))]);
+        later.ready = BinaryHeap::from([Reverse((1_120, 0))]);
+        later.units[0].waiting = BinaryHeap::from([Reverse((1_130, 0))]);
+        assert_eq!(text(&walker(), 135, 5), text(&later, 1_135, 8));
+        assert_ne!(text(&walker(), 135, 5), text(&later, 1_136, 8));
+        assert_ne!(text(&walker(), 135, 5), text(&later, 1_135, 7));
+    }
+
+    #[test]
+    fn each_part_of_a_state_shows() {
+        let changes: [fn(&mut Walker); 14] = [
+            |walker| walker.iteration += 1,
+            |walker| walker.left += 1,
+            |walker| walker.finished = true,
+            |walker| walker.progress[0].ready += 1,
+            |walker| walker.progress[1].start += 1,
+            |walker| walker.progress[1].start = ENDED,
+            |walker| walker.progress[0].unmet += 1,
+            |walker| walker.progress[0].after += 1,
+            |walker| walker.inputs = BinaryHeap::from([Reverse((141, Input::Computed { operation: 1 }))]),
+            |walker| walker.inputs = BinaryHeap::from([Reverse((140, Input::Computed { operation: 0 }))]),
+            |walker| walker.ready = BinaryHeap::from([Reverse((121, 0))]),
+            |walker| walker.units[0].busy = false,
+            |walker| walker.units[0].waiting = BinaryHeap::from([Reverse((130, 1))]),
+            |walker| {
+                walker.leaving.insert(3, VecDeque::new());
+            },
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut changed = walker();
+            change(&mut changed);
+            assert_ne!(text(&walker(), 135, 5), text(&changed, 135, 5), "change {number}");
+        }
+    }
+}

@@ -1,16 +1,23 @@
 //! Each field of which what follows depends shows in the texts of the state, under its name.
 
-use floodway_mechanisms::slots::TransportSender as _;
-use floodway_units::{Bytes, Span, Time};
+use std::cmp::Reverse;
+
+use floodway_mechanisms::slots::{
+    Cx, FcFrame, FcReceiver as _, FcSender as _, IngressView, Outbox, Segment, TransportReceiver as _,
+    TransportSender as _,
+};
+use floodway_units::{Bytes, Class, Quanta, Span, Time, stream};
 
 use super::Moment;
 use super::parts::{Differences, Parts};
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::link::port::{Egress, Port};
+use crate::run::events::EventKind;
 use crate::run::world::World;
 use crate::switch::buffer::{Buffer, Ingress};
 use crate::testing::at_busy;
+use crate::traffic::flows::Source;
 
 /// A switch with a queue that stands.
 const SWITCH: usize = 5;
@@ -51,7 +58,7 @@ fn packet<'w>(world: &'w mut World<'_>) -> &'w mut Packet {
 type Change = fn(&mut World<'_>);
 
 /// The field, and a change of it alone.
-const CHANGES: [(&str, Change); 34] = [
+const CHANGES: [(&str, Change); 42] = [
     ("free at", |world| port(world).free_at = u64::MAX / 2),
     ("waiting", |world| port(world).waiting += 1),
     ("up", |world| port(world).up ^= true),
@@ -85,6 +92,40 @@ const CHANGES: [(&str, Change); 34] = [
     ("delivered", |world| world.runs.own.pairs.receivers[0].head.delivered += 1),
     ("failed", |world| world.nodes[0].host.nics[0].failed ^= true),
     ("pacing timer", |world| world.nodes[0].host.nics[0].pacing_timer.at = 5),
+    ("last", |world| world.nodes[0].host.nics[0].last[1] += 1),
+    ("paced", |world| world.nodes[0].host.nics[0].pacing.push(Reverse((u64::MAX / 2, 0)))),
+    ("psn", |world| {
+        let packet = packet(world);
+        packet.set_psn(packet.psn() + 1, packet.turn());
+    }),
+    ("sender, ", |world| {
+        let (now, pause) = (Time(world.now), FcFrame::Pause { class: Class::DATA, quanta: Quanta(7) });
+        let (mut rng, mut out) = (stream(1, 0, "test"), Outbox::default());
+        let mut cx = Cx { now, rng: &mut rng, out: &mut out };
+        world.nodes[SWITCH].links.egress[1].sender.on_frame(&mut cx, pause);
+    }),
+    ("receiver, ", |world| {
+        let (now, mut rng, mut out) = (Time(world.now), stream(1, 0, "test"), Outbox::default());
+        let mut cx = Cx { now, rng: &mut rng, out: &mut out };
+        let full = IngressView { shared: Bytes::mb(1), queued: Bytes::mb(1), ..IngressView::default() };
+        for account in world.nodes[SWITCH].buffer.accounts.iter_mut() {
+            account.receiver.on_enqueue(&mut cx, &full);
+        }
+    }),
+    ("receiver, ", |world| {
+        let (now, mut rng, mut out) = (Time(world.now), stream(1, 0, "test"), Outbox::default());
+        let mut cx = Cx { now, rng: &mut rng, out: &mut out };
+        let next = Segment { psn: 0, payload: Bytes(1000), first: false, last: false, retransmission: false };
+        for psn in 0..10_000 {
+            world.runs.own.pairs.receivers[0].receiver.on_segment(&mut cx, &Segment { psn, ..next });
+        }
+    }),
+    ("next", |world| {
+        if let Source::List { next, .. } = &mut world.runs.own.traffic.sources[0] {
+            *next += 1;
+        }
+    }),
+    ("frame", |world| buffer(world).releases[0].frame += 1),
     ("streams", |world| {
         world.nodes[SWITCH].streams.routing.next_u64();
     }),
@@ -119,4 +160,22 @@ fn what_was_counted_shows_nowhere() {
         port(world).free_order += 1;
         assert_eq!(before, texts(world));
     });
+}
+
+#[test]
+fn events_show_with_their_time_and_what_they_are_of() {
+    let with = |kind, id, wait: u64| {
+        let mut parts = Parts::new();
+        at_busy(Span::us(40), |world| {
+            world.runs.own.events.add(kind, id, world.now + wait);
+            parts = texts(world);
+        });
+        parts
+    };
+    let one = with(EventKind::Departure, 8, 5_000);
+    assert_eq!(one, with(EventKind::Departure, 8, 5_000));
+    assert_ne!(one, with(EventKind::Departure, 8, 5_001), "another time");
+    assert_ne!(one, with(EventKind::FcSender, 8, 5_000), "another kind");
+    let ports = [1, 3].map(|port| with(EventKind::Departure, port, 5_000));
+    assert_ne!(ports[0], ports[1], "another port of the same switch");
 }

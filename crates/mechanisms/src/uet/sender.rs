@@ -451,7 +451,7 @@ impl State {
         }
         let is_needed = match due {
             Due::Lost { others: true, .. } => self.requests.has_credit,
-            Due::Lost { size, .. } => room.window.0.cast_signed() < size.cast_signed() + self.in_flight,
+            Due::Lost { size, .. } => !self.fits(size, room),
             Due::Silence => room.closed,
         };
         if !is_needed {
@@ -462,6 +462,12 @@ impl State {
         self.requests.numbers.push(number);
         self.sends_request(now, number);
         Some(number)
+    }
+
+    /// Is there room for a packet of this size beside what is in flight?
+    fn fits(&self, size: u64, room: &Room) -> bool {
+        // Without a window there always is.
+        room.window == Bytes::MAX || self.flying().0 + size <= room.window.0
     }
 
     /// A request is sent.

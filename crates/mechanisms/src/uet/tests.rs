@@ -376,6 +376,11 @@ fn a_sender_without_room_sends_a_request_for_what_its_timer_found_lost_once_a_ro
     sent(&mut sender, us(102), 1);
     sender.on_timeout(us(103));
     assert_eq!(sender.next_query(us(103), &ROOM), None, "there is room");
+    assert_eq!(
+        lost_alone().next_query(us(101), &Room { window: Bytes::MAX, ..ROOM }),
+        None,
+        "as without a window"
+    );
     // Numbers of data go on behind that of the request, which is no data.
     sent(&mut sender, us(103), 1);
     let next = sender.next_segment(us(104)).expect("there is more");
@@ -404,13 +409,19 @@ fn a_sender_without_credit_that_waits_for_nothing_asks_again_after_eight_round_t
     }
 }
 
-#[test]
-fn a_lost_request_is_sent_again_under_its_number() {
+/// A sender whose first packet has counted as lost at 101 us.
+fn lost_alone() -> Sender {
     let params = Params { rto: OrAuto::Given(Span::us(100)), ..Params::default() };
     let (mut sender, _) = params.build(&qp()).expect("they fit");
     sender.push(Bytes(10 * 4086));
     sent(&mut sender, us(1), 1);
     sender.on_timeout(us(101));
+    sender
+}
+
+#[test]
+fn a_lost_request_is_sent_again_under_its_number() {
+    let mut sender = lost_alone();
     let small = Room { window: Bytes(4_000), ..ROOM };
     assert_eq!(sender.next_query(us(101), &small).map(|request| request.number), Some(1));
     assert_eq!(sender.on_timeout(us(201)), Some(LossView { lost: Bytes(64), timeout: true }));

@@ -153,6 +153,36 @@ def test_flows_go_on_where_most_reports_and_grants_are_lost(control: str) -> Non
     assert (result.flows["delivered_bytes"] == result.flows["size_bytes"]).all()
 
 
+@pytest.mark.parametrize("control", ['"nscc"', '"rccc"', '["nscc", "rccc"]'])
+@pytest.mark.parametrize("seed", ["1", "2", "3"])
+def test_with_sleek_flows_go_on_after_losses_of_all_kinds(control: str, seed: str) -> None:
+    sets = (
+        ("defaults.buffer.output-queue.trim", "false"),
+        ("defaults.reliability", "{ uet = { sleek = true } }"),
+        ("defaults.rate-control", control),
+        ("defaults.faults.error-rate", "{ data = 0.1, control = 0.1 }"),
+        ("workload.incast.burst.size", '"300KB"'),
+        ("limit", '"1s"'),
+        ("seed", seed),
+    )
+    result = run("uet-incast", *sets)
+    assert result.flows["finished"].all()
+    assert (result.flows["delivered_bytes"] == result.flows["size_bytes"]).all()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("defaults.rate-control", '"hpcc"', "needs records of telemetry"),
+        ("defaults.flow-control", '"pfc"', "never pauses where"),
+        ("defaults.buffer.output-queue.size", '"4KB"', "holds no packet of"),
+    ],
+)
+def test_what_cannot_work_together_is_an_error(key: str, value: str, text: str) -> None:
+    with pytest.raises(ScenarioError, match=text):
+        floodway.load(SCENARIOS / "uet-incast.toml").replace(sets=[(key, value)])
+
+
 @pytest.mark.parametrize("threads", [2, 3])
 def test_probes_and_requests_come_the_same_on_any_number_of_threads(threads: int) -> None:
     sets = (

@@ -102,8 +102,8 @@ pub struct Params {
     /// Source: the Consortium's simulator, `main_uec.cpp`.
     pub rto: OrAuto<Span>,
     /// Whether the sender also finds losses by packets that arrived behind them, and sends probes where no
-    /// report comes (SLEEK): for switches that drop rather than cut packets; not where flow control loses
-    /// none.
+    /// report comes (SLEEK): for switches that drop rather than cut packets. It is off where flow control
+    /// loses none.
     /// Source: the Consortium's simulator, which has it off.
     pub sleek: bool,
 }
@@ -176,13 +176,9 @@ impl Reliability for Params {
 
     fn build(&self, qp: &QpInfo) -> Result<(Sender, Receiver), ParamError> {
         self.check()?;
-        if self.sleek && qp.lossless {
-            let message = "it finds lost packets, and flow control loses none; leave it out, or choose \
-                           flow-control = \"lossy\"";
-            return Err(ParamError::new("sleek", message));
-        }
         let choice = entropy::Choice::new(self.entropy, self.paths, qp);
-        let sleek = self.sleek.then(|| sleek::Sleek::new(self.form, qp));
+        // Where nothing is lost there is nothing to find.
+        let sleek = (self.sleek && !qp.lossless).then(|| sleek::Sleek::new(self.form, qp));
         let sender = Sender::new(qp, self.form, self.rto(qp), choice, sleek);
         Ok((sender, Receiver::new(qp, self.ack_every)))
     }

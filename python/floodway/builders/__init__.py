@@ -2888,8 +2888,9 @@ class Uet(Table):
         follows from the sizes of queues. Source: the Consortium's simulator, `main_uec.cpp`.
     sleek
         Whether the sender also finds losses by packets that arrived behind them, and sends
-        probes where no report comes (SLEEK): for switches that drop rather than cut packets;
-        not where flow control loses none. Source: the Consortium's simulator, which has it off.
+        probes where no report comes (SLEEK): for switches that drop rather than cut packets. It
+        is off where flow control loses none. Source: the Consortium's simulator, which has it
+        off.
     """
 
     _tag: ClassVar[str | None] = "uet"

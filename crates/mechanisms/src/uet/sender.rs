@@ -311,7 +311,9 @@ impl TransportSender for Sender {
         let new = report.received.saturating_sub(state.received);
         state.received += new;
         state.in_flight -= new.cast_signed();
-        state.requests.heard = now;
+        if report.query != Some(Query::Probe) {
+            state.requests.heard = now;
+        }
         let sample = state.sample(now, report);
         while let Some((&number, _)) = state.sent.range(..report.next).next() {
             state.arrived(now, number);
@@ -405,7 +407,7 @@ impl Sender {
     /// When a sender without credit that waits for nothing asks for some.
     fn silent_at(&self) -> Option<Time> {
         let state = &*self.0;
-        let silence = state.requests.silence.filter(|_| state.sent.is_empty())?;
+        let silence = state.requests.silence.filter(|_| state.by_time.is_empty())?;
         self.ready().map(|_| state.requests.heard + silence)
     }
 }
@@ -416,7 +418,8 @@ impl State {
         self.timer.due = None;
         let Some(&(at, number)) = self.by_time.first() else { return Bytes::ZERO };
         self.choice.learn(now, 0, Feedback::Timeout);
-        if let Some(sleek) = self.sleek.as_mut().filter(|sleek| sleek.is_recovering()) {
+        let is_request = self.sent.get(&number).is_some_and(|sent| sent.is_request);
+        if let Some(sleek) = self.sleek.as_mut().filter(|sleek| sleek.is_recovering() && !is_request) {
             // uec.cpp: recovery is to send it again, whose timer is off until then.
             self.by_time.remove(&(at, number));
             if self.repeated.contains_key(&number) {
@@ -427,7 +430,7 @@ impl State {
             return Bytes::ZERO;
         }
         let others = !self.repeats.is_empty();
-        let Some(Sent { size, is_request, .. }) = self.take(now, number) else { return Bytes::ZERO };
+        let Some(Sent { size, .. }) = self.take(now, number) else { return Bytes::ZERO };
         self.reset_timer(now);
         if is_request {
             self.requests.lost.push(number);

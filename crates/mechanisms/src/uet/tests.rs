@@ -261,9 +261,6 @@ fn parameters_without_meaning_are_refused() {
     );
     assert_eq!(refused(Params { ack_every: Bytes::ZERO, ..with }).0, "ack-every");
     assert_eq!(refused(Params { rto: OrAuto::Given(Span::ZERO), ..with }).0, "rto");
-    let lossless = QpInfo { lossless: true, ..qp() };
-    let error = Params { sleek: true, ..with }.build(&lossless).expect_err("nothing is lost");
-    assert_eq!(error.key, "sleek");
 }
 
 /// A sender with SLEEK that has sent this many packets of 100 at 0 us.

@@ -209,8 +209,41 @@ impl Blueprint {
                 let message = "a crossbar belongs to a switch, and cannot be chosen for a port";
                 return Err(BuildError::new(self.port_name(port), message));
             }
+            self.validate_output_queue(port)?;
         }
         Ok(())
+    }
+
+    /// Inputs of a switch with bounded output queues have no bound: no flow control ever pauses there.
+    fn validate_output_queue(&self, port: PortId) -> Result<(), BuildError> {
+        let (link, end) = (&self.links[port.index() / 2], port.index() % 2);
+        let input = self.buffer_at(port).and_then(|buffer| buffer.plan().output);
+        let mut controls = link.directions[1 - end].flow_control.iter().map(|(_, control)| control);
+        if input.is_some()
+            && let Some(control) = controls.find(|control| control.is_lossless())
+        {
+            let message = format!(
+                "{:?} never pauses where `buffer.output-queue` bounds the queues of outputs alone: choose flow-control = \"lossy\", or \
+                 another buffer",
+                control.name()
+            );
+            return Err(BuildError { place: self.port_name(port), key: Some("flow-control"), message });
+        }
+        let Role::Switch(switch) = &self.nodes[link.ends[end].node.index()].role else { return Ok(()) };
+        let room =
+            switch.buffer.plan().output.map(|output| link.ends[end].output_queue.unwrap_or(output.queue));
+        match room.filter(|room| *room < self.largest_frame()) {
+            None => Ok(()),
+            Some(room) => {
+                let message =
+                    format!("an output queue of {room} holds no packet of {}", self.largest_frame());
+                Err(BuildError {
+                    place: self.port_name(port),
+                    key: Some("buffer.output-queue.size"),
+                    message,
+                })
+            }
+        }
     }
 
     fn validate_links(&self) -> Result<(), BuildError> {
@@ -408,6 +441,14 @@ impl Blueprint {
                 if layer.takes_credit() && !settings.reliability.reports() {
                     let message = format!(
                         "{} needs a reliability whose packets ask for credit: choose \"uet\", not {:?}",
+                        layer.name(),
+                        settings.reliability.name()
+                    );
+                    return Err(BuildError { place: place(), key: Some("rate-control"), message });
+                }
+                if layer.needs().contains(&Need::Int) && settings.reliability.reports() {
+                    let message = format!(
+                        "{} needs records of telemetry, which packets of {:?} cannot carry: choose another reliability",
                         layer.name(),
                         settings.reliability.name()
                     );

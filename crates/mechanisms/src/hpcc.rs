@@ -100,11 +100,16 @@ pub use presets::Preset;
 
 use std::fmt::Debug;
 
-use floodway_units::{Bytes, Rate, Span, Time};
+use floodway_units::{Bytes, Rate, Span, Tally, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{AckView, Allowance, Need, OfPath, ParamError, QpInfo, Reaction, ReactionPoint};
+use meter::Meter;
+use presets::Settings;
+
+use crate::slots::{
+    AckView, Allowance, Need, OfPath, ParamError, QpInfo, Reaction, ReactionPoint, counted_update,
+};
 
 /// Parameters of HPCC: a preset of published values, and values that override it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -216,15 +221,46 @@ enum Machine {
     Rated(Box<rated::Machine>),
 }
 
-/// The state of either machine, as `ReactionPoint::counted_from` asks for it.
-fn state_text(
-    meter: &str,
-    allowance: &Allowance,
-    reference: &dyn Debug,
+/// State of a queue pair of either form. `R`: the paper's reference window, in real bytes, or the
+/// simulator's reference rate.
+#[derive(Debug)]
+struct State<R> {
+    settings: Settings,
+    meter: Meter,
+    allowance: Allowance,
+    /// Wc or Rc, set by a full update.
+    reference: R,
+    /// Additive steps since the last multiplicative one.
     stage: u32,
-    update: Option<u64>,
-) -> String {
-    format!("{meter} allowance: {allowance:?} reference: {reference:?} stage: {stage} update: {update:?}")
+    /// An ACK beyond this sequence number makes the next full update; 0 before the first.
+    update_at: u64,
+    increases: Tally,
+    rates_set: Tally,
+}
+
+impl<R: Debug> State<R> {
+    fn begin(settings: Settings, meter: Meter, allowance: Allowance, reference: R) -> Self {
+        State {
+            settings,
+            meter,
+            allowance,
+            reference,
+            stage: 0,
+            update_at: 0,
+            increases: Tally::default(),
+            rates_set: Tally::default(),
+        }
+    }
+
+    /// As `ReactionPoint::counted_from` asks for it.
+    fn counted_from(&self, psn: u64, sent: &[u64]) -> Option<String> {
+        let State { settings: _, meter, allowance, reference, stage, update_at, increases: _, rates_set: _ } =
+            self;
+        let (meter, update) = (meter.counted_from(sent)?, counted_update(*update_at, psn));
+        Some(format!(
+            "{meter} allowance: {allowance:?} reference: {reference:?} stage: {stage} update: {update:?}"
+        ))
+    }
 }
 
 impl ReactionPoint for Rp {

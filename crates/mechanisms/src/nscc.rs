@@ -69,6 +69,7 @@ use crate::slots::{
     Sample,
 };
 pub use crate::uet::Form;
+use crate::uet::{network_rtt, target_delay};
 
 mod window;
 
@@ -142,16 +143,13 @@ impl Reaction for Params {
 
 impl Params {
     fn constants(&self, qp: &QpInfo) -> Constants {
-        let network = qp.largest_rtt.max(qp.base_rtt);
-        // Section 3.6.13.3: three quarters of the round trip with trimming.
-        let auto = || if qp.trims { network * 3 / 4 } else { network };
         let target = match self.target {
             OrAuto::Given(target) => target,
-            OrAuto::Auto => auto(),
+            OrAuto::Auto => target_delay(qp),
         };
         let htsim = self.form == Form::Htsim;
         let average = self.average.unwrap_or(if htsim { Average::Ewma } else { Average::Rtt });
-        Constants::new(qp, network, target, self.clear_delay, average)
+        Constants::new(qp, network_rtt(qp), target, self.clear_delay, average)
             .with_cuts(self.cut_lowers_base_rtt.unwrap_or(htsim))
     }
 }

@@ -142,11 +142,10 @@ impl slots::Admission for Admission {
         p: &PacketView,
         _i: &IngressView,
         e: &QueueView,
-        _pool: &PoolView,
+        pool: &PoolView,
     ) -> Admit {
         // Section 4.1: a packet without room loses its payload, and its header goes on.
-        let room = if e.room == Bytes::MAX { self.size } else { e.room };
-        if e.len + p.frame <= room {
+        if e.len + p.frame <= pool.queue_room.unwrap_or(self.size) {
             Admit::Shared
         } else if self.victim == Victim::Either && uniform(rng) < 0.5 {
             Admit::CutLast
@@ -171,6 +170,7 @@ mod tests {
         headroom_free: Bytes::MAX,
         size: UNBOUNDED,
         egress_used: Bytes::ZERO,
+        queue_room: None,
     };
 
     /// What becomes of packets of 1,000 B at a queue of 10 KB that holds so much.

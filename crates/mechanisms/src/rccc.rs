@@ -77,7 +77,7 @@ impl Reaction for Params {
 
     fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
         let htsim = self.form == Form::Htsim;
-        let base_rtt = if htsim { qp.largest_rtt.max(qp.base_rtt) } else { qp.base_rtt };
+        let base_rtt = self.form.base_rtt(qp);
         let largest = largest_window(qp.line_rate, base_rtt).0.cast_signed().max(qp.wire.0.cast_signed());
         Ok(Rp {
             rate: qp.line_rate,

@@ -265,6 +265,7 @@ mod tests {
         headroom_free: Bytes::MAX,
         size: Bytes::MAX,
         egress_used: Bytes::ZERO,
+        queue_room: None,
     };
 
     fn machine(crossing: Crossing) -> Admission {

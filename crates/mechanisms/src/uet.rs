@@ -133,6 +133,28 @@ impl Default for Params {
     }
 }
 
+impl Form {
+    /// The base round trip that a connection begins with: its path's, or in the Consortium's simulator the
+    /// network's.
+    pub(crate) fn base_rtt(self, qp: &QpInfo) -> Span {
+        match self {
+            Form::Spec => qp.base_rtt,
+            Form::Htsim => network_rtt(qp),
+        }
+    }
+}
+
+/// The longest base round trip of the network.
+pub(crate) fn network_rtt(qp: &QpInfo) -> Span {
+    qp.largest_rtt.max(qp.base_rtt)
+}
+
+/// The delay that a window aims at.
+pub(crate) fn target_delay(qp: &QpInfo) -> Span {
+    // Section 3.6.13.3: three quarters of the round trip with trimming.
+    if qp.trims { network_rtt(qp) * 3 / 4 } else { network_rtt(qp) }
+}
+
 /// The largest window, and the largest credit: 1.5 bandwidth-delay products, each product cut to whole bytes.
 pub(crate) fn largest_window(rate: Rate, rtt: Span) -> Bytes {
     Bytes(rate.bytes_in(rtt).0 * 3 / 2)

@@ -1,7 +1,6 @@
 //! Views of a packet, a queue and an account, for mechanisms.
 
 use floodway_mechanisms::slots::QueueView;
-use floodway_units::Bytes;
 
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
@@ -29,15 +28,6 @@ impl AtNode<'_, '_> {
             paused: self.node.links.egress.known(port_class).paused_since != NEVER
                 && !self.node.links.may_lose(&self.ctx.facts.layout, port, q),
             base_rtt: self.ctx.run.pairs.paths[packet.flow.index()].base_rtt,
-            room: if self.node.links.ports.known(port.index()).has_discipline {
-                self.node.machines[port.index()]
-                    .queueing
-                    .output
-                    .as_ref()
-                    .map_or(Bytes::MAX, |output| output.room)
-            } else {
-                Bytes::MAX
-            },
         }
     }
 }

@@ -2,28 +2,15 @@
 //! whole bit/s.
 
 use floodway_units::cast::{saturated, whole};
-use floodway_units::{Bytes, Rate, Tally};
+use floodway_units::{Bytes, Rate};
 
+use super::State;
 use super::meter::{Hop, Meter};
 use super::presets::Settings;
-use super::state_text;
-use crate::slots::{AckView, Allowance, counted_update};
+use crate::slots::{AckView, Allowance};
 
 /// State of a queue pair.
-#[derive(Debug)]
-pub(super) struct Machine {
-    settings: Settings,
-    pub(super) meter: Meter,
-    pub(super) allowance: Allowance,
-    /// Rc, set by a full update.
-    reference: Rate,
-    /// Additive steps since the last multiplicative one.
-    stage: u32,
-    /// An ACK beyond this sequence number makes the next full update; 0 before the first.
-    update_at: u64,
-    pub(super) increases: Tally,
-    pub(super) rates_set: Tally,
-}
+pub(super) type Machine = State<Rate>;
 
 impl Settings {
     /// The new rate from a reference at utilisation `u`, and the stage after it.
@@ -53,32 +40,7 @@ impl Machine {
     pub(super) fn new(settings: Settings, meter: Meter) -> Self {
         let reference = settings.line;
         let allowance = Allowance { rate: reference, window: settings.window };
-        Machine {
-            settings,
-            meter,
-            allowance,
-            reference,
-            stage: 0,
-            update_at: 0,
-            increases: Tally::default(),
-            rates_set: Tally::default(),
-        }
-    }
-
-    /// Its state, as `ReactionPoint::counted_from` asks for it.
-    pub(super) fn counted_from(&self, psn: u64, sent: &[u64]) -> Option<String> {
-        let Machine {
-            settings: _,
-            meter,
-            allowance,
-            reference,
-            stage,
-            update_at,
-            increases: _,
-            rates_set: _,
-        } = self;
-        let update = counted_update(*update_at, psn);
-        Some(state_text(&meter.counted_from(sent)?, allowance, reference, *stage, update))
+        State::begin(settings, meter, allowance, reference)
     }
 
     pub(super) fn on_ack(&mut self, ack: &AckView<'_>) {

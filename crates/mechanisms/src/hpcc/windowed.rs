@@ -1,59 +1,21 @@
 //! The state machine of the paper (algorithm 1): a reference window, and a rate that paces it over T.
 
 use floodway_units::cast::whole;
-use floodway_units::{Bytes, Rate, Tally};
+use floodway_units::{Bytes, Rate};
 
+use super::State;
 use super::meter::Meter;
 use super::presets::Settings;
-use super::state_text;
-use crate::slots::{AckView, Allowance, counted_update};
+use crate::slots::{AckView, Allowance};
 
 /// State of a queue pair. Windows are real numbers of bytes.
-#[derive(Debug)]
-pub(super) struct Machine {
-    settings: Settings,
-    pub(super) meter: Meter,
-    pub(super) allowance: Allowance,
-    /// Wc, set by a full update.
-    reference: f64,
-    /// Additive steps since the last multiplicative one.
-    stage: u32,
-    /// An ACK beyond this sequence number makes the next full update.
-    update_at: u64,
-    pub(super) increases: Tally,
-    pub(super) rates_set: Tally,
-}
+pub(super) type Machine = State<f64>;
 
 impl Machine {
     pub(super) fn new(settings: Settings, meter: Meter) -> Self {
         let reference = settings.window.0 as f64;
         let allowance = Allowance { rate: settings.line, window: settings.window };
-        Machine {
-            settings,
-            meter,
-            allowance,
-            reference,
-            stage: 0,
-            update_at: 0,
-            increases: Tally::default(),
-            rates_set: Tally::default(),
-        }
-    }
-
-    /// Its state, as `ReactionPoint::counted_from` asks for it.
-    pub(super) fn counted_from(&self, psn: u64, sent: &[u64]) -> Option<String> {
-        let Machine {
-            settings: _,
-            meter,
-            allowance,
-            reference,
-            stage,
-            update_at,
-            increases: _,
-            rates_set: _,
-        } = self;
-        let update = counted_update(*update_at, psn);
-        Some(state_text(&meter.counted_from(sent)?, allowance, reference, *stage, update))
+        State::begin(settings, meter, allowance, reference)
     }
 
     pub(super) fn on_ack(&mut self, ack: &AckView<'_>) {

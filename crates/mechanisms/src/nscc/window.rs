@@ -102,7 +102,7 @@ pub(super) struct Window {
 
 impl Window {
     pub fn new(form: Form, of: Constants, qp: &QpInfo) -> Self {
-        let base_rtt = if form == Form::Htsim { of.network_rtt } else { qp.base_rtt.0 };
+        let base_rtt = form.base_rtt(qp).0;
         let largest = largest_window(of.rate, Span(base_rtt)).0.max(of.mtu);
         Window {
             form,

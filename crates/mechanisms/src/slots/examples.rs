@@ -97,7 +97,6 @@ impl QueueView {
             rate: Rate::gbps(100),
             paused: false,
             base_rtt: Span::us(10),
-            room: Bytes::MAX,
         }
     }
 }

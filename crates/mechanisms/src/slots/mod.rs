@@ -138,8 +138,6 @@ pub struct QueueView {
     pub paused: bool,
     /// Base round-trip time of the packet's flow.
     pub base_rtt: Span,
-    /// Bytes that the queue may hold, where its port has a bound of its own; the largest number elsewhere.
-    pub room: Bytes,
 }
 
 /// A parameter that a mechanism cannot work with.

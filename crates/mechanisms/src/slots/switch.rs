@@ -115,6 +115,8 @@ pub struct PoolView {
     /// Bytes that the switch's egress queues of data hold beyond those reserved for each; zero where
     /// admission does not ask for it ([`Admission::egress_reserve`]).
     pub egress_used: Bytes,
+    /// Bytes that the packet's egress queue may hold, where its port has a bound of its own.
+    pub queue_room: Option<Bytes>,
 }
 
 /// The account that the packet which crosses the flow control's threshold is charged to.

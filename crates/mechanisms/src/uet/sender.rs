@@ -106,7 +106,7 @@ impl Sender {
             numbers: Vec::new(),
             lost: Vec::new(),
             due: None,
-            gap: if htsim { qp.largest_rtt.max(qp.base_rtt) } else { qp.base_rtt },
+            gap: form.base_rtt(qp),
             last: None,
             wants: htsim.then_some(0),
             has_credit: qp.has_credit,

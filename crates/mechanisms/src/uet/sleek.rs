@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use floodway_units::{Bytes, Rate, Span, Time};
 
-use super::{Form, largest_window};
+use super::{Form, largest_window, target_delay};
 use crate::slots::{QpInfo, Query, Report, Sample};
 
 /// `uec.cpp`: round trips of silence after which a probe is sent, and after which another one is.
@@ -50,13 +50,12 @@ struct Probe {
 
 impl Sleek {
     pub fn new(form: Form, qp: &QpInfo) -> Self {
-        let network = qp.largest_rtt.max(qp.base_rtt);
         Sleek {
             rate: qp.line_rate,
             mss: qp.mtu.0,
             mtu: qp.wire.0,
-            base_rtt: if form == Form::Htsim { network } else { qp.base_rtt },
-            target: if qp.trims { network * 3 / 4 } else { network },
+            base_rtt: form.base_rtt(qp),
+            target: target_delay(qp),
             probe: Probe::default(),
             recovering: false,
             until: 0,

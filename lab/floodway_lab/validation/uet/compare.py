@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway_lab.validation.uet.cases import Connection, UetCase
 
-__all__ = ["Difference", "differences"]
+__all__ = ["PS", "Difference", "differences"]
 
 #: A line of a trace with a window: its event, time, flow and window.
 WINDOW = re.compile(r"(new|rtx|ack|nack) t=(\d+) flow=(\d+) .*?cwnd=(\d+)")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from floodway.common.errors import ValidationError
 from floodway.results.interval import student_t
 from floodway_lab.validation.jobs.rows import cells_of
+from floodway_lab.validation.uet.compare import PS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +28,6 @@ COLUMNS = ("case", "variant", "seed", "mean_fct_us", "last_fct_us")
 LABEL = re.compile(r"[a-z]\d+-(.+?)(?:-seed\d+)?")
 #: What numbers are compared.
 LABELS = ("mean completion time", "last completion time")
-#: Picoseconds of a microsecond.
-PS = 1_000_000
 #: Standard deviations of the reference's runs that a mean may be off.
 DEVIATIONS = 3
 #: Confidence that one run of the reference is within the spread of ours: that of three standard deviations.

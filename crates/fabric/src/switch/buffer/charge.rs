@@ -182,6 +182,7 @@ impl AtNode<'_, '_> {
             .admission
             .egress_reserve()
             .map(|reserve| self.node.links.beyond(&self.ctx.facts.layout, reserve));
+        let queueing = &self.node.machines[out.index()].queueing;
         let pool = PoolView {
             free: view.pool_free,
             threshold: account.receiver.threshold(view.pool_free),
@@ -189,6 +190,7 @@ impl AtNode<'_, '_> {
             headroom_free: bytes(headroom_free),
             size: bytes(account.sizes.own),
             egress_used: egress_used.unwrap_or_default(),
+            queue_room: queueing.output.as_ref().and_then(|output| output.room),
         };
         let packet_view =
             PacketView { frame: bytes(frame), ..self.node.links.packet_view(&self.ctx, packet) };

@@ -337,7 +337,6 @@ impl AtNode<'_, '_> {
             rate: self.node.links.rate(&self.ctx, port),
             paused,
             base_rtt: Span::ZERO,
-            room: Bytes::MAX,
         };
         if paused && self.node.machines[port.index()].reports_waiting {
             self.report_waiting(port, None);

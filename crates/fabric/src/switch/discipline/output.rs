@@ -16,8 +16,8 @@ pub(crate) struct OutputQueue {
     pub(super) trim_class: Option<Class>,
     /// A packet without room loses its payload alone.
     pub(super) trims: bool,
-    /// Bytes that a queue of data may hold; all that its switch's may, unless it has a bound of its own.
-    pub room: Bytes,
+    /// Bytes that a queue of data may hold, if not as many as its switch's.
+    pub room: Option<Bytes>,
     /// The queue whose first packet the transmitter sends, and how long that takes.
     pub(super) serving: Option<(usize, u64)>,
     /// At a host: what its transmitter sends, and how long that takes.
@@ -41,9 +41,8 @@ impl OutputQueue {
             Role::Host { .. } if ties == Ties::Htsim => (u64::MAX, None, false),
             Role::Host { .. } => return None,
         };
-        let room = own.unwrap_or(Bytes::MAX);
         let (control, serving, sending, turns) = (0, None, None, 0);
-        Some(Box::new(OutputQueue { bound, control, trim_class, trims, room, serving, sending, turns }))
+        Some(Box::new(OutputQueue { bound, control, trim_class, trims, room: own, serving, sending, turns }))
     }
 
     /// Both control packets and data wait at a host: do control packets go first?

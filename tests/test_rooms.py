@@ -27,20 +27,23 @@ LARGEST_CIRCLE = 3
 
 #: Types of the fabric whose methods are in several rooms: none is added, and a room that goes, goes here.
 SPREAD = {
-    "AtNode": {"host", "run", "switch"},
+    "At": {"run", "switch"},
+    "AtHost": {"host", "run", "switch"},
+    "AtSwitch": {"run", "switch"},
     "Blueprint": {"bounds", "network"},
     "Facts": {"bounds", "network"},
     "PoissonSpec": {"network", "traffic"},
     "Records": {"host", "records"},
 }
-#: Methods of what has all of a node, or of the network: what follows what, and no state of their own.
-MOST_METHODS = {"AtNode": 173, "World": 23}
+#: Methods of what has all of any node, of a host, of a switch, or of the network: what follows what, and no
+#: state of their own.
+MOST_METHODS = {"At": 78, "AtHost": 45, "AtSwitch": 53, "AtNode": 12, "World": 23}
 
 _TESTS = re.compile(r"#\[cfg\(test\)\]\nmod tests(?:;\n| \{.*)", re.DOTALL)
 _USE = re.compile(r"\buse ([a-z_]+)::([^;]+);")
 _PATH = re.compile(r"(?<![:\w])([a-z_]+)::((?:[a-z_]+::)*)")
 _COMMENT = re.compile(r"//.*")
-_TYPE = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum) (\w+)", re.MULTILINE)
+_TYPE = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|type) (\w+)", re.MULTILINE)
 _IMPL = re.compile(r"^impl(?:<[^>]*>)? (\w+)(?:<[^{]*>)? \{(.*?)^\}", re.MULTILINE | re.DOTALL)
 _METHOD = re.compile(r"^    (?:pub(?:\([^)]*\))? )?(?:const )?fn \w+", re.MULTILINE)
 
@@ -157,7 +160,7 @@ def test_links_know_neither_switches_nor_hosts() -> None:
         if one.split("::")[0] == "link" and other.split("::")[0] in {"switch", "host"}
     ]
     assert named == []
-    assert "link" not in SPREAD["AtNode"]
+    assert not any("link" in rooms for name, rooms in SPREAD.items() if name.startswith("At"))
 
 
 def test_a_method_outside_its_room_is_found(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ use crate::network::blueprint::{
     NicPolicy, NodeSpec, RecordSpec, RelayPorts, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
 };
 use crate::records::outcome::Control;
+use crate::run::at_node::{AtHost, AtNode, AtSwitch};
 use crate::run::world::World;
 
 fn read<T: serde::de::DeserializeOwned>(json: &str) -> T {
@@ -179,4 +180,20 @@ fn pooled(name: &str) -> NodeSpec {
         (spec.buffer, spec.pipeline) = (read(r#"{"shared": {"pool": "1MB"}}"#), Span::ZERO);
     }
     node
+}
+
+/// A switch of the network, at the present.
+pub(crate) fn at_switch<'w, 'a>(world: &'w mut World<'a>, node: NodeId) -> AtSwitch<'w, 'a> {
+    match world.at(node) {
+        AtNode::Switch(at) => at,
+        AtNode::Host(_) => panic!("{node:?} is a host"),
+    }
+}
+
+/// A host of the network, at the present.
+pub(crate) fn at_host<'w, 'a>(world: &'w mut World<'a>, node: NodeId) -> AtHost<'w, 'a> {
+    match world.at(node) {
+        AtNode::Host(at) => at,
+        AtNode::Switch(_) => panic!("{node:?} is a switch"),
+    }
 }

@@ -77,8 +77,8 @@ impl BlockedPorts<'_, '_> {
     /// Does a packet of a class wait at a port, or a queue pair of it at the NIC behind?
     fn has_to_send(&self, port: PortId, class: u8) -> bool {
         let (node, port) = (self.network.node_at(port), self.network.facts.local(port));
-        if node.is_host() {
-            let nic = &node.host.nics[port.index()];
+        if let Some(host) = node.host() {
+            let nic = &host.nics[port.index()];
             let of_class = |bitmaps: &[RoundRobinBitmap]| {
                 bitmaps.get(usize::from(class)).is_some_and(|bitmap| !bitmap.is_empty())
             };
@@ -88,6 +88,6 @@ impl BlockedPorts<'_, '_> {
         let queues = (1..layout.queues_per_port).filter(|q| layout.class_of_queue(*q) == class);
         let at_input = |inputs: &Inputs| node.locals().any(|from| inputs.bytes(from, port, class) > 0);
         queues.map(|q| &node.links.queues[layout.queue(port) + q]).any(|queue| queue.bytes > 0)
-            || node.switch.inputs.as_deref().is_some_and(at_input)
+            || node.switch().and_then(|switch| switch.inputs.as_deref()).is_some_and(at_input)
     }
 }

@@ -12,13 +12,17 @@ use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
 use floodway_units::{PortId, Time};
 
 use crate::host::nic::Nic;
+use crate::host::nics::Host;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::network::blueprint::{Blueprint, LinkControl, Turns};
+use crate::network::facts::Facts;
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
 use crate::run::events::NEVER;
+use crate::run::node::Node;
+use crate::run::state::Run;
 use crate::switch::buffer::Ingress;
+use crate::switch::forward::Switch;
 
 /// A port and a time, formatted only if a check fails.
 struct Here<'a> {
@@ -34,48 +38,46 @@ impl fmt::Display for Here<'_> {
 }
 
 /// Compares each cached value of a node with what it is computed from.
-pub(crate) struct NodeCheck<'n, 'w, 'a> {
-    pub at: &'n AtNode<'w, 'a>,
+pub(crate) struct NodeCheck<'n, 'a> {
+    pub facts: &'n Facts<'a>,
+    pub run: &'n Run<'a>,
+    pub node: &'n Node,
+    pub now: u64,
 }
 
-impl NodeCheck<'_, '_, '_> {
+impl NodeCheck<'_, '_> {
     /// Checks all of it.
     ///
     /// # Panics
     /// Something is not what it should be.
     pub fn all(&self) {
-        for port in self.at.node.locals() {
+        for port in self.node.locals() {
             self.check_queues(port);
             self.check_flags(port);
             self.check_accounts(port);
         }
-        if self.at.node.is_host() {
-            if self.at.ctx.facts.blueprint.semantics.turns == Turns::Ring {
-                self.at.node.host.nics.iter().for_each(|nic| self.check_turns(nic));
+        if let Some(host) = self.node.host() {
+            if self.facts.blueprint.semantics.turns == Turns::Ring {
+                host.nics.iter().for_each(|nic| self.check_turns(host, nic));
             }
-        } else {
-            self.check_switch();
+        } else if let Some(switch) = self.node.switch() {
+            self.check_switch(switch);
         }
     }
 
     /// The port, and the time, in messages.
     fn here(&self, port: Local) -> Here<'_> {
-        Here {
-            blueprint: self.at.ctx.facts.blueprint,
-            port: self.at.node.links.id(port),
-            now: self.at.ctx.time(),
-        }
+        Here { blueprint: self.facts.blueprint, port: self.node.links.id(port), now: Time(self.now) }
     }
 
     /// Bytes of queues, and whether link control frames are there.
     fn check_queues(&self, port: Local) {
-        let (state, first) = (&self.at.node.links.ports[port.index()], self.at.ctx.facts.layout.queue(port));
+        let (state, first) = (&self.node.links.ports[port.index()], self.facts.layout.queue(port));
         let here = self.here(port);
         let mut waiting = 0;
-        for q in 0..self.at.ctx.facts.layout.queues_per_port {
-            let queue = &self.at.node.links.queues[first + q];
-            let bytes: u64 =
-                queue.fifo.iter(&self.at.ctx.run.packets).map(|packet| u64::from(packet.frame)).sum();
+        for q in 0..self.facts.layout.queues_per_port {
+            let queue = &self.node.links.queues[first + q];
+            let bytes: u64 = queue.fifo.iter(&self.run.packets).map(|packet| u64::from(packet.frame)).sum();
             assert!(
                 q == 0 || queue.bytes == bytes,
                 "queue {q} of {here} holds {bytes} B, not {}",
@@ -83,42 +85,41 @@ impl NodeCheck<'_, '_, '_> {
             );
             waiting += bytes;
         }
-        let queueing = &self.at.node.machines[port.index()].queueing;
+        let queueing = &self.node.machines[port.index()].queueing;
         let meter = queueing.meter.as_deref();
-        let metered = meter.into_iter().flat_map(|meter| meter.fifo.iter(&self.at.ctx.run.packets));
+        let metered = meter.into_iter().flat_map(|meter| meter.fifo.iter(&self.run.packets));
         waiting += metered.map(|packet| u64::from(packet.frame)).sum::<u64>();
         assert_eq!(state.has_discipline, !queueing.is_plain(), "{here} has a discipline");
         assert_eq!(state.waiting, waiting, "what waits at {here}");
-        let controls = match self.at.ctx.facts.blueprint.semantics.link_control {
+        let controls = match self.facts.blueprint.semantics.link_control {
             _ if state.impairment.retry.is_some() => true,
             LinkControl::First => !state.control.is_empty(),
-            LinkControl::ControlClass => self.at.node.links.queues[first]
-                .fifo
-                .iter(&self.at.ctx.run.packets)
-                .any(Packet::is_link_control),
+            LinkControl::ControlClass => {
+                self.node.links.queues[first].fifo.iter(&self.run.packets).any(Packet::is_link_control)
+            }
         };
         assert_eq!(state.controls, controls, "link control frames wait at {here}");
     }
 
     /// The flags of a port, and the bound of its fast path.
     fn check_flags(&self, port: Local) {
-        let (state, here) = (&self.at.node.links.ports[port.index()], self.here(port));
+        let (state, here) = (&self.node.links.ports[port.index()], self.here(port));
         assert!(!state.choosing, "{here} has chosen what it sends");
-        let busy = state.up && state.free_at > self.at.ctx.now;
+        let busy = state.up && state.free_at > self.now;
         let waits = state.waiting > 0 || state.controls;
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
         assert_eq!(
             state.fast_path_up_to,
-            self.at.node.machines[port.index()].fast_path_up_to(),
+            self.node.machines[port.index()].fast_path_up_to(),
             "the fast path at {here}"
         );
-        for class in 0..self.at.ctx.facts.layout.class_count() {
-            let egress = &self.at.node.links.egress[self.at.ctx.facts.layout.port_class(port, class)];
+        for class in 0..self.facts.layout.class_count() {
+            let egress = &self.node.links.egress[self.facts.layout.port_class(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
             assert_eq!(bit(state.gates.free), egress.sender.is_free(), "class {class} of {here} is free");
             assert_eq!(
                 bit(state.gates.discards),
-                egress.sender.discards(self.at.ctx.time()),
+                egress.sender.discards(Time(self.now)),
                 "{here} discards {class}"
             );
             assert!(
@@ -131,12 +132,12 @@ impl NodeCheck<'_, '_, '_> {
     /// What a receiver half awaits, and the bound of the fast path of an account.
     fn check_accounts(&self, port: Local) {
         let here = self.here(port);
-        for class in 1..self.at.ctx.facts.layout.class_count() {
-            let port_class = self.at.ctx.facts.layout.port_class(port, class);
-            let account = &self.at.node.buffer.accounts[port_class];
+        for class in 1..self.facts.layout.class_count() {
+            let port_class = self.facts.layout.port_class(port, class);
+            let account = &self.node.buffer.accounts[port_class];
             assert_eq!(account.awaits, account.receiver.awaits_release(), "class {class} of {here} awaits");
-            if let Some(fast_path_below) =
-                self.at.node.buffer.fast_path_of_account(&self.at.node.switch, port_class)
+            if let Some(switch) = self.node.switch()
+                && let Some(fast_path_below) = self.node.buffer.fast_path_of_account(switch, port_class)
             {
                 assert_eq!(
                     account.fast_path_below, fast_path_below,
@@ -147,12 +148,12 @@ impl NodeCheck<'_, '_, '_> {
     }
 
     /// Releases in order, and the sums of a buffer.
-    fn check_switch(&self) {
-        let buffer = &self.at.node.buffer;
+    fn check_switch(&self, switch: &Switch) {
+        let buffer = &self.node.buffer;
         let first = buffer.releases.front().map_or(NEVER, |first| first.at);
         assert_eq!(buffer.next_release, first, "the next release");
         assert!(buffer.releases.iter().is_sorted_by_key(|leaving| (leaving.at, leaving.port)));
-        let classes = self.at.ctx.facts.layout.classes.len();
+        let classes = self.facts.layout.classes.len();
         let data = buffer.accounts.iter().enumerate().filter(|(port_class, _)| port_class % classes != 0);
         let accounts = data.map(|(_, account)| account);
         let pooled = accounts.clone().filter(|account| account.pooled);
@@ -171,51 +172,43 @@ impl NodeCheck<'_, '_, '_> {
         );
         assert!(buffer.headroom_used <= buffer.headroom_size, "the headroom that ports share");
         let charged: u64 = accounts.map(|account| account.held + account.headroom).sum();
-        assert_eq!(buffer.occupied, charged + self.uncharged_bytes(), "what a switch holds");
+        assert_eq!(buffer.occupied, charged + self.uncharged_bytes(switch), "what a switch holds");
         assert!(buffer.peak >= buffer.occupied);
     }
 
     /// Bytes of data in a switch that no account is charged for: what has crossed, or may be lost where it
     /// waits.
-    fn uncharged_bytes(&self) -> u64 {
-        let (switch, buffer) = (&self.at.node.switch, &self.at.node.buffer);
+    fn uncharged_bytes(&self, switch: &Switch) -> u64 {
+        let buffer = &self.node.buffer;
         let crossed = switch.inputs.is_some();
-        let queues = self.at.node.locals().flat_map(|port| {
-            let queues = 1..self.at.ctx.facts.layout.queues_per_port;
+        let queues = self.node.locals().flat_map(|port| {
+            let queues = 1..self.facts.layout.queues_per_port;
             queues
-                .filter(move |&q| crossed || self.at.node.links.may_lose(&self.at.ctx.facts.layout, port, q))
+                .filter(move |&q| crossed || self.node.links.may_lose(&self.facts.layout, port, q))
                 .map(move |q| (port, q))
         });
-        let queues =
-            queues.map(|(port, q)| &self.at.node.links.queues[self.at.ctx.facts.layout.queue(port) + q]);
-        let waiting = queues.flat_map(|queue| queue.fifo.iter(&self.at.ctx.run.packets));
+        let queues = queues.map(|(port, q)| &self.node.links.queues[self.facts.layout.queue(port) + q]);
+        let waiting = queues.flat_map(|queue| queue.fifo.iter(&self.run.packets));
         let queued = waiting.map(|packet| buffer.occupied_by(packet.frame)).sum::<u64>();
-        let piped =
-            switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.at.ctx.run.packets[packet_ref]));
-        let lost = piped.filter(|(out, packet)| self.at.node.isolates(*out) && packet.has(ISOLATED));
+        let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.run.packets[packet_ref]));
+        let lost = piped.filter(|(out, packet)| self.node.isolates(*out) && packet.has(ISOLATED));
         queued + lost.map(|(_, packet)| buffer.occupied_by(packet.frame)).sum::<u64>()
     }
 
     /// Queue pairs that are ready may send.
-    fn check_turns(&self, nic: &Nic) {
+    fn check_turns(&self, host: &Host, nic: &Nic) {
         let ready: usize = nic.ready.iter().map(RoundRobinBitmap::len).sum();
         let mut counted = 0;
         for slot in nic.ranks.slots() {
-            let half = &self.at.ctx.run.pairs.senders[slot as usize];
-            if self.at.node.host.nics[half.nic.index()].number != nic.number {
+            let half = &self.run.pairs.senders[slot as usize];
+            if host.nics[half.nic.index()].number != nic.number {
                 // Its host sprays packets over its NICs.
                 continue;
             }
             counted += usize::from(half.turn.is_ready);
-            let may = half.may_send(self.at.ctx.facts.blueprint.semantics.window);
-            assert!(
-                !half.turn.is_ready || may && half.pacing.next_send <= self.at.ctx.now,
-                "{slot} is ready"
-            );
-            assert!(
-                half.turn.is_ready || !may || half.pacing.next_send >= self.at.ctx.now,
-                "{slot} is not ready"
-            );
+            let may = half.may_send(self.facts.blueprint.semantics.window);
+            assert!(!half.turn.is_ready || may && half.pacing.next_send <= self.now, "{slot} is ready");
+            assert!(half.turn.is_ready || !may || half.pacing.next_send >= self.now, "{slot} is not ready");
         }
         assert_eq!(ready, counted, "queue pairs that are ready");
         let repeats: usize = nic.repeats.iter().map(RoundRobinBitmap::len).sum();
@@ -233,7 +226,6 @@ mod tests {
     use super::*;
     use crate::Fabric;
     use crate::records::outcome::Control;
-    use crate::run::node::Node;
     use crate::run::world::World;
     use crate::testing::{busy, run_to};
 
@@ -361,7 +353,7 @@ mod tests {
         assert!(turned.as_deref().is_some_and(|said| said.contains("ready")), "{turned:?}");
         let repeats = said(|world, _| {
             let host = world.nodes.iter_mut().find(|node| node.is_host()).expect("there are hosts");
-            host.host.nics[0].repeating += 1;
+            host.host_mut().expect("it is one").nics[0].repeating += 1;
         });
         assert!(
             repeats.as_deref().is_some_and(|said| said.contains("something to retransmit")),

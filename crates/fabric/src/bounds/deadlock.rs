@@ -111,8 +111,8 @@ impl DeadlockSearch<'_, '_> {
     fn waits_for_none_but(&self, port_class: usize, suspects: &[usize]) -> bool {
         let (class, downstream) = self.paused_by(port_class);
         let node = self.network.node_at(downstream);
-        if node.is_host()
-            && !node.host.nics[self.network.facts.local(downstream).index()].receive_buffer.is_empty()
+        if let Some(host) = node.host()
+            && !host.nics[self.network.facts.local(downstream).index()].receive_buffer.is_empty()
         {
             // Its host drains it.
             return false;
@@ -136,7 +136,7 @@ impl DeadlockSearch<'_, '_> {
     fn holds(&self, port: PortId, ingress: PortId, class: u8) -> bool {
         let node = self.network.node_at(port);
         let (port, ingress) = (self.network.facts.local(port), self.network.facts.local(ingress));
-        if let Some(inputs) = &node.switch.inputs {
+        if let Some(inputs) = node.switch().and_then(|switch| switch.inputs.as_ref()) {
             return inputs.bytes(ingress, port, class) > 0;
         }
         let first = self.network.facts.layout.queue(port);

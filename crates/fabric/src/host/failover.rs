@@ -23,17 +23,17 @@ use crate::host::send::SendHalf;
 use crate::link::links::Links;
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::events::{Armed, NEVER};
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// Moves the queue pairs of failed NICs to others.
     pub fn fail_over(&mut self) {
-        let failed = self.node.host.nics.iter().filter(|nic| nic.failed);
+        let failed = self.device.nics.iter().filter(|nic| nic.failed);
         let slots: Vec<u32> = failed.flat_map(|nic| nic.ranks.slots()).collect();
         for slot in slots {
-            if let Some(to) = self.node.host.nic_instead(&mut self.ctx, &self.node.links, slot) {
+            if let Some(to) = self.device.nic_instead(&mut self.ctx, &self.node.links, slot) {
                 self.move_to_nic(slot, to);
             }
         }
@@ -45,10 +45,10 @@ impl AtNode<'_, '_> {
         if self.ctx.run.is_traced() {
             self.each_trace(|trace, seen| trace.moved(seen, slot, to));
         }
-        self.node.host.move_to_nic(&mut self.ctx, slot, to);
+        self.device.move_to_nic(&mut self.ctx, slot, to);
         self.allowance_changed(slot);
         // Where packets are sprayed its timers are as they were.
-        if !self.node.host.pairs.sprays {
+        if !self.device.pairs.sprays {
             self.stack_changed(slot);
         }
     }

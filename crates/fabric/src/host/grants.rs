@@ -6,17 +6,17 @@ use floodway_units::FlowId;
 
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtHost;
 use crate::run::events::EventKind;
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// A packet of a flow that is received here asks for credit up to a number. `at_once`: in any case.
     pub fn request_credit(&mut self, flow: FlowId, number: u64, at_once: bool) {
         let now = self.ctx.time();
-        if self.node.host.granter.is_none() {
-            self.node.host.granter = self.granter();
+        if self.device.granter.is_none() {
+            self.device.granter = self.granter();
         }
-        let Some(granter) = self.node.host.granter.as_mut() else { return };
+        let Some(granter) = self.device.granter.as_mut() else { return };
         granter.on_request(now, flow, number, at_once);
         self.grant_credit();
     }
@@ -34,7 +34,7 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     pub fn grant_timer(&mut self, local: usize, order: u64) {
         let now = self.ctx.time();
-        if self.node.host.nics[local].grant_timer.0.fires(now, order) {
+        if self.device.nics[local].grant_timer.0.fires(now, order) {
             self.grant_credit();
         }
     }
@@ -42,7 +42,7 @@ impl AtNode<'_, '_> {
     /// Grants what is due.
     fn grant_credit(&mut self) {
         let now = self.ctx.time();
-        while let Some(granter) = self.node.host.granter.as_mut()
+        while let Some(granter) = self.device.granter.as_mut()
             && granter.next_timeout().is_some_and(|at| at <= now)
         {
             let Some(grant) = granter.on_timeout(now) else { continue };
@@ -51,9 +51,9 @@ impl AtNode<'_, '_> {
             packet.flags |= self.ctx.run.pairs.receivers.known(grant.flow.index()).reply_flag();
             self.send_reply(Local::FIRST, packet, None);
         }
-        let next = self.node.host.granter.as_ref().and_then(|granter| granter.next_timeout());
+        let next = self.device.granter.as_ref().and_then(|granter| granter.next_timeout());
         let id = self.node.links.id(Local::FIRST);
-        let timer = &mut self.node.host.nics[0].grant_timer.0;
+        let timer = &mut self.device.nics[0].grant_timer.0;
         self.ctx.run.events.sync(timer, next, EventKind::Pacing, id.0);
     }
 }

@@ -14,17 +14,17 @@ use crate::host::nics::Host;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::links::Links;
 use crate::network::layout::Local;
-use crate::run::at_node::{AtNode, bytes};
+use crate::run::at_node::{AtHost, bytes};
 use crate::run::ctx::Ctx;
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// A packet of a queue pair has left by a NIC: the next one may leave by another.
     pub fn spray_next(&mut self, slot: u32) {
         let half = &self.ctx.run.pairs.senders[slot as usize];
         let from = half.nic;
         if half.state.alive
             && half.turn.is_ready
-            && let Some(to) = self.node.host.better_nic(&mut self.ctx, &self.node.links, slot)
+            && let Some(to) = self.device.better_nic(&mut self.ctx, &self.node.links, slot)
         {
             self.move_to_nic(slot, to);
             let to = self.ctx.run.pairs.senders[slot as usize].nic;
@@ -38,10 +38,10 @@ impl AtNode<'_, '_> {
     #[inline(never)]
     pub fn spray_from_paused(&mut self, port: Local, class: u8) {
         let mut rank = u32::MAX - 1;
-        let mut turns = self.node.host.nics[port.index()].ready[class as usize].len();
+        let mut turns = self.device.nics[port.index()].ready[class as usize].len();
         while turns > 0 {
             turns -= 1;
-            let nic = &self.node.host.nics[port.index()];
+            let nic = &self.device.nics[port.index()];
             let Some(next) = nic.ready[class as usize].next_after(rank) else { return };
             rank = next;
             if let Some(slot) = nic.ranks.get(rank) {

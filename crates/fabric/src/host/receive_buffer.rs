@@ -19,12 +19,13 @@ use crate::host::nic::Nic;
 use crate::link::arena::PacketRef;
 use crate::link::packet::ISOLATED;
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
+use crate::run::device::Device as _;
 use crate::run::events::EventKind;
 use crate::switch::buffer::Refused;
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// A packet has arrived at a NIC with a receive buffer; `port_class` is its account.
     #[inline(never)]
     pub fn enters_receive_buffer(&mut self, port: Local, port_class: usize, packet_ref: PacketRef) {
@@ -35,7 +36,7 @@ impl AtNode<'_, '_> {
         // One from a queue that no pause stops may be one too many.
         if packet.has(ISOLATED)
             && self.node.buffer.is_pressed(
-                (&self.ctx.facts.layout, &self.node.switch),
+                (&self.ctx.facts.layout, self.device.inputs()),
                 self.ctx.time(),
                 &packet,
             )
@@ -48,12 +49,12 @@ impl AtNode<'_, '_> {
             let Refused::Drop(reason) = refused else { return };
             return self.refuse(port_class, port, packet_ref, reason);
         }
-        let view = self.node.buffer.account_view(&self.ctx.facts.layout, &self.node.switch, port_class);
-        let fifo = &mut self.node.host.nics[port.index()].receive_buffer;
+        let view = self.node.buffer.account_view(&self.ctx.facts.layout, self.device.inputs(), port_class);
+        let fifo = &mut self.device.nics[port.index()].receive_buffer;
         let is_first = fifo.is_empty();
         fifo.push(&mut self.ctx.run.packets, packet_ref);
         if is_first {
-            self.node.host.nics[port.index()].drain_first(&mut self.ctx, self.node.links.id(port));
+            self.device.nics[port.index()].drain_first(&mut self.ctx, self.node.links.id(port));
         }
         self.call_receiver(port_class, port, &view, FcReceiver::on_enqueue);
     }
@@ -61,10 +62,7 @@ impl AtNode<'_, '_> {
     /// The first packet of a receive buffer has been written to the host's memory.
     #[inline(never)]
     pub fn leaves_receive_buffer(&mut self, port: Local) {
-        if self.node.host.nics.is_empty() {
-            return self.passes_entry();
-        }
-        let (nic, id) = (&mut self.node.host.nics[port.index()], self.node.links.id(port));
+        let (nic, id) = (&mut self.device.nics[port.index()], self.node.links.id(port));
         let Some(packet_ref) = nic.receive_buffer.pop(&self.ctx.run.packets) else { return };
         let frame = self.ctx.run.packets[packet_ref].frame;
         let took = self.ctx.facts.ports[id.index()].drain_time(frame);

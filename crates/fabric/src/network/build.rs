@@ -16,7 +16,7 @@ use crate::network::blueprint::{Blueprint, DirectionSpec, Role, SwitchSpec, Ties
 use crate::network::facts::{Demanded, Facts};
 use crate::network::layout::{Layout, Local};
 use crate::network::routing::Routes;
-use crate::run::node::Node;
+use crate::run::node::{AnyDevice, Node};
 use crate::switch::congestion::PortMachines;
 use crate::switch::discipline::PortQueueing;
 use crate::switch::discipline::output::OutputQueue;
@@ -176,6 +176,7 @@ impl Facts<'_> {
 /// classes.
 fn meet_ports(facts: &Facts<'_>, node: &mut Node) {
     for at in node.locals() {
+        let node = &mut **node;
         let port = &mut node.links.ports[at.index()];
         for class in 0..facts.layout.class_count() {
             let port_class = facts.layout.port_class(at, class);
@@ -191,7 +192,8 @@ fn meet_ports(facts: &Facts<'_>, node: &mut Node) {
 /// Builds the congestion points again that must know the largest base round-trip time, which is known only
 /// now.
 fn build_with_largest(facts: &Facts<'_>, nodes: &mut [Node]) -> Result<(), BuildError> {
-    let ports = nodes.iter_mut().flat_map(|node| node.links.ports.iter().zip(&mut node.machines));
+    let cores = nodes.iter_mut().map(|node| &mut **node);
+    let ports = cores.flat_map(|node| node.links.ports.iter().zip(&mut node.machines));
     for (port, machines) in ports {
         points_with(facts.blueprint, port.id, facts.largest.rtt, &mut machines.congestion_points)?;
     }
@@ -213,6 +215,7 @@ fn introduce_ports(facts: &Facts<'_>, node: &mut Node) {
 
 /// The fast path of a port's congestion points, and the callbacks that they need.
 fn set_callbacks(facts: &mut Facts<'_>, node: &mut Node, port: Local) {
+    let (node, device) = node.split();
     let machines = &mut node.machines[port.index()];
     let demands = || machines.congestion_points.iter().map(CongestionPoint::demands);
     machines.reports_waiting = demands().any(|demands| demands.waiting);
@@ -237,12 +240,13 @@ fn set_callbacks(facts: &mut Facts<'_>, node: &mut Node, port: Local) {
         }
     }
     let has_points = state.has_cp;
-    let points = &mut node.switch.points;
-    if has_points && let Err(place) = points.binary_search(&port) {
-        points.insert(place, port);
-    }
-    for class in 1..facts.layout.class_count() {
-        node.buffer.set_fast_path(&node.switch, facts.layout.port_class(port, class));
+    if let AnyDevice::Switch(switch) = device {
+        if has_points && let Err(place) = switch.points.binary_search(&port) {
+            switch.points.insert(place, port);
+        }
+        for class in 1..facts.layout.class_count() {
+            node.buffer.set_fast_path(switch, facts.layout.port_class(port, class));
+        }
     }
     facts.demand(node.links.id(port), &demanded);
 }

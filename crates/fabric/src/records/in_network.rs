@@ -27,16 +27,16 @@ impl<'w> InNetwork<'w, '_> {
         let (nodes, packets) = (self.network.nodes, self.packets);
         let queues = nodes.iter().flat_map(|node| node.links.queues.iter());
         let queued = queues.flat_map(|queue| queue.fifo.iter(packets));
-        let piped = nodes.iter().flat_map(|node| &node.switch.pipe);
+        let piped = nodes.iter().filter_map(Node::switch).flat_map(|switch| &switch.pipe);
         let piped = piped.map(|&(_, _, packet_ref)| &packets[packet_ref]);
-        let inputs = nodes.iter().filter_map(|node| node.switch.inputs.as_deref());
+        let inputs = nodes.iter().filter_map(|node| node.switch()?.inputs.as_deref());
         let crossing =
             inputs.flat_map(|inputs| inputs.packet_refs(packets)).map(|packet_ref| &packets[packet_ref]);
         let flying = self.on_links.iter().map(|&(_, packet_ref)| &packets[packet_ref]);
         let machines = nodes.iter().flat_map(|node| &node.machines);
         let meters = machines.filter_map(|machines| machines.queueing.meter.as_deref());
         let metered = meters.flat_map(|meter| meter.fifo.iter(packets));
-        let nics = nodes.iter().flat_map(|node| node.host.nics.iter());
+        let nics = nodes.iter().flat_map(Node::nics);
         let ports = nodes.iter().flat_map(|node| node.links.ports.iter());
         let retries = ports.filter_map(|port| port.impairment.retry.as_deref());
         let retried = retries.flat_map(|retry| retry.waiting.iter()).map(|&packet_ref| &packets[packet_ref]);
@@ -86,7 +86,6 @@ impl<'w> InNetwork<'w, '_> {
     fn broken_at(&self, node: &Node) -> Option<String> {
         let (facts, packets) = (self.network.facts, self.packets);
         let mut held = vec![(0u64, 0u64); node.buffer.accounts.len()];
-        let switch = &node.switch;
         let counted = |frame| (node.buffer.occupied_by(frame), facts.layout.wire(frame));
         let mut add = |packet: &Packet| {
             if packet.class != 0 {
@@ -95,11 +94,12 @@ impl<'w> InNetwork<'w, '_> {
                 held[account] = (held[account].0 + occupied, held[account].1 + wire);
             }
         };
-        let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &packets[packet_ref]));
+        let piped = node.switch().into_iter().flat_map(|switch| &switch.pipe);
+        let piped = piped.map(|&(_, out, packet_ref)| (out, &packets[packet_ref]));
         let charged = |(out, packet): &(Local, &Packet)| !node.isolates(*out) || !packet.has(ISOLATED);
         piped.filter(charged).for_each(|(_, packet)| add(packet));
-        node.host.nics.iter().flat_map(|nic| nic.receive_buffer.iter(packets)).for_each(&mut add);
-        if let Some(inputs) = &switch.inputs {
+        node.nics().flat_map(|nic| nic.receive_buffer.iter(packets)).for_each(&mut add);
+        if let Some(inputs) = node.switch().and_then(|switch| switch.inputs.as_ref()) {
             // What has crossed is charged to no account.
             inputs.packet_refs(packets).for_each(|packet_ref| add(&packets[packet_ref]));
         } else if !node.is_host() {

@@ -8,10 +8,11 @@ use crate::link::packet::Packet;
 use crate::link::retry::Retried;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::At;
+use crate::run::device::Device;
 use crate::run::events::EventKind;
 
-impl AtNode<'_, '_> {
+impl<D: Device> At<'_, '_, D> {
     /// A packet on a link reaches the node.
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
@@ -32,15 +33,7 @@ impl AtNode<'_, '_> {
         }
         let account = self.node.buffer.accounts.known_mut(port_class);
         account.received.add(frame);
-        if account.at_host {
-            if account.drains {
-                self.enters_receive_buffer(rx, port_class, packet_ref);
-            } else {
-                self.host_receives(rx, packet_ref);
-            }
-        } else {
-            self.switch_receives(rx, port_class, packet_ref);
-        }
+        D::receives(self, rx, port_class, packet_ref);
     }
 
     /// Does the link lose a packet, or does it come in as htsim schedules it? There the next packet on the
@@ -66,27 +59,9 @@ impl AtNode<'_, '_> {
         }
         let account = self.node.buffer.accounts.known_mut(port_class);
         account.received.add(frame);
-        if account.at_host {
-            self.host_receives(rx, packet_ref);
-        } else {
-            self.node.switch.entry.push_back((rx, packet_ref));
-            if self.node.switch.entry.len() == 1 {
-                self.ctx.run.events.add(EventKind::Drain, self.node.links.id(rx).0, self.ctx.now);
-            }
-        }
+        D::receives_by_wires(self, rx, packet_ref);
         self.ctx.run.events.delivered(from);
         true
-    }
-
-    /// A packet that has come in at a switch passes, where ties go as htsim schedules events.
-    pub fn passes_entry(&mut self) {
-        let Some((ingress, packet_ref)) = self.node.switch.entry.pop_front() else { return };
-        let class = self.ctx.run.packets[packet_ref].class;
-        let port_class = self.ctx.facts.layout.port_class(ingress, class);
-        self.switch_receives(ingress, port_class, packet_ref);
-        if let Some(&(next, _)) = self.node.switch.entry.front() {
-            self.ctx.run.events.add(EventKind::Drain, self.node.links.id(next).0, self.ctx.now);
-        }
     }
 
     /// A link control frame on a link reaches the node.
@@ -117,13 +92,7 @@ impl AtNode<'_, '_> {
                 let port_class = self.ctx.facts.layout.port_class(rx, class);
                 let account = self.node.buffer.accounts.known_mut(port_class);
                 account.received.add(frame);
-                if account.drains {
-                    self.enters_receive_buffer(rx, port_class, packet_ref);
-                } else if account.at_host {
-                    self.host_receives(rx, packet_ref);
-                } else {
-                    self.switch_receives(rx, port_class, packet_ref);
-                }
+                D::receives(self, rx, port_class, packet_ref);
             }
             Retried::GivenUp(lost) => self.lose_on_link(rx, &lost, DropReason::LinkError),
         }

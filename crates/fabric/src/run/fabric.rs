@@ -19,6 +19,7 @@ use crate::records::finish::Closed;
 use crate::records::outcome::{Control, Records};
 use crate::records::signals::SignalLog;
 use crate::run::events::EventKind;
+use crate::run::node::AnyDevice;
 use crate::run::ranks::{Processes, RankPlan};
 use crate::run::recurrence::{Moment, Recurrence};
 use crate::run::state::Run;
@@ -106,12 +107,20 @@ impl<'a> Fabric<'a> {
     /// Gives the ingress `port` a receiver half from outside the tree for `class`, which the run must use.
     pub fn set_receiver(&mut self, port: PortId, class: Class, receiver: AnyFcReceiver) {
         self.world.recurrence.prevent(OWN);
-        let Some((at, port)) = self.world.at_own_port(port) else { return };
-        let port_class = at.ctx.facts.layout.port_class(port, at.ctx.facts.layout.dense(class));
-        let ingress = &mut at.node.buffer.accounts[port_class];
+        let world = &mut self.world;
+        let node = world.facts.node_of(port);
+        if !world.owns(node) {
+            return;
+        }
+        let layout = &world.facts.layout;
+        let port_class = layout.port_class(world.facts.local(port), layout.dense(class));
+        let (node, device) = world.nodes[node.index()].split();
+        let ingress = &mut node.buffer.accounts[port_class];
         ingress.awaits = receiver.awaits_release();
         ingress.receiver = receiver;
-        at.node.buffer.set_fast_path(&at.node.switch, port_class);
+        if let AnyDevice::Switch(switch) = device {
+            node.buffer.set_fast_path(switch, port_class);
+        }
     }
 
     /// Gives a switch a router from outside the tree. It is built twice: hosts ask one which path a flow
@@ -126,7 +135,8 @@ impl<'a> Fabric<'a> {
         assert!(router.is_some(), "{} is no switch", world.facts.blueprint.nodes[node.index()].name);
         *router = Some(build());
         if world.owns(node) {
-            world.nodes[node.index()].switch.router = Some(build());
+            let switch = world.nodes[node.index()].switch_mut().expect("it has a router");
+            switch.router = Some(build());
         }
     }
 
@@ -163,24 +173,28 @@ impl<'a> Fabric<'a> {
         let classes = world.facts.layout.class_count();
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (at, port) = world.at_port(port);
-            let ingress = &mut at.node.buffer.accounts[at.ctx.facts.layout.port_class(port, class)];
+            let (ctx, node) = at.core();
+            let ingress = &mut node.buffer.accounts[ctx.facts.layout.port_class(port, class)];
             let next = ingress.receiver.next_timeout();
-            at.ctx.run.events.sync(&mut ingress.timer, next, EventKind::FcReceiver, ingress.id);
+            ctx.run.events.sync(&mut ingress.timer, next, EventKind::FcReceiver, ingress.id);
         }
         for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
             let (at, port) = world.at_port(port);
-            let egress = &mut at.node.links.egress[at.ctx.facts.layout.port_class(port, class)];
+            let (ctx, node) = at.core();
+            let egress = &mut node.links.egress[ctx.facts.layout.port_class(port, class)];
             let next = egress.sender.next_timeout();
-            at.ctx.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
+            ctx.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
         }
         for &id in &all {
             let (at, port) = world.at_port(id);
-            at.node.machines[port.index()].sync(&mut at.ctx.run.events, id);
+            let (ctx, node) = at.core();
+            node.machines[port.index()].sync(&mut ctx.run.events, id);
         }
         if world.runs.own.kept.signals.is_some() {
             for port in all {
-                let (mut at, port) = world.at_port(port);
-                SignalLog::note_first_states(&mut at.ctx, at.node, port);
+                let (at, port) = world.at_port(port);
+                let (mut ctx, node) = at.core();
+                SignalLog::note_first_states(&mut ctx, node, port);
             }
         }
     }

@@ -14,9 +14,9 @@ use crate::network::changes::{self, Change, LinkChange};
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::{At, AtNode};
+use crate::run::device::Device;
 use crate::run::events::{Events, NEVER};
-use crate::run::node::Node;
 use crate::run::state::Fault;
 use crate::run::world::World;
 
@@ -79,33 +79,39 @@ fn link_changes(world: &mut World<'_>, change: LinkChange) {
         if wire {
             wire_changes(world, port, down);
         }
-        if ends && let Some((mut at, port)) = world.at_own_port(port) {
-            at.node.links.ports[port.index()].up = !down;
+        let (node, local) = (world.facts.node_of(port), world.facts.local(port));
+        if !world.owns(node) {
+            continue;
+        }
+        if ends {
+            world.nodes[node.index()].links.ports[local.index()].up = !down;
             if down {
-                at.discard_waiting(port);
+                world.at(node).discard_waiting(local);
             } else {
-                if let Some(nic) = at.node.host.nics.get_mut(port.index()) {
-                    nic.failed = false;
+                if let Some(host) = world.nodes[node.index()].host_mut() {
+                    host.nics[local.index()].failed = false;
                 }
-                at.reset(port);
+                world.at(node).reset(local);
             }
         }
         if failover[port.index() % 2]
-            && let Some((at, port)) = world.at_own_port(port)
+            && let Some(host) = world.nodes[node.index()].host_mut()
         {
-            at.node.host.nics[port.index()].failed = true;
+            host.nics[local.index()].failed = true;
         }
     }
     for node in 0..world.nodes.len() {
-        let Node { id, host, .. } = &world.nodes[node];
-        let (id, has_failed) = (*id, host.nics.iter().any(|nic| nic.failed));
-        if has_failed && world.owns(id) {
-            world.at(id).fail_over();
+        let id = world.nodes[node].id;
+        if world.nodes[node].nics().any(|nic| nic.failed)
+            && world.owns(id)
+            && let AtNode::Host(mut at) = world.at(id)
+        {
+            at.fail_over();
         }
     }
     if ends && !down {
         for port in [PortId(2 * link), PortId(2 * link + 1)] {
-            if let Some((mut at, port)) = world.at_own_port(port) {
+            if let Some((at, port)) = world.at_own_port(port) {
                 at.try_transmit(port);
             }
         }
@@ -121,8 +127,8 @@ fn wire_changes(world: &mut World<'_>, port: PortId, down: bool) {
     let first = if world.runs.own.events.is_numbered() { world.now } else { world.now + 1 };
     let mut flying = Vec::new();
     if sends {
-        let (at, local) = world.at_port(port);
-        let impairment = &mut at.node.links.ports[local.index()].impairment;
+        let (node, local) = (world.facts.node_of(port), world.facts.local(port));
+        let impairment = &mut world.nodes[node.index()].links.ports[local.index()].impairment;
         let Some(wire) = &mut impairment.wire else { return };
         wire.is_dead = down;
         if down {
@@ -136,27 +142,27 @@ fn wire_changes(world: &mut World<'_>, port: PortId, down: bool) {
         flying = wire.clear(first);
     }
     if down && receives {
-        let (mut at, rx) = (world.at(to.0), to.1);
-        let retry = &mut at.node.links.ports[rx.index()].impairment.retry;
+        let rx = to.1;
+        let retry = &mut world.nodes[to.0.index()].links.ports[rx.index()].impairment.retry;
         let waiting = retry.as_mut().map(|retry| retry.receiver_restarts()).unwrap_or_default();
-        at.lose_on_link(rx, &waiting, DropReason::LinkDown);
+        world.at(to.0).lose_on_link(rx, &waiting, DropReason::LinkDown);
     }
     // What flies to another process is there, on a wire of its own.
     for packet_ref in flying.into_iter().filter(|_| receives) {
         let packet = world.runs.own.packets.lose(packet_ref);
         if !packet.is_link_control() {
             let port_class = world.facts.layout.port_class(to.1, packet.class);
-            let mut at = world.at(to.0);
-            at.node.buffer.accounts[port_class].rare.lost.add(packet.frame);
-            at.drop_packet(port_class, &packet, DropReason::LinkDown);
+            world.nodes[to.0.index()].buffer.accounts[port_class].rare.lost.add(packet.frame);
+            world.at(to.0).drop_packet(port_class, &packet, DropReason::LinkDown);
         }
     }
 }
 
 /// What is sent from now on takes another time; what is on the link does not.
 fn delay_changes(world: &mut World<'_>, port: PortId, delay: u64) {
-    if let Some((at, port)) = world.at_own_port(port) {
-        at.node.links.ports[port.index()].link.delay = delay;
+    let (node, local) = (world.facts.node_of(port), world.facts.local(port));
+    if world.owns(node) {
+        world.nodes[node.index()].links.ports[local.index()].link.delay = delay;
     }
     world.facts.ports[port.index()].delay = Span(delay);
 }
@@ -167,20 +173,23 @@ fn bypass_changes(world: &mut World<'_>, node: NodeId, on: bool) {
     let Some(ports) = world.facts.blueprint.nodes[node.index()].role.relay() else { return };
     let own = [ports.local, ports.remote];
     for port in own {
-        let Some((mut at, port)) = world.at_own_port(port) else { continue };
-        if let Some(relay) = &mut at.node.switch.relay {
+        if !world.owns(node) {
+            continue;
+        }
+        if let Some(relay) = world.nodes[node.index()].switch_mut().and_then(|switch| switch.relay.as_mut()) {
             relay.is_bypassed = on;
         }
+        let (at, port) = world.at_port(port);
         at.discard_waiting(port);
     }
     let all = own.into_iter().chain(own.map(peer));
     for port in all.clone() {
-        if let Some((mut at, port)) = world.at_own_port(port) {
+        if let Some((at, port)) = world.at_own_port(port) {
             at.reset(port);
         }
     }
     for port in all {
-        if let Some((mut at, port)) = world.at_own_port(port) {
+        if let Some((at, port)) = world.at_own_port(port) {
             at.try_transmit(port);
         }
     }
@@ -188,43 +197,49 @@ fn bypass_changes(world: &mut World<'_>, node: NodeId, on: bool) {
 
 /// Sends a pause, and arranges for its refresh or its end.
 fn forced_pause(world: &mut World<'_>, index: u32, port: PortId, pause: PauseFault) {
-    let ends = world.now >= pause.to.0;
     let mode = world.facts.pause_mode_at(port, pause.class);
-    let class = world.facts.layout.dense(pause.class);
-    let (mut at, port) = world.at_port(port);
-    let time = at.ctx.time();
-    if ends
-        && class != u8::MAX
-        && at.node.buffer.accounts[at.ctx.facts.layout.port_class(port, class)].receiver.is_pausing(time)
-    {
-        // The port's own flow control has paused as well, and will say itself when that is over.
-        return;
-    }
-    let quanta = if ends { Quanta(0) } else { Quanta::MAX };
-    if at.ctx.run.is_traced() && !ends && class != u8::MAX {
-        at.each_trace(|trace, seen| trace.forced(seen, port, class));
-    }
-    at.ctx.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
-    if at.node.links.ports[port.index()].up && !at.node.switch.is_bypassed() {
-        at.flush_frames(port);
-    } else {
-        at.ctx.run.out.frames.0.clear();
-    }
-    if ends || class == u8::MAX {
-        return;
-    }
-    let half = Quanta::MAX.span(at.ctx.facts.ports[peer(at.node.links.id(port)).index()].rate).0 / 2;
-    let refresh = match mode {
-        PauseMode::Timer => world.now + half,
-        PauseMode::OnOff => u64::MAX,
-    };
-    let next = refresh.min(pause.to.0);
-    if next != u64::MAX {
+    let (at, local) = world.at_port(port);
+    if let Some(next) = at.force_pause(local, pause, mode) {
         world.runs.own.events.add_fault(index, next);
     }
 }
 
-impl AtNode<'_, '_> {
+impl<D: Device> At<'_, '_, D> {
+    /// Sends a pause; when to refresh it or to end it, if it does not end now.
+    pub fn force_pause(&mut self, port: Local, pause: PauseFault, mode: PauseMode) -> Option<u64> {
+        let (now, time) = (self.ctx.now, self.ctx.time());
+        let ends = now >= pause.to.0;
+        let class = self.ctx.facts.layout.dense(pause.class);
+        if ends
+            && class != u8::MAX
+            && self.node.buffer.accounts[self.ctx.facts.layout.port_class(port, class)]
+                .receiver
+                .is_pausing(time)
+        {
+            // The port's own flow control has paused as well, and will say itself when that is over.
+            return None;
+        }
+        let quanta = if ends { Quanta(0) } else { Quanta::MAX };
+        if self.ctx.run.is_traced() && !ends && class != u8::MAX {
+            self.each_trace(|trace, seen| trace.forced(seen, port, class));
+        }
+        self.ctx.run.out.frames.0.push(FcFrame::Pause { class: pause.class, quanta });
+        if self.node.links.ports[port.index()].up && !self.device.is_bypassed() {
+            self.flush_frames(port);
+        } else {
+            self.ctx.run.out.frames.0.clear();
+        }
+        if ends || class == u8::MAX {
+            return None;
+        }
+        let half = Quanta::MAX.span(self.ctx.facts.ports[peer(self.node.links.id(port)).index()].rate).0 / 2;
+        let refresh = match mode {
+            PauseMode::Timer => now + half,
+            PauseMode::OnOff => u64::MAX,
+        };
+        Some(refresh.min(pause.to.0)).filter(|next| *next != u64::MAX)
+    }
+
     /// A packet starts on a wire that may be down; whether it will arrive.
     pub fn is_carried(&mut self, port: Local, packet_ref: PacketRef, arrival: u64) -> bool {
         let Some(wire) = &mut self.node.links.ports[port.index()].impairment.wire else { return true };
@@ -245,7 +260,7 @@ impl AtNode<'_, '_> {
     }
 
     /// All that waits to be sent out of a port is lost.
-    fn discard_waiting(&mut self, port: Local) {
+    pub fn discard_waiting(&mut self, port: Local) {
         let state = &mut self.node.links.ports[port.index()];
         let mut waiting = std::mem::take(&mut state.control);
         state.controls = state.has_controls();
@@ -258,7 +273,7 @@ impl AtNode<'_, '_> {
     }
 
     /// Both halves of the link's flow controls start in their initial state.
-    fn reset(&mut self, port: Local) {
+    pub fn reset(&mut self, port: Local) {
         for class in 1..self.ctx.facts.layout.class_count() {
             let port_class = self.ctx.facts.layout.port_class(port, class);
             let mut cx = Cx {
@@ -277,10 +292,10 @@ impl AtNode<'_, '_> {
 
     /// A relay's far end starts open: a pause that lasts on the relay's other port is sent to it at once.
     fn repeat_relayed(&mut self, port: Local, class: u8) {
-        let other = self.node.switch.relay().map(|relay| relay.other(port));
+        let other = self.device.relay().map(|relay| relay.other(port));
         let Some(other) = other else { return };
-        let Some((disposition, _)) = self.node.switch.relays(other, class) else { return };
-        if !self.node.switch.is_bypassed()
+        let Some((disposition, _)) = self.device.relays(other, class) else { return };
+        if !self.device.is_bypassed()
             && disposition.forwards()
             && self.node.links.egress[self.ctx.facts.layout.port_class(other, class)].paused_since != NEVER
         {

@@ -5,6 +5,7 @@ pub(crate) mod at_node;
 pub(crate) mod by_node;
 pub(crate) mod ctx;
 pub(crate) mod departures;
+pub(crate) mod device;
 pub(crate) mod epoch;
 pub(crate) mod events;
 pub(crate) mod fabric;

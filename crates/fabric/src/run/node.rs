@@ -1,7 +1,10 @@
 //! Nodes: the state that each host and each switch owns.
 
+use std::ops::{Deref, DerefMut};
+
 use floodway_units::{Class, NodeId, PortId, QueueId, Rng, Time};
 
+use crate::host::nic::Nic;
 use crate::host::nics::Host;
 use crate::link::links::Links;
 use crate::network::layout::Local;
@@ -14,15 +17,26 @@ use crate::switch::forward::Switch;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Node {
+    core: NodeCore,
+    device: AnyDevice,
+}
+
+/// What a node is besides the ends of its links.
+#[derive(Debug)]
+pub(crate) enum AnyDevice {
+    Host(Host),
+    Switch(Switch),
+}
+
+/// What hosts and switches have alike.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct NodeCore {
     /// The ends of its links.
     pub links: Links,
     pub buffer: Buffer,
     /// By port.
     pub machines: Vec<PortMachines>,
-    /// Empty at a switch.
-    pub host: Host,
-    /// Empty at a host.
-    pub switch: Switch,
     pub id: NodeId,
     /// Its events since the last inspection.
     pub work: u64,
@@ -40,7 +54,7 @@ pub(crate) struct Streams {
     pub reliability: Rng,
 }
 
-impl Node {
+impl NodeCore {
     /// Does the discipline of a port hold a queue back?
     pub fn holds_back(&self, port: Local, queue: QueueId, now: Time) -> bool {
         let discipline = self.machines[port.index()].discipline();
@@ -58,20 +72,6 @@ impl Node {
         self.links.ports.known(port.index()).has_discipline && self.machines[port.index()].queueing.isolates()
     }
 
-    /// Does anything wait to be sent from a port?
-    pub fn has_waiting(&self, port: Local) -> bool {
-        let state = self.links.ports.known(port.index());
-        if state.controls || state.waiting > 0 {
-            return true;
-        }
-        state.at_host && self.host.nics[port.index()].has_waiting()
-    }
-
-    /// Is it a host?
-    pub fn is_host(&self) -> bool {
-        !self.host.nics.is_empty()
-    }
-
     /// Its ports.
     pub fn locals(&self) -> impl Iterator<Item = Local> + use<> {
         self.links.locals()
@@ -80,5 +80,101 @@ impl Node {
     /// Its ports, by what the network calls them.
     pub fn ids(&self) -> impl Iterator<Item = PortId> + '_ {
         self.links.ids()
+    }
+}
+
+impl Node {
+    pub fn new(core: NodeCore, device: AnyDevice) -> Self {
+        Node { core, device }
+    }
+
+    /// What it has as any other, and what it is besides.
+    #[inline]
+    pub fn split(&mut self) -> (&mut NodeCore, &mut AnyDevice) {
+        (&mut self.core, &mut self.device)
+    }
+
+    /// Is it a host?
+    pub fn is_host(&self) -> bool {
+        self.host().is_some()
+    }
+
+    /// The host that it is, if it is one.
+    pub fn host(&self) -> Option<&Host> {
+        match &self.device {
+            AnyDevice::Host(host) => Some(host),
+            AnyDevice::Switch(_) => None,
+        }
+    }
+
+    pub fn host_mut(&mut self) -> Option<&mut Host> {
+        match &mut self.device {
+            AnyDevice::Host(host) => Some(host),
+            AnyDevice::Switch(_) => None,
+        }
+    }
+
+    /// The switch that it is, if it is one.
+    pub fn switch(&self) -> Option<&Switch> {
+        match &self.device {
+            AnyDevice::Host(_) => None,
+            AnyDevice::Switch(switch) => Some(switch),
+        }
+    }
+
+    pub fn switch_mut(&mut self) -> Option<&mut Switch> {
+        match &mut self.device {
+            AnyDevice::Host(_) => None,
+            AnyDevice::Switch(switch) => Some(switch),
+        }
+    }
+
+    /// Its NICs, by port; none at a switch.
+    pub fn nics(&self) -> impl Iterator<Item = &Nic> {
+        self.host().into_iter().flat_map(|host| host.nics.iter())
+    }
+
+    /// What is to be seen of it.
+    pub fn sight(&self) -> Sight<'_> {
+        Sight { core: &self.core, switch: self.switch() }
+    }
+}
+
+impl Deref for Node {
+    type Target = NodeCore;
+
+    #[inline]
+    fn deref(&self) -> &NodeCore {
+        &self.core
+    }
+}
+
+impl DerefMut for Node {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut NodeCore {
+        &mut self.core
+    }
+}
+
+/// A node that is read, whether an event is executed there or not.
+#[derive(Clone, Copy)]
+pub(crate) struct Sight<'n> {
+    pub core: &'n NodeCore,
+    /// The switch that it is, if it is one.
+    pub switch: Option<&'n Switch>,
+}
+
+impl Sight<'_> {
+    /// Is it a host?
+    pub fn is_host(self) -> bool {
+        self.switch.is_none()
+    }
+}
+
+impl Deref for Sight<'_> {
+    type Target = NodeCore;
+
+    fn deref(&self) -> &NodeCore {
+        self.core
     }
 }

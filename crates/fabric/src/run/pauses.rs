@@ -19,11 +19,12 @@ use crate::link::extra::Extra;
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
-use crate::run::at_node::{AtNode, bytes};
+use crate::run::at_node::{At, bytes};
+use crate::run::device::Device;
 use crate::run::events::{EventKind, NEVER};
 use crate::run::own::{Timed, due_again};
 
-impl AtNode<'_, '_> {
+impl<D: Device> At<'_, '_, D> {
     /// Sends the frames that a flow control has just pushed out of `port`.
     pub fn flush_frames(&mut self, port: Local) {
         if self.ctx.run.out.frames.0.is_empty() {
@@ -97,7 +98,7 @@ impl AtNode<'_, '_> {
                     quanta.0 > 0,
                 );
             }
-            let onward = self.node.switch.relays(port, class);
+            let onward = self.device.relays(port, class);
             if onward.is_some_and(|(disposition, _)| !disposition.obeys()) {
                 self.hand_on(onward, frame);
                 continue;
@@ -180,8 +181,8 @@ impl AtNode<'_, '_> {
             if self.node.links.ports.known(port.index()).has_cp {
                 self.pause_changed(port, port_class, !open);
             }
-            if !open && self.node.host.pairs.sprays {
-                self.spray_from_paused(port, narrow::<u8>(class));
+            if !open {
+                D::is_paused(self, port, narrow::<u8>(class));
             }
         }
         if discards {
@@ -228,11 +229,11 @@ impl AtNode<'_, '_> {
         port: Local,
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
     ) {
-        let view = self.node.buffer.account_view(&self.ctx.facts.layout, &self.node.switch, port_class);
+        let view = self.node.buffer.account_view(&self.ctx.facts.layout, self.device.inputs(), port_class);
         self.call_receiver(port_class, port, &view, call);
     }
 
-    /// As [`AtNode::with_receiver`], with the given view.
+    /// As [`At::with_receiver`], with the given view.
     #[inline]
     pub fn call_receiver(
         &mut self,
@@ -257,17 +258,17 @@ impl AtNode<'_, '_> {
         let awaits = ingress.receiver.awaits_release();
         if awaits != std::mem::replace(&mut ingress.awaits, awaits) {
             self.node.buffer.awaiting_changed(
-                &self.node.switch,
+                &*self.device,
                 &mut self.ctx.run.events,
                 self.ctx.now,
                 port_class,
             );
         }
         if !self.ctx.run.out.frames.0.is_empty() {
-            if self.node.switch.is_bypassed() {
+            if self.device.is_bypassed() {
                 return self.ctx.run.out.frames.0.clear();
             }
-            self.pause_sent(port);
+            D::pauses(self, port);
             if self.ctx.run.is_traced() {
                 self.each_trace(|trace, seen| trace.pauses_sent(seen, port));
             }

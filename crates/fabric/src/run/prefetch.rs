@@ -14,7 +14,7 @@ use crate::link::packet::{ON_PATH, Packet};
 use crate::network::facts::Facts;
 use crate::network::routing::peer;
 use crate::run::events::EventKind;
-use crate::run::node::Node;
+use crate::run::node::{Node, NodeCore};
 use crate::run::state::Run;
 
 /// How many events before it an event's packet is fetched.
@@ -67,7 +67,7 @@ impl Run<'_> {
 
     /// Takes the second step for an event of a node: its packet is there.
     #[inline]
-    pub fn fetch_rest(&self, facts: &Facts<'_>, node: &Node, event: &Event) {
+    pub fn fetch_rest(&self, facts: &Facts<'_>, node: &NodeCore, event: &Event) {
         // SAFETY: items come from `Events`, which takes them from references; and a packet's event is pending
         // only where the packet is, or arrives. Where a departure has one, the thread has all nodes
         // (`Events::push_of`).

@@ -4,10 +4,10 @@ use floodway_units::cast::narrow;
 
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtHost;
 use crate::traffic::flows::{Begin, Traffic};
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// A source's next flow begins, or what a trigger waited for has come.
     pub fn start_flow(&mut self, source: u32) {
         if let Some(trigger) = source.checked_sub(narrow::<u32>(self.ctx.run.traffic.sources.len())) {
@@ -67,7 +67,7 @@ impl AtNode<'_, '_> {
     fn begin(&mut self, begin: &Begin) -> Option<Local> {
         let message = begin.message(self.ctx.now, self.ctx.facts, &mut self.ctx.run.ideals);
         let key = begin.pair_key(self.ctx.facts.blueprint);
-        match key.as_ref().and_then(|key| self.node.host.pairs.by_key.get(key)) {
+        match key.as_ref().and_then(|key| self.device.pairs.by_key.get(key)) {
             Some(&slot) => self.post(slot, message),
             None => self.open(begin, message, key),
         }

@@ -11,8 +11,9 @@ use floodway_units::NodeId;
 
 use crate::network::facts::Facts;
 use crate::pool::{OwnElements, SharedSlice};
-use crate::run::at_node::AtNode;
+use crate::run::at_node::{At, AtNode};
 use crate::run::ctx::Ctx;
+use crate::run::device::Device;
 use crate::run::events::Events;
 use crate::run::node::Node;
 use crate::run::prefetch::fetch_packets;
@@ -63,11 +64,8 @@ impl<'s, 'a> Worker<'s, 'a> {
     /// A node of a group, to execute an event of it.
     fn at(&mut self, node: NodeId, group: u32) -> AtNode<'_, 'a> {
         self.run.events.is_at(group);
-        AtNode {
-            ctx: Ctx { now: 0, order: 0, facts: self.facts, run: self.run },
-            node: self.nodes.element(node.index()),
-            others: None,
-        }
+        let ctx = Ctx { now: 0, order: 0, facts: self.facts, run: self.run };
+        AtNode::new(ctx, self.nodes.element(node.index()), None)
     }
 
     /// Executes all events of the window, node by node.
@@ -158,11 +156,11 @@ impl<'s, 'a> Worker<'s, 'a> {
     }
 }
 
-impl AtNode<'_, '_> {
+impl<D: Device> At<'_, '_, D> {
     /// Executes the events of the node; how many there were.
     #[expect(clippy::inline_always, reason = "once a node and window: 0.5 % of a packet-hop")]
     #[inline(always)]
-    fn visit(&mut self) -> u64 {
+    pub fn visit(&mut self) -> u64 {
         let mut work = 0;
         loop {
             for done in 0..CHECKED {

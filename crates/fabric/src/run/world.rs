@@ -127,11 +127,8 @@ impl<'a> World<'a> {
         self.runs.own.events.is_at(self.facts.groups.of(node));
         let (before, rest) = self.nodes.split_at_mut(node.index());
         let (node, after) = rest.split_first_mut().expect("the network has this node");
-        AtNode {
-            ctx: Ctx { now: self.now, order: self.order, facts: &self.facts, run: &mut self.runs.own },
-            node,
-            others: Some([before, after]),
-        }
+        let ctx = Ctx { now: self.now, order: self.order, facts: &self.facts, run: &mut self.runs.own };
+        AtNode::new(ctx, node, Some([before, after]))
     }
 
     /// The node of a port for an event, and the port's index there.
@@ -179,7 +176,7 @@ impl<'a> World<'a> {
         let at = if kind == EventKind::Arrival { peer(port) } else { port };
         let node = &mut self.nodes[self.facts.node_of(at).index()];
         let ctx = Ctx { now: 0, order: 0, facts: &self.facts, run: &mut self.runs.own };
-        AtNode { ctx, node, others: None }.dispatch_move(event, kind, port);
+        AtNode::new(ctx, node, None).dispatch_move(event, kind, port);
     }
 
     /// Lets NICs at which flows have just started try to transmit, unless more flows start at this instant.
@@ -188,7 +185,7 @@ impl<'a> World<'a> {
             return;
         }
         for i in 0..self.runs.own.out.started.len() {
-            let (mut at, port) = self.at_port(self.runs.own.out.started[i]);
+            let (at, port) = self.at_port(self.runs.own.out.started[i]);
             at.try_transmit(port);
         }
         self.runs.own.out.started.clear();
@@ -276,8 +273,8 @@ impl<'a> World<'a> {
         let share = Share(self.ranks.as_deref_mut());
         self.runs.own.kept.blocked = BlockedPorts { network, share, now: now.0 }.find();
         for &node in &own {
-            let at = self.at(node);
-            close_links(&at.ctx, &mut at.node.links);
+            let ctx = Ctx { now: self.now, order: self.order, facts: &self.facts, run: &mut self.runs.own };
+            close_links(&ctx, &mut self.nodes[node.index()].links);
         }
         self.runs.own.pairs.close_rows(&mut self.runs.own.kept.records);
     }
@@ -289,7 +286,8 @@ impl<'a> World<'a> {
     pub fn debug_check(&mut self) {
         for node in (0..self.nodes.len()).map(|node| NodeId(narrow(node))) {
             if self.owns(node) {
-                NodeCheck { at: &self.at(node) }.all();
+                let (facts, run) = (&self.facts, &self.runs.own);
+                NodeCheck { facts, run, node: &self.nodes[node.index()], now: self.now }.all();
             }
         }
         assert_eq!(self.in_network().buffers(&self.gathered.broken), Verdict::Holds);

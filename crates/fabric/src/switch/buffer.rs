@@ -18,7 +18,7 @@ use crate::link::packet::Packet;
 use crate::network::layout::{Layout, Local};
 use crate::records::counters::{RareCounters, Traffic};
 use crate::run::events::{Armed, NEVER};
-use crate::switch::forward::Switch;
+use crate::switch::crossbar::Inputs;
 
 /// The buffer of a node: a switch's, or the receive buffers of a host's NICs, where they have some.
 #[derive(Debug)]
@@ -98,9 +98,9 @@ impl Buffer {
     }
 
     /// What a receiver half may know of its account.
-    pub fn account_view(&self, layout: &Layout, switch: &Switch, port_class: usize) -> IngressView {
+    pub fn account_view(&self, layout: &Layout, inputs: Option<&Inputs>, port_class: usize) -> IngressView {
         let account = self.accounts.known(port_class);
-        let shared = match &switch.inputs {
+        let shared = match inputs {
             Some(inputs) if account.by_output => inputs.longest_of(layout, port_class),
             _ => account.shared(),
         };
@@ -125,13 +125,18 @@ impl Buffer {
     }
 
     /// Would a packet that has just come in be charged to headroom, or be one too many for a paused account?
-    pub fn is_pressed(&self, (layout, switch): (&Layout, &Switch), now: Time, packet: &Packet) -> bool {
+    pub fn is_pressed(
+        &self,
+        (layout, inputs): (&Layout, Option<&Inputs>),
+        now: Time,
+        packet: &Packet,
+    ) -> bool {
         let port_class = layout.port_class(packet.ingress, packet.class);
         let account = self.accounts.known(port_class);
         if !account.lossless {
             return false;
         }
-        let view = self.account_view(layout, switch, port_class);
+        let view = self.account_view(layout, inputs, port_class);
         let threshold = account.receiver.threshold(view.pool_free);
         let frame = Bytes(u64::from(packet.frame));
         account.headroom > 0

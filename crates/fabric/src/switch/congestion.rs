@@ -16,6 +16,7 @@
 //! is not reused before.
 
 mod callbacks;
+mod packets;
 
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyScheduler};
 use floodway_mechanisms::slots::{

@@ -47,7 +47,7 @@ impl Switch {
         self.router.as_mut().expect("who chooses is there at every switch")
     }
 
-    /// At a host: no packet is ever in it.
+    /// One with neither packets nor ports.
     pub fn none() -> Self {
         Switch {
             pipeline: 0,
@@ -86,23 +86,5 @@ impl Relay {
     /// Its other port.
     pub fn other(&self, port: Local) -> Local {
         if port == self.local { self.remote } else { self.local }
-    }
-}
-
-impl Switch {
-    /// Of a relay's port: the disposition of pauses of a class, and the other port.
-    pub fn relays(&self, port: Local, class: u8) -> Option<(Disposition, Local)> {
-        let relay = self.relay()?;
-        Some((relay.disposition(port, class), relay.other(port)))
-    }
-
-    /// The relay, where the node is one.
-    pub fn relay(&self) -> Option<&Relay> {
-        self.relay.as_ref()
-    }
-
-    /// Is the node a relay whose two links are joined?
-    pub fn is_bypassed(&self) -> bool {
-        self.relay().is_some_and(|relay| relay.is_bypassed)
     }
 }

@@ -10,9 +10,10 @@ use crate::link::arena::PacketRef;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::layout::Local;
 use crate::network::routing::in_force;
-use crate::run::at_node::{AtNode, bytes};
+use crate::run::at_node::{AtSwitch, bytes};
+use crate::run::device::Device as _;
 
-impl AtNode<'_, '_> {
+impl AtSwitch<'_, '_> {
     /// Where a packet leaves that has just arrived.
     #[inline]
     pub fn next_port(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
@@ -41,7 +42,7 @@ impl AtNode<'_, '_> {
     pub fn route(&mut self, ingress: Local, packet: &Packet, entropy: Option<u16>) -> Option<Local> {
         let path = self.ctx.run.pairs.paths.known(packet.flow.index());
         let reply = packet.is_reply();
-        if let Some(relay) = self.node.switch.relay() {
+        if let Some(relay) = self.device.relay() {
             return Some(relay.other(ingress));
         }
         let node = self.node.id;
@@ -54,12 +55,8 @@ impl AtNode<'_, '_> {
             [] => None,
             [only] => Some(self.ctx.facts.local(only)),
             _ => {
-                if let Some(choice) = self
-                    .node
-                    .switch
-                    .router
-                    .as_ref()
-                    .and_then(|router| router.by_flow(&tuple, candidates.len()))
+                if let Some(choice) =
+                    self.device.router.as_ref().and_then(|router| router.by_flow(&tuple, candidates.len()))
                 {
                     return Some(self.ctx.facts.local(candidates[choice]));
                 }
@@ -74,22 +71,22 @@ impl AtNode<'_, '_> {
         let view = PacketView { flow_hash, ..self.node.links.packet_view(&self.ctx, packet) };
         let ports = in_force(&self.ctx.facts.routes, self.ctx.run.changing.as_deref(), (node, destination));
         let usual =
-            self.node.switch.router().usual_port(&view, ports).map(|path| self.ctx.facts.local(ports[path]));
+            self.device.router().usual_port(&view, ports).map(|path| self.ctx.facts.local(ports[path]));
         if let Some(port) = usual {
             let at = self.port_view(port, packet, true);
-            if self.node.switch.router().stays(&view, &at) {
+            if self.device.router().stays(&view, &at) {
                 return usual;
             }
         }
         let mut views = std::mem::take(&mut self.ctx.run.out.candidates);
         views.clear();
-        let reads = self.node.switch.router().reads_ports();
+        let reads = self.device.router().reads_ports();
         for &port in self.ctx.candidates(node, destination) {
             views.push(self.port_view(self.ctx.facts.local(port), packet, reads));
         }
         let now = self.ctx.time();
         let rng = &mut self.node.streams.routing;
-        let choice = self.node.switch.router().route(now, rng, &view, &views);
+        let choice = self.device.router().route(now, rng, &view, &views);
         let port = views.get(choice).map(|view| self.ctx.facts.local(view.port));
         self.ctx.run.out.candidates = views;
         if let Some(left) = usual.filter(|_| port != usual) {

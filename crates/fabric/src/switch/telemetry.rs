@@ -6,9 +6,10 @@
 
 use crate::link::arena::PacketRef;
 use crate::link::extra::{Extra, Hops};
-use crate::run::at_node::AtNode;
+use crate::run::at_node::At;
+use crate::run::device::Device;
 
-impl AtNode<'_, '_> {
+impl<D: Device> At<'_, '_, D> {
     /// A packet starts at its sender that is to have records, and has none yet.
     #[inline(never)]
     pub fn begin_records(&mut self, packet_ref: PacketRef) {

@@ -4,10 +4,11 @@ use floodway_mechanisms::slots::QueueView;
 
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
-use crate::run::at_node::{AtNode, bytes};
+use crate::run::at_node::{At, bytes};
+use crate::run::device::Device;
 use crate::run::events::NEVER;
 
-impl AtNode<'_, '_> {
+impl<D: Device> At<'_, '_, D> {
     pub fn queue_view(&self, port: Local, q: usize, packet: &Packet) -> QueueView {
         let class = self.ctx.facts.layout.class_of_queue(q);
         let port_class = self.ctx.facts.layout.port_class(port, class);
@@ -28,6 +29,16 @@ impl AtNode<'_, '_> {
             paused: self.node.links.egress.known(port_class).paused_since != NEVER
                 && !self.node.links.may_lose(&self.ctx.facts.layout, port, q),
             base_rtt: self.ctx.run.pairs.paths[packet.flow.index()].base_rtt,
+        }
+    }
+
+    /// Bytes of data of a class that came in by `ingress` and have still to cross to `out`; where nothing
+    /// crosses, those that wait at `out`, if a machine there watches inputs.
+    pub fn voq_bytes(&self, ingress: Local, out: Local, class: u8) -> u64 {
+        match self.device.inputs() {
+            _ if class == 0 => 0,
+            None => self.node.machines[out.index()].queueing.input_bytes(ingress, class),
+            Some(inputs) => inputs.bytes(ingress, out, class),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::link::packet::Packet;
 use crate::link::port::Queue;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
-use crate::run::node::Node;
+use crate::run::node::{Node, NodeCore, Sight};
 use crate::run::state::Run;
 
 /// The node whose event is executed, and the rest of the network as it is now.
@@ -14,37 +14,39 @@ pub(crate) struct Seen<'s, 'a> {
     pub now: u64,
     pub facts: &'s Facts<'a>,
     pub run: &'s Run<'a>,
-    pub node: &'s Node,
+    pub node: Sight<'s>,
     /// The nodes before it and after it.
     pub others: Option<[&'s [Node]; 2]>,
 }
 
-impl Seen<'_, '_> {
+impl<'s> Seen<'s, '_> {
     /// Any node of the network, as it is now.
-    pub(super) fn any(&self, node: NodeId) -> &Node {
+    pub(super) fn any(&self, node: NodeId) -> Sight<'s> {
         let [before, after] = self.others.expect("a run that is traced lends all nodes");
         let at = node.index();
         match at.checked_sub(before.len()) {
-            None => &before[at],
+            None => before[at].sight(),
             Some(0) => self.node,
-            Some(behind) => &after[behind - 1],
+            Some(behind) => after[behind - 1].sight(),
         }
     }
 
     /// The egress port of a switch that holds most of what came in by `ingress`, the first of several; what
     /// comes to a relay can leave by one port only.
-    pub(super) fn holds_most(&self, node: &Node, ingress: Local, class: u8) -> Option<Local> {
-        if let Some(relay) = &node.switch.relay {
+    pub(super) fn holds_most(&self, node: Sight<'_>, ingress: Local, class: u8) -> Option<Local> {
+        let switch = node.switch?;
+        if let Some(relay) = &switch.relay {
             return Some(relay.other(ingress));
         }
         let is_its = |packet: &Packet| packet.ingress == ingress && packet.class == class;
         let mut most = (0, None);
         for port in node.locals() {
-            let bytes = if let Some(inputs) = &node.switch.inputs {
+            let bytes = if let Some(inputs) = &switch.inputs {
                 inputs.bytes(ingress, port, class)
             } else {
-                let queued = self.queues(node, port).flat_map(|queue| queue.fifo.iter(&self.run.packets));
-                let piped = node.switch.pipe.iter().filter(|(_, out, _)| *out == port);
+                let queued =
+                    self.queues(node.core, port).flat_map(|queue| queue.fifo.iter(&self.run.packets));
+                let piped = switch.pipe.iter().filter(|(_, out, _)| *out == port);
                 let piped = piped.map(|&(.., packet_ref)| &self.run.packets[packet_ref]);
                 queued
                     .chain(piped)
@@ -60,18 +62,23 @@ impl Seen<'_, '_> {
     }
 
     /// Queues of data of a port.
-    fn queues<'n>(&self, node: &'n Node, port: Local) -> impl Iterator<Item = &'n Queue> {
+    fn queues<'n>(&self, node: &'n NodeCore, port: Local) -> impl Iterator<Item = &'n Queue> {
         let first = self.facts.layout.queue(port);
         node.links.queues[first + 1..first + self.facts.layout.queues_per_port].iter()
     }
 
     /// When the packet arrived that has waited longest at an egress port of those that came in by an ingress.
-    pub(super) fn oldest_of(&self, node: &Node, (ingress, port): (Local, Local), class: u8) -> Option<u64> {
-        if let Some(inputs) = &node.switch.inputs {
+    pub(super) fn oldest_of(
+        &self,
+        node: Sight<'_>,
+        (ingress, port): (Local, Local),
+        class: u8,
+    ) -> Option<u64> {
+        if let Some(inputs) = node.switch.and_then(|switch| switch.inputs.as_ref()) {
             return inputs.oldest(&self.run.packets, (ingress, port), class, self.facts.layout.subs);
         }
         let is_its = |packet: &&Packet| packet.ingress == ingress && packet.class == class;
-        let mut queues = self.queues(node, port);
+        let mut queues = self.queues(node.core, port);
         let oldest = queues.by_ref().filter_map(|queue| queue.fifo.iter(&self.run.packets).find(is_its));
         oldest.map(|packet| packet.at).min()
     }

@@ -11,13 +11,13 @@ use crate::network::blueprint::Turns;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
 use crate::records::tally::Records;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::events::{Events, NEVER};
 use crate::traffic::flows::Traffic;
 use crate::traffic::triggers::{Completion, End};
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// Adds a message to a queue pair that goes on; its NIC's port, if that is to look.
     pub fn post(&mut self, slot: u32, mut message: Outgoing) -> Option<Local> {
         let run = &mut *self.ctx.run;

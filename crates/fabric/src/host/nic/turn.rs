@@ -1,7 +1,7 @@
 //! Turns of queue pairs at a NIC, and arrivals at a host.
 
 use floodway_mechanisms::slots::{
-    Cnp, Discipline, DropReason, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
+    Discipline, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
 };
 use floodway_units::Time;
 
@@ -15,7 +15,7 @@ use crate::link::packet::{INT, Kind, Packet, frame_bytes};
 use crate::network::blueprint::Turns;
 use crate::network::facts::Facts;
 use crate::network::layout::Local;
-use crate::run::at_node::{AtNode, bytes};
+use crate::run::at_node::{AtHost, bytes};
 use crate::run::ctx::Ctx;
 use crate::switch::congestion::PortMachines;
 
@@ -23,20 +23,20 @@ use crate::switch::congestion::PortMachines;
 #[derive(Clone, Copy)]
 pub(in crate::host) struct Holder<'h>(Option<&'h dyn Discipline>);
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// The transmitter of a host's port is free: the next queue pair sends a packet.
     pub fn send_from_nic(&mut self, port: Local) {
         let Some((id, segment)) = self.whose_turn(port) else {
             if self.ctx.facts.blueprint.semantics.turns == Turns::Listed {
-                let to_start = self.node.host.pairs.to_start;
-                let nic = &mut self.node.host.nics[port.index()];
+                let to_start = self.device.pairs.to_start;
+                let nic = &mut self.device.nics[port.index()];
                 nic.wake_by_list(&mut self.ctx, self.node.links.id(port), to_start);
             }
             return;
         };
         let now = Time(self.ctx.now);
         let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        let nic = &self.node.host.nics[port.index()];
+        let nic = &self.device.nics[port.index()];
         let (packet, message) = half.send((self.ctx.facts, nic), id, &segment, now);
         let wire = u64::from(packet.frame) + self.ctx.facts.layout.gap;
         let (class, observes_sent) = (half.class, half.layers.observes_sent);
@@ -57,10 +57,10 @@ impl AtNode<'_, '_> {
         self.put_on_link(port, packet_ref);
         if segment.last {
             let until = self.node.links.ports.known(port.index()).free_at;
-            self.node.host.last_sent(&mut self.ctx, id, &segment, until);
+            self.device.last_sent(&mut self.ctx, id, &segment, until);
         }
         self.machines_changed(id, observes_sent);
-        if self.node.host.pairs.sprays {
+        if self.device.pairs.sprays {
             self.spray_next(id);
         }
     }
@@ -79,15 +79,15 @@ impl AtNode<'_, '_> {
         }
         let class = self.pick_class(port)? as usize;
         loop {
-            if self.node.host.nics[local].repeating > 0
+            if self.device.nics[local].repeating > 0
                 && let Some(repeat) = self.next_repeat(port, class)
             {
                 return Some(repeat);
             }
             let holder = Holder::at(&self.node.links, &self.node.machines, port);
-            let nic = &self.node.host.nics[local];
+            let nic = &self.device.nics[local];
             if let Some(rank) = nic.next_free(&self.ctx, &nic.ready[class], class, holder) {
-                return self.node.host.nics[local].take_turn(&mut self.ctx, class, rank);
+                return self.device.nics[local].take_turn(&mut self.ctx, class, rank);
             }
             // What stands behind entries that were passed over has no timer. SWING's simulator leaves it
             // until something else wakes the NIC.
@@ -101,11 +101,11 @@ impl AtNode<'_, '_> {
 
     /// What is retransmitted before new data. By the list of flows it waits for the queue pair's pacing time.
     fn next_repeat(&mut self, port: Local, class: usize) -> Option<(u32, Segment)> {
-        let nic = &self.node.host.nics[port.index()];
+        let nic = &self.device.nics[port.index()];
         let mut round = Round { rank: nic.last[class], left: nic.repeats[class].len() };
         loop {
             let holder = Holder::at(&self.node.links, &self.node.machines, port);
-            let nic = &mut self.node.host.nics[port.index()];
+            let nic = &mut self.device.nics[port.index()];
             match nic.next_repeat(&mut self.ctx, class, holder, &mut round)? {
                 Repeat::Sends(id, segment) => return Some((id, segment)),
                 Repeat::Outdated(id) => self.update_qp(id),
@@ -120,7 +120,7 @@ impl AtNode<'_, '_> {
         // The size of the next frame is known only once a queue pair is chosen: the largest one is assumed.
         let largest = self.ctx.facts.largest_wire;
         if self.ctx.facts.layout.classes.len() == 2 {
-            let nic = &self.node.host.nics[local];
+            let nic = &self.device.nics[local];
             let open = (nic.repeating > 0 || !nic.ready[1].is_empty())
                 && self.node.machines[port.index()]
                     .gate(
@@ -137,7 +137,7 @@ impl AtNode<'_, '_> {
         let mut ready = std::mem::take(&mut self.ctx.run.out.ready);
         ready.clear();
         for class in 1..self.ctx.facts.layout.class_count() {
-            let nic = &self.node.host.nics[local];
+            let nic = &self.device.nics[local];
             let bitmaps = [&nic.ready[class as usize], &nic.repeats[class as usize]];
             let waiting = (bitmaps[0].len() + bitmaps[1].len()) as u64;
             let held = holder.is_there()
@@ -202,26 +202,11 @@ impl AtNode<'_, '_> {
                 let half = pairs.senders.known_mut(at);
                 let (next, called) = half.receive_reply(now, packet, extra.as_deref(), turns);
                 self.ctx.run.out.extras.extend(extra);
-                self.node.host.acknowledged(&mut self.ctx, packet.flow.0, next);
+                self.device.acknowledged(&mut self.ctx, packet.flow.0, next);
                 called
             }
         };
         self.sender_called(packet.flow.0, called);
-    }
-
-    /// A switch sends a CNP to the source of a flow.
-    pub fn notify_source(&mut self, port: Local, cnp: &Cnp) {
-        let mut packet = Packet::notifying(cnp, self.ctx.facts.format.cnp().frame);
-        packet.ingress = port;
-        self.ctx.run.pairs.count_on_path(cnp.flow, 1);
-        self.ctx.run.kept.records.injected(u64::from(packet.frame));
-        if let Some(out) = self.route(port, &packet, None) {
-            let packet_ref = self.ctx.run.packets.add(packet);
-            self.send_control(out, packet_ref);
-        } else {
-            let port_class = self.ctx.facts.layout.port_class(port, 0);
-            self.drop_packet(port_class, &packet, DropReason::NoRoute);
-        }
     }
 }
 

@@ -8,16 +8,16 @@ use crate::host::nic::Nic;
 use crate::host::nic::turn::Holder;
 use crate::network::blueprint::Turns;
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;
 use crate::run::events::{Events, NEVER};
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// The queue pair that sends next from a host's port.
     pub fn next_in_list(&mut self, port: Local) -> Option<u32> {
         let nic = port.index();
-        let mut list = std::mem::take(&mut self.node.host.nics[nic].list);
+        let mut list = std::mem::take(&mut self.device.nics[nic].list);
         let semantics = &self.ctx.facts.blueprint.semantics;
         let flow = list.turn(|flow| {
             if flow == FINISHED {
@@ -37,7 +37,7 @@ impl AtNode<'_, '_> {
             }
             if may { Found::MaySend } else { Found::Waits }
         });
-        let nic = &mut self.node.host.nics[nic];
+        let nic = &mut self.device.nics[nic];
         nic.list = list;
         if flow.is_none() {
             nic.wake_later(&mut self.ctx, self.node.links.ports[port.index()].id);

@@ -20,12 +20,12 @@ use crate::network::layout::Local;
 use crate::network::path::{Laid, Path};
 use crate::network::routing::peer;
 use crate::records::tally::Records;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtHost;
 use crate::run::events::{Events, QueuePairName};
 use crate::run::node::Node;
 use crate::traffic::flows::{Begin, PairKey};
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// Opens a queue pair for its first message; its NIC's port, if it has a path.
     pub fn open(&mut self, begin: &Begin, head: Outgoing, key: Option<PairKey>) -> Option<Local> {
         let facts = self.ctx.facts;
@@ -43,7 +43,7 @@ impl AtNode<'_, '_> {
         } else {
             facts.path(changing, (ends.1, ends.0), &reply, (begin.pinned.1.as_deref(), spreads))
         };
-        let nic_of = || self.node.host.nic_of(&self.ctx, &self.node.links, ends, &tuple);
+        let nic_of = || self.device.nic_of(&self.ctx, &self.node.links, ends, &tuple);
         let nic_port = ports.first().copied().or_else(nic_of);
         let nic = nic_port.map_or(Local::default(), |port| self.ctx.facts.local(port));
         let free_slot = self.ctx.run.pairs.slot();
@@ -58,7 +58,7 @@ impl AtNode<'_, '_> {
             ack_ports: &ack_ports,
             tuple,
             nic,
-            rank: begin.rank.unwrap_or_else(|| self.node.host.nics[nic.index()].ranks.next()),
+            rank: begin.rank.unwrap_or_else(|| self.device.nics[nic.index()].ranks.next()),
         };
         let path = Path::new(self.ctx.facts, &info, &laid);
         if let Some(opened) = &mut self.ctx.run.pairs.opened {
@@ -69,7 +69,7 @@ impl AtNode<'_, '_> {
         let mut half = SendHalf::new(settings, &path, &info, transport, (head, full_frame));
         half.state.shared = key.is_some();
         half.timers.timer_key =
-            self.ctx.run.events.queue_pair_key(self.node.host.nics[nic.index()].number, path.rank, slot);
+            self.ctx.run.events.queue_pair_key(self.device.nics[nic.index()].number, path.rank, slot);
         half.timers.numbered = self.ctx.run.events.is_numbered() && half.transport.times_packets();
         if self.ctx.run.events.is_numbered() {
             half.tick_alone();
@@ -81,13 +81,13 @@ impl AtNode<'_, '_> {
         other.alive = !self.ctx.run.events.is_elsewhere(self.ctx.facts.groups.of(begin.destination));
         self.ctx.run.kept.records.started(begin.workload, &head);
         let has_timers = half.next_of_layers().is_some();
-        self.node.host.enter(facts.blueprint.semantics.turns, slot, key, &half);
+        self.device.enter(facts.blueprint.semantics.turns, slot, key, &half);
         self.ctx.run.pairs.enter(free_slot, path, half, other);
         if self.ctx.run.is_traced() {
             self.each_trace(|trace, seen| trace.opened(seen, slot, &head));
         }
         if begin.rank.is_some() {
-            self.node.host.pairs.to_start -= 1;
+            self.device.pairs.to_start -= 1;
         }
         let port = nic_port.map(|_| nic);
         if port.is_some() {
@@ -151,7 +151,7 @@ impl QueuePairs {
         let (path, half, other) = (&mut self.paths[at], &mut self.senders[at], &mut self.receivers[at]);
         if half.state.alive {
             // Its NIC may be another one than it was opened on.
-            let host = &mut nodes[path.source.index()].host;
+            let host = nodes[path.source.index()].host_mut().expect("hosts send");
             if host.pairs.sprays {
                 host.nics.iter_mut().for_each(|nic| nic.ranks.close(half.rank));
             } else {
@@ -159,10 +159,11 @@ impl QueuePairs {
             }
             half.close(path, records);
         }
+        let receiver = nodes[path.destination.index()].host_mut().expect("hosts receive");
         if let Some((_, rank)) = other.timer_key {
-            nodes[path.destination.index()].host.nics[0].receivers.close(rank);
+            receiver.nics[0].receivers.close(rank);
         }
-        if let Some(granter) = nodes[path.destination.index()].host.granter.as_mut() {
+        if let Some(granter) = receiver.granter.as_mut() {
             granter.on_close(FlowId(slot));
         }
         if other.alive {

@@ -10,9 +10,9 @@ use crate::link::extra::Extra;
 use crate::link::packet::{FIRST, INT, Kind, LAST, Packet, RETRANSMISSION};
 use crate::network::blueprint::Acks;
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtHost;
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// Data has arrived at a host, with its records, if it has any.
     pub fn receive_data(&mut self, port: Local, packet: &Packet, mut extra: Option<Box<Extra>>) {
         let id = packet.flow.0;

@@ -7,24 +7,24 @@ use floodway_units::{FlowId, Rng, Time};
 use crate::host::nics::Host;
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::events::{Events, QueuePairName};
 use crate::run::own::{Timed, due_again};
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// Passes a message of the sender to the notification point.
     pub fn deliver_to_notification(&mut self, port: Local, flow: FlowId, message: &ControlMessage) {
         self.ctx.run.pairs.receivers.known_mut(flow.index()).arrival_port = port;
         let rng = &mut self.node.streams.notification;
-        self.node.host.call_notification(&mut self.ctx, rng, flow, |point, cx| point.on_message(cx, message));
+        self.device.call_notification(&mut self.ctx, rng, flow, |point, cx| point.on_message(cx, message));
         self.send_messages(port, flow);
     }
 
     /// A timer of a receiver has come.
     pub fn receiver_timer(&mut self, order: u64) {
         let rng = &mut self.node.streams.notification;
-        if let Some((port, flow)) = self.node.host.receiver_timer(&mut self.ctx, rng, order) {
+        if let Some((port, flow)) = self.device.receiver_timer(&mut self.ctx, rng, order) {
             self.send_messages(port, flow);
         }
     }

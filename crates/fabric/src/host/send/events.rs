@@ -27,39 +27,39 @@ use crate::link::packet::Packet;
 use crate::network::blueprint::{Blueprint, Pacing, RateTimers, Rounding, Turns};
 use crate::network::layout::Local;
 use crate::records::allowances::AllowanceLog;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::events::{EventKind, Events, NEVER, Set};
 use crate::run::own::{Timed, due_again, refuse_rate};
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
     #[inline]
     pub fn update_qp(&mut self, id: u32) {
         if self.ctx.run.pairs.senders.known(id as usize).layers.has_messages {
             self.exchange(id, false);
         }
-        let Some(moves) = self.node.host.moves(&mut self.ctx, id) else { return };
+        let Some(moves) = self.device.moves(&mut self.ctx, id) else { return };
         if moves == Moves::Ready
-            && self.node.host.pairs.sprays
-            && let Some(to) = self.node.host.better_nic(&mut self.ctx, &self.node.links, id)
+            && self.device.pairs.sprays
+            && let Some(to) = self.device.better_nic(&mut self.ctx, &self.node.links, id)
         {
             self.move_to_nic(id, to);
         }
-        self.node.host.move_qp(&mut self.ctx, &self.node.links, id, moves);
+        self.device.move_qp(&mut self.ctx, &self.node.links, id, moves);
     }
 
     /// Queue pairs whose pacing time has come may send.
     pub fn pacing_timer(&mut self, port: Local, order: u64) {
         let local = port.index();
-        if !self.node.host.nics[local].pacing_timer.fires(Time(self.ctx.now), order) {
+        if !self.device.nics[local].pacing_timer.fires(Time(self.ctx.now), order) {
             return self.grant_timer(local, order);
         }
         if self.ctx.facts.blueprint.semantics.turns == Turns::Ring {
             self.paced_are_ready(local);
-            self.node.host.nics[local].arm_pacing(&mut self.ctx.run.events, self.node.links.id(port));
+            self.device.nics[local].arm_pacing(&mut self.ctx.run.events, self.node.links.id(port));
         }
-        if self.node.host.pairs.sprays {
+        if self.device.pairs.sprays {
             return self.node.locals().for_each(|port| self.try_transmit(port));
         }
         self.try_transmit(port);
@@ -67,7 +67,7 @@ impl AtNode<'_, '_> {
 
     /// Queue pairs of a NIC whose pacing time has come are ready.
     pub fn paced_are_ready(&mut self, local: usize) {
-        while let Some(id) = self.node.host.nics[local].next_paced(&mut self.ctx.run.pairs, self.ctx.now) {
+        while let Some(id) = self.device.nics[local].next_paced(&mut self.ctx.run.pairs, self.ctx.now) {
             self.update_qp(id);
         }
     }
@@ -79,13 +79,13 @@ impl AtNode<'_, '_> {
         let half = self.ctx.run.pairs.senders.known_mut(packet.flow.index());
         let (next, called) = half.receive_report(now, packet, report);
         self.ctx.run.out.extras.extend(extra);
-        self.node.host.acknowledged(&mut self.ctx, packet.flow.0, next);
+        self.device.acknowledged(&mut self.ctx, packet.flow.0, next);
         self.sender_called(packet.flow.0, called);
     }
 
     /// A timer of a queue pair has come: its transport's, or a layer's.
     pub fn qp_timer(&mut self, order: u64) {
-        let Some(id) = self.node.host.queue_pair_of(&self.ctx.run.events, order) else { return };
+        let Some(id) = self.device.queue_pair_of(&self.ctx.run.events, order) else { return };
         let (now, run) = (self.ctx.time(), &mut *self.ctx.run);
         if let Some(called) = run.pairs.timer(self.ctx.facts.blueprint, &run.events, (id, order), now) {
             self.sender_called(id, called);
@@ -108,7 +108,7 @@ impl AtNode<'_, '_> {
             self.try_transmit(port);
         }
         if called.repeats
-            && let Some(port) = self.node.host.nic_that_repeats(&self.ctx.run.pairs, turns, id)
+            && let Some(port) = self.device.nic_that_repeats(&self.ctx.run.pairs, turns, id)
         {
             self.try_transmit(port);
         }
@@ -140,9 +140,9 @@ impl AtNode<'_, '_> {
 
     /// Takes what the stack of a flow now allows.
     pub fn allowance_changed(&mut self, slot: u32) {
-        self.node.host.take_allowance(&mut self.ctx, &self.node.links, slot);
+        self.device.take_allowance(&mut self.ctx, &self.node.links, slot);
         if self.ctx.run.kept.allowances.is_some() {
-            AllowanceLog::note(&mut self.ctx, self.node, slot);
+            AllowanceLog::note(&mut self.ctx, &self.node.links, self.device, slot);
         }
         self.update_qp(slot);
     }
@@ -482,7 +482,7 @@ mod tests {
     use crate::link::packet::Kind;
     use crate::records::outcome::Control;
     use crate::run::world::World;
-    use crate::testing::{busy, run_to};
+    use crate::testing::{at_host, busy, run_to};
 
     const HOST: NodeId = NodeId(0);
 
@@ -513,7 +513,7 @@ mod tests {
     }
 
     fn waiting(world: &World<'_>) -> Vec<u64> {
-        let pacing = &world.nodes[HOST.index()].host.nics[0].pacing;
+        let pacing = &world.nodes[HOST.index()].host().expect("it is one").nics[0].pacing;
         let mut times: Vec<u64> = pacing.iter().map(|Reverse((at, _))| *at).collect();
         times.sort_unstable();
         times
@@ -524,13 +524,13 @@ mod tests {
         sending(|world, slot| {
             let at = world.now + 100;
             half(world, slot).pacing.next_send = at;
-            (0..2).for_each(|_| world.at(HOST).update_qp(slot));
+            (0..2).for_each(|_| at_host(world, HOST).update_qp(slot));
             assert_eq!((waiting(world), half(world, slot).turn.is_ready), (vec![at], false));
             world.now = at - 1;
-            world.at(HOST).paced_are_ready(0);
+            at_host(world, HOST).paced_are_ready(0);
             assert_eq!((waiting(world), half(world, slot).turn.is_ready), (vec![at], false));
             world.now = at;
-            world.at(HOST).paced_are_ready(0);
+            at_host(world, HOST).paced_are_ready(0);
             assert_eq!((waiting(world), half(world, slot).turn.is_ready), (vec![], true));
             assert_eq!(half(world, slot).pacing.heap_at, NEVER);
         });
@@ -542,14 +542,14 @@ mod tests {
             let at = world.now + 100;
             for at in [at, at + 50] {
                 half(world, slot).pacing.next_send = at;
-                world.at(HOST).update_qp(slot);
+                at_host(world, HOST).update_qp(slot);
             }
             assert_eq!(waiting(world), [at, at + 50]);
             world.now = at;
-            world.at(HOST).paced_are_ready(0);
+            at_host(world, HOST).paced_are_ready(0);
             assert_eq!((waiting(world), half(world, slot).turn.is_ready), (vec![at + 50], false));
             world.now = at + 50;
-            world.at(HOST).paced_are_ready(0);
+            at_host(world, HOST).paced_are_ready(0);
             assert_eq!((waiting(world), half(world, slot).turn.is_ready), (vec![], true));
         });
     }
@@ -564,7 +564,7 @@ mod tests {
             packet.set_cnp(&Cnp::of(FlowId(slot), floodway_mechanisms::slots::Mark::Ce));
             let now = Time(world.now);
             let called = half(world, slot).receive_cnp(now, &packet);
-            world.at(HOST).sender_called(slot, called);
+            at_host(world, HOST).sender_called(slot, called);
             let half = half(world, slot);
             assert_eq!((half.in_network, half.head.cnps), (before - 1, 1));
             assert_eq!((half.allowance.rate, half.pacing.paced), (Rate::gbps(50), true));

@@ -6,7 +6,7 @@ use floodway_units::{Bytes, FlowId, Time};
 use super::{Called, SendHalf, layers};
 use crate::link::extra::Extra;
 use crate::link::packet::{Kind, ON_PATH, Packet};
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtHost;
 
 impl SendHalf {
     /// What goes with the data packet that starts now: its header, or a message.
@@ -104,7 +104,7 @@ impl SendHalf {
     }
 }
 
-impl AtNode<'_, '_> {
+impl AtHost<'_, '_> {
     /// Tells the layers whether there is something to send, if that has changed, and sends their messages; or
     /// sends the packets without payload of its transport, if `queries`.
     #[inline(never)]

@@ -29,7 +29,7 @@ use crate::records::histogram::histograms;
 use crate::records::series::{self, Series};
 use crate::records::shares::buckets;
 use crate::run::events::NEVER;
-use crate::run::node::{Node, Streams};
+use crate::run::node::{AnyDevice, Node, NodeCore, Streams};
 use crate::switch::buffer::{Buffer, Ingress};
 use crate::switch::congestion::PortMachines;
 use crate::switch::crossbar::Inputs;
@@ -70,7 +70,13 @@ impl NodeBuilder<'_, '_> {
             nodes.push(if self.wanted[node.index()] {
                 self.node((node, parts), (&watched, &mut columns))?
             } else {
-                self.bare_node(node, (Switch::none(), Buffer::unbounded()), &[])
+                {
+                    let device = match &blueprint.nodes[node.index()].role {
+                        Role::Host { .. } => AnyDevice::Host(Host::default()),
+                        Role::Switch(_) => AnyDevice::Switch(Switch::none()),
+                    };
+                    self.bare_node(node, (device, Buffer::unbounded()), &[])
+                }
             });
         }
         self.deal(&mut nodes, columns);
@@ -103,14 +109,18 @@ impl NodeBuilder<'_, '_> {
     ) -> Result<Node, BuildError> {
         let blueprint = self.facts.blueprint;
         let ports: Vec<PortId> = parts.iter().map(|(port, _)| port.id).collect();
-        let (switch, buffer) = match &blueprint.nodes[node.index()].role {
+        let (device, buffer) = match &blueprint.nodes[node.index()].role {
             Role::Host { .. } => {
                 self.add_nics(node, ports.len(), &mut columns.nics);
-                (Switch::none(), Buffer::unbounded())
+                let mut host = Host::default();
+                host.pairs.to_start = self.listed.count(node);
+                host.pairs.sprays = self.facts.sprays(node);
+                (AnyDevice::Host(host), Buffer::unbounded())
             }
             Role::Switch(spec) => {
                 let pool = self.accounts.pool(node)?.unwrap_or_default();
-                self.switch(node, spec, pool, &ports)?
+                let (switch, buffer) = self.switch(node, spec, pool, &ports)?;
+                (AnyDevice::Switch(switch), buffer)
             }
         };
         let at_switch = matches!(blueprint.nodes[node.index()].role, Role::Switch(_));
@@ -129,26 +139,22 @@ impl NodeBuilder<'_, '_> {
             columns.ports.push(port);
             own.push(machines);
         }
-        let mut built = self.bare_node(node, (switch, buffer), &ports);
+        let mut built = self.bare_node(node, (device, buffer), &ports);
         built.machines = own;
-        built.host.pairs.to_start = self.listed.count(node);
-        built.host.pairs.sprays = self.facts.sprays(node);
         Ok(built)
     }
 
     /// A node without what is in columns.
-    fn bare_node(&self, node: NodeId, (switch, buffer): (Switch, Buffer), ports: &[PortId]) -> Node {
+    fn bare_node(&self, node: NodeId, (device, buffer): (AnyDevice, Buffer), ports: &[PortId]) -> Node {
         let blueprint = self.facts.blueprint;
         let key = name_key(&blueprint.nodes[node.index()].name);
         let number = self.facts.switches.binary_search(&node).ok();
         let histogram = blueprint.records.queue_histogram.as_ref();
-        Node {
+        let core = NodeCore {
             id: node,
             work: 0,
             machines: Vec::new(),
-            host: Host::default(),
             streams: streams(blueprint, key, number.map(narrow)),
-            switch,
             links: Links {
                 ports: Part::default(),
                 queues: Part::default(),
@@ -158,7 +164,8 @@ impl NodeBuilder<'_, '_> {
                 buckets: buckets(blueprint.records.shares.as_ref(), ports),
             },
             buffer,
-        }
+        };
+        Node::new(core, device)
     }
 
     /// Gives each node its part of what was built for all.
@@ -175,7 +182,10 @@ impl NodeBuilder<'_, '_> {
         for (node, (((((ports, ingress), egress), queues), series), nics)) in nodes.iter_mut().zip(parts) {
             let links = &mut node.links;
             (links.ports, links.egress, links.queues, links.series) = (ports, egress, queues, series);
-            (node.buffer.accounts, node.host.nics) = (ingress, nics);
+            node.buffer.accounts = ingress;
+            if let Some(host) = node.host_mut() {
+                host.nics = nics;
+            }
         }
     }
 

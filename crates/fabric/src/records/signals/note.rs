@@ -12,7 +12,7 @@ use crate::link::port::Egress;
 use crate::network::layout::Local;
 use crate::network::routing::peer;
 use crate::run::ctx::Ctx;
-use crate::run::node::Node;
+use crate::run::node::NodeCore;
 
 /// The state of a queue, by the first machine of its port that has states.
 fn state_of(points: &[AnyCongestionPoint], now: Time, class: Class) -> &'static str {
@@ -21,7 +21,7 @@ fn state_of(points: &[AnyCongestionPoint], now: Time, class: Class) -> &'static 
 
 impl SignalLog {
     /// Writes down what states the machines of `port` have changed; they have just been called.
-    pub fn note_states(ctx: &mut Ctx<'_, '_>, node: &mut Node, port: Local) {
+    pub fn note_states(ctx: &mut Ctx<'_, '_>, node: &mut NodeCore, port: Local) {
         // Machines at a host are called for pauses, but for no packets.
         if ctx.run.kept.signals.is_some() && !node.links.ports[port.index()].at_host {
             Self::push_states(ctx, node, port, What::State);
@@ -29,7 +29,7 @@ impl SignalLog {
     }
 
     /// Writes down the states that the queues of a port start in.
-    pub fn note_first_states(ctx: &mut Ctx<'_, '_>, node: &mut Node, port: Local) {
+    pub fn note_first_states(ctx: &mut Ctx<'_, '_>, node: &mut NodeCore, port: Local) {
         let state = &node.links.ports[port.index()];
         if state.has_cp && !state.at_host {
             Self::push_states(ctx, node, port, What::Start);
@@ -37,14 +37,14 @@ impl SignalLog {
     }
 
     /// Likewise, of all ports.
-    pub fn note_all_states(ctx: &mut Ctx<'_, '_>, node: &mut Node) {
+    pub fn note_all_states(ctx: &mut Ctx<'_, '_>, node: &mut NodeCore) {
         for port in node.locals() {
             Self::note_states(ctx, node, port);
         }
     }
 
     #[inline(never)]
-    fn push_states(ctx: &mut Ctx<'_, '_>, node: &mut Node, port: Local, what: fn(u16) -> What) {
+    fn push_states(ctx: &mut Ctx<'_, '_>, node: &mut NodeCore, port: Local, what: fn(u16) -> What) {
         let (now, in_step) = (ctx.time(), ctx.is_step());
         let classes = ctx.facts.layout.classes.len();
         let Some(log) = &mut ctx.run.kept.signals else { return };

@@ -12,7 +12,7 @@ use crate::records::outcome::Skipped;
 use crate::records::series::repeated::{Repeats, cuts_of};
 use crate::records::series::{FIRST_WIDTH, Series};
 use crate::run::events::NEVER;
-use crate::run::node::Node;
+use crate::run::node::NodeCore;
 
 /// A period that is being measured.
 #[derive(Debug)]
@@ -174,7 +174,8 @@ impl Moment<'_, '_> {
     /// Adds what is in force to the series of each port, and calls `change` with it.
     fn each_series(&mut self, now: u64, mut change: impl FnMut(&mut Series, u64)) {
         let classes = self.facts.layout.classes.len();
-        for Node { links, buffer, .. } in self.nodes.iter_mut() {
+        for node in self.nodes.iter_mut() {
+            let NodeCore { links, buffer, .. } = &mut **node;
             for (port, series) in links.series.iter_mut().enumerate() {
                 for egress in &links.egress[port * classes..(port + 1) * classes] {
                     if egress.paused_since != NEVER {

@@ -27,7 +27,7 @@ use crate::link::links::Links;
 use crate::link::packet::{Kind, Packet};
 use crate::link::port::{Egress, Impairment, Port, Queue};
 use crate::run::events::{EventKind, NEVER};
-use crate::run::node::Node;
+use crate::run::node::{Node, NodeCore};
 use crate::switch::buffer::{Buffer, Ingress, Uncharge};
 use crate::switch::congestion::PortMachines;
 use crate::switch::forward::Switch;
@@ -106,13 +106,17 @@ impl Writer<'_, '_> {
     }
 
     fn node(&mut self, node: &Node) {
-        let Node { links, buffer, machines: _, host, switch, id: _, work: _, streams } = node;
+        let NodeCore { links, buffer, machines: _, id: _, work: _, streams } = &**node;
         let Links { ports: _, egress: _, queues: _, series: _, histograms: _, buckets: _ } = links;
         self.out.clear();
         fields!(self; streams);
-        self.switch(switch);
+        if let Some(switch) = node.switch() {
+            self.switch(switch);
+        }
         self.buffer(buffer);
-        self.host(host);
+        if let Some(host) = node.host() {
+            self.host(host);
+        }
     }
 
     fn switch(&mut self, switch: &Switch) {
@@ -193,7 +197,7 @@ impl Writer<'_, '_> {
         fields!(self; ranks, receivers);
     }
 
-    fn port(&mut self, node: &Node, at: usize) {
+    fn port(&mut self, node: &NodeCore, at: usize) {
         self.out.clear();
         let Port {
             free_at,

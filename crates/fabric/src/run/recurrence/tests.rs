@@ -90,10 +90,12 @@ const CHANGES: [(&str, Change); 42] = [
     ("transport, rest", |world| world.runs.own.pairs.senders[0].transport.push(Bytes(1))),
     ("newest", |world| world.runs.own.pairs.receivers[0].newest += 1),
     ("delivered", |world| world.runs.own.pairs.receivers[0].head.delivered += 1),
-    ("failed", |world| world.nodes[0].host.nics[0].failed ^= true),
-    ("pacing timer", |world| world.nodes[0].host.nics[0].pacing_timer.at = 5),
-    ("last", |world| world.nodes[0].host.nics[0].last[1] += 1),
-    ("paced", |world| world.nodes[0].host.nics[0].pacing.push(Reverse((u64::MAX / 2, 0)))),
+    ("failed", |world| world.nodes[0].host_mut().expect("it is one").nics[0].failed ^= true),
+    ("pacing timer", |world| world.nodes[0].host_mut().expect("it is one").nics[0].pacing_timer.at = 5),
+    ("last", |world| world.nodes[0].host_mut().expect("it is one").nics[0].last[1] += 1),
+    ("paced", |world| {
+        world.nodes[0].host_mut().expect("it is one").nics[0].pacing.push(Reverse((u64::MAX / 2, 0)));
+    }),
     ("psn", |world| {
         let packet = packet(world);
         packet.set_psn(packet.psn() + 1, packet.turn());

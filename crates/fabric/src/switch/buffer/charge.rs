@@ -17,9 +17,9 @@ use crate::link::packet::Packet;
 use crate::network::layout::{Layout, Local};
 use crate::records::series::Series;
 use crate::records::tally::FirstDrop;
-use crate::run::at_node::{AtNode, bytes};
+use crate::run::at_node::{At, bytes};
+use crate::run::device::Device;
 use crate::run::events::{EventKind, Events, NEVER};
-use crate::switch::forward::Switch;
 
 impl Buffer {
     /// Charges a packet for which no callback runs: the account and the pool are far from every threshold,
@@ -74,31 +74,37 @@ impl Buffer {
     }
 
     /// The account begins or stops to wait for releases.
-    pub fn awaiting_changed(&mut self, switch: &Switch, events: &mut Events, now: u64, port_class: usize) {
-        self.set_fast_path(switch, port_class);
+    pub fn awaiting_changed<D: Device>(
+        &mut self,
+        device: &D,
+        events: &mut Events,
+        now: u64,
+        port_class: usize,
+    ) {
+        self.set_fast_path(device, port_class);
         if self.accounts.known(port_class).awaits {
             let own = self.releases.iter().filter(|leaving| leaving.port_class as usize == port_class);
-            own.for_each(|leaving| events.add(EventKind::Release, switch.number, leaving.at.max(now)));
+            own.for_each(|leaving| events.add(EventKind::Release, device.number(), leaving.at.max(now)));
         }
     }
 
     /// Computes the bound of the fast path of an account.
-    pub fn set_fast_path(&mut self, switch: &Switch, port_class: usize) {
-        if let Some(fast_path_below) = self.fast_path_of_account(switch, port_class) {
+    pub fn set_fast_path(&mut self, device: &impl Device, port_class: usize) {
+        if let Some(fast_path_below) = self.fast_path_of_account(device, port_class) {
             self.accounts.known_mut(port_class).fast_path_below = fast_path_below;
         }
     }
 
     /// The bound below which packets are charged without a callback: 0 while a release is awaited. None where
     /// there is no fast path.
-    pub fn fast_path_of_account(&self, switch: &Switch, port_class: usize) -> Option<u32> {
+    pub fn fast_path_of_account<D: Device>(&self, device: &D, port_class: usize) -> Option<u32> {
         let account = self.accounts.known(port_class);
-        if account.at_host || switch.pipeline != 0 {
+        if D::IS_HOST || device.pipeline() != 0 {
             return None;
         }
         let pooled = account.pooled;
         // Behind a crossbar nothing goes straight through.
-        let plain = !account.awaits && account.admission.is_plain() && !switch.has_crossbar();
+        let plain = !account.awaits && account.admission.is_plain() && !device.has_crossbar();
         let fast_path_below = if !plain || pooled && self.pool_size == 0 {
             0
         } else if pooled {
@@ -142,9 +148,9 @@ impl Buffer {
         awaits
     }
 
-    /// A packet just put on the wire is uncharged at its last bit.
+    /// A packet just put on the wire of the switch of this number is uncharged at its last bit.
     #[inline]
-    pub fn release_later(&mut self, switch: &Switch, events: &mut Events, leaves: Uncharge) {
+    pub fn release_later(&mut self, switch: u32, events: &mut Events, leaves: Uncharge) {
         let Uncharge { at, port, port_class, .. } = leaves;
         self.next_release = self.next_release.min(at);
         // Nearly always the last: only a short packet or a faster port overtakes others.
@@ -155,7 +161,7 @@ impl Buffer {
             self.releases.insert(after, leaves);
         }
         if self.accounts.known(port_class as usize).awaits {
-            events.add(EventKind::Release, switch.number, at);
+            events.add(EventKind::Release, switch, at);
         }
     }
 
@@ -171,11 +177,11 @@ impl Buffer {
     }
 }
 
-impl AtNode<'_, '_> {
+impl<D: Device> At<'_, '_, D> {
     /// Charges the packet to its ingress, or returns what becomes of it otherwise.
     pub fn charge(&mut self, port_class: usize, out: Local, q: usize, packet: &Packet) -> Option<Refused> {
         let frame = self.node.buffer.occupied_by(packet.frame);
-        let view = self.node.buffer.account_view(&self.ctx.facts.layout, &self.node.switch, port_class);
+        let view = self.node.buffer.account_view(&self.ctx.facts.layout, self.device.inputs(), port_class);
         let headroom_free = self.node.buffer.headroom_size.saturating_sub(self.node.buffer.headroom_used);
         let account = self.node.buffer.accounts.known(port_class);
         let egress_used = account
@@ -242,9 +248,7 @@ impl AtNode<'_, '_> {
         self.node.buffer.record_held(port_class, series, self.ctx.now, total);
         self.node.buffer.holds(frame, of_pool);
         self.node.buffer.headroom_used += of_headroom;
-        if self.node.switch.has_crossbar() {
-            self.node.switch.charge_voq(packet.ingress, out, packet.class, packet.frame);
-        }
+        self.device.charged(packet.ingress, out, packet.class, packet.frame);
         (charged == Admit::CutLast).then_some(Refused::CutLast)
     }
 
@@ -289,7 +293,7 @@ mod tests {
 
     use super::*;
     use crate::run::world::World;
-    use crate::testing::at_busy;
+    use crate::testing::{at_busy, at_switch};
 
     /// The first switch of the busy network before anything is sent, with this at its first two ports.
     const SWITCH: NodeId = NodeId(4);
@@ -309,7 +313,7 @@ mod tests {
 
     fn charges(world: &mut World<'_>, account: usize) -> bool {
         let packet = Charged { port_class: account, ingress: IN, out: out(), class: 1, frame: 1_000 };
-        let node = &mut world.nodes[SWITCH.index()];
+        let (node, _) = world.nodes[SWITCH.index()].split();
         node.buffer.charge_on_fast_path(&mut node.links, &world.facts.layout, world.now, packet)
     }
 
@@ -390,7 +394,7 @@ mod tests {
             let ingress = &mut node.buffer.accounts[account];
             (ingress.held, ingress.headroom, ingress.reserve) = (3_000, 600, 2_800);
             (node.buffer.occupied, node.buffer.pool_used, node.buffer.headroom_used) = (9_000, 200, 700);
-            world.at(SWITCH).uncharge(account, IN, 1_000);
+            at_switch(world, SWITCH).uncharge(account, IN, 1_000);
             let node = &world.nodes[SWITCH.index()];
             assert_eq!(
                 (node.buffer.accounts[account].held, node.buffer.accounts[account].headroom),
@@ -409,7 +413,7 @@ mod tests {
             world.nodes[SWITCH.index()].buffer.occupied = 5_000;
             world.nodes[SWITCH.index()].buffer.pool_used = 5_000;
             for (port, at) in [(1, 30), (0, 50), (2, 40), (0, 30), (1, 40)] {
-                let node = &mut world.nodes[SWITCH.index()];
+                let number = world.nodes[SWITCH.index()].switch().expect("it is one").number;
                 let leaves = Uncharge {
                     at,
                     port: Local::at(port),
@@ -417,7 +421,8 @@ mod tests {
                     port_class: narrow(account),
                     frame: 1_000,
                 };
-                node.buffer.release_later(&node.switch, &mut world.runs.own.events, leaves);
+                let buffer = &mut world.nodes[SWITCH.index()].buffer;
+                buffer.release_later(number, &mut world.runs.own.events, leaves);
             }
             let buffer = &world.nodes[SWITCH.index()].buffer;
             let order: Vec<_> = buffer.releases.iter().map(|one| (one.at, one.port.index())).collect();
@@ -431,7 +436,7 @@ mod tests {
                 (60, false, 0, NEVER),
             ] {
                 world.now = now;
-                assert_eq!(world.at(SWITCH).apply_releases(), any, "at {now}");
+                assert_eq!(at_switch(world, SWITCH).apply_releases(), any, "at {now}");
                 let node = &world.nodes[SWITCH.index()];
                 let found =
                     (node.buffer.accounts[account].held, node.buffer.occupied, node.buffer.next_release);
@@ -473,7 +478,7 @@ mod tests {
                 let mut packet =
                     Packet::new(crate::link::packet::Kind::Data, floodway_units::FlowId(0), Bytes(1_000));
                 (packet.class, packet.ingress) = (1, IN);
-                let reason = world.at(SWITCH).charge(account, out(), 1, &packet);
+                let reason = at_switch(world, SWITCH).charge(account, out(), 1, &packet);
                 assert_eq!(reason, Some(Refused::Drop(DropReason::Buffer)));
                 let drop = world.runs.own.kept.records.first_drop.expect("it is lossless");
                 assert_eq!(drop.missing, missing, "{own} of the account, {all} of the switch");

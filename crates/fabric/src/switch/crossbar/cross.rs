@@ -13,30 +13,17 @@ use crate::link::arena::{Lists, PacketRef};
 use crate::link::packet::Packet;
 use crate::network::layout::Local;
 use crate::network::port_facts::across;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtSwitch;
 use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;
 use crate::run::events::NEVER;
 use crate::switch::forward::Switch;
 
-impl AtNode<'_, '_> {
-    /// Bytes of data of a class that came in by `ingress` and have still to cross to `out`; where nothing
-    /// crosses, those that wait at `out`, if a machine there watches inputs.
-    pub fn voq_bytes(&self, ingress: Local, out: Local, class: u8) -> u64 {
-        if class == 0 {
-            return 0;
-        }
-        if !self.node.switch.has_crossbar() {
-            return self.node.machines[out.index()].queueing.input_bytes(ingress, class);
-        }
-        let account = self.node.switch.voq_account(ingress, out, class);
-        self.node.switch.inputs().held[account]
-    }
-
+impl AtSwitch<'_, '_> {
     /// A packet has crossed to `out`, or never will: its input has room for another one.
     fn uncharge_voq(&mut self, out: Local, packet: &Packet) {
-        let account = self.node.switch.voq_account(packet.ingress, out, packet.class);
-        self.node.switch.inputs_mut().held[account] -= u64::from(packet.frame);
+        let account = self.device.voq_account(packet.ingress, out, packet.class);
+        self.device.inputs_mut().held[account] -= u64::from(packet.frame);
         let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
         self.uncharge_account(port_class, packet.ingress, packet.frame);
     }
@@ -51,7 +38,7 @@ impl AtNode<'_, '_> {
     pub fn wait_to_cross(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
         let packet = self.ctx.run.packets[packet_ref];
         let (input, output) = (packet.ingress.index(), out.index());
-        let inputs = self.node.switch.inputs.as_mut().expect("the switch has a crossbar");
+        let inputs = self.device.inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, q - 1);
         inputs.voqs[voq].push(&mut self.ctx.run.packets, packet_ref);
         inputs.one_more(input, output);
@@ -69,33 +56,33 @@ impl AtNode<'_, '_> {
     /// Something has changed for one output. Where packets have crossed at this instant, all that changes in
     /// it is seen to together.
     fn serve(&mut self, output: usize) {
-        if self.node.switch.inputs().wake == self.ctx.now {
-            self.node.switch.inputs_mut().crossbar.touch(output);
+        if self.device.crossed().wake == self.ctx.now {
+            self.device.inputs_mut().crossbar.touch(output);
             return;
         }
-        let mut crossbar = take(&mut self.node.switch.inputs_mut().crossbar);
+        let mut crossbar = take(&mut self.device.inputs_mut().crossbar);
         let input = crossbar.serve(output, |input, output| self.next_across(input, output).is_some());
-        self.node.switch.inputs_mut().crossbar = crossbar;
+        self.device.inputs_mut().crossbar = crossbar;
         if let Some(input) = input {
             let at = self.start_across((input, output));
-            self.node.switch.wake_crossbar(&mut self.ctx, at);
+            self.device.wake_crossbar(&mut self.ctx, at);
         }
     }
 
     /// Packets have crossed.
     pub fn crossbar_wakes(&mut self) {
         // Else it was woken earlier since.
-        if self.node.switch.inputs().wake != self.ctx.now {
+        if self.device.crossed().wake != self.ctx.now {
             return;
         }
-        while let Some(packet) = self.node.switch.inputs.as_mut().and_then(|i| i.pop_crossed(self.ctx.now)) {
+        while let Some(packet) = self.device.inputs.as_mut().and_then(|i| i.pop_crossed(self.ctx.now)) {
             self.has_crossed(packet);
         }
         self.make_pairs();
-        let inputs = self.node.switch.inputs_mut();
+        let inputs = self.device.inputs_mut();
         inputs.wake = NEVER;
         if let Some(next) = inputs.crossing.iter().map(|packet| packet.at).min() {
-            self.node.switch.wake_crossbar(&mut self.ctx, next);
+            self.device.wake_crossbar(&mut self.ctx, next);
         }
     }
 
@@ -103,7 +90,7 @@ impl AtNode<'_, '_> {
         let CrossingPacket { output, input, queue, packet_ref, .. } = crossed;
         let packet = self.ctx.run.packets[packet_ref];
         let out = Local::at(output);
-        let inputs = self.node.switch.inputs_mut();
+        let inputs = self.device.inputs_mut();
         inputs.crossbar.release(input, output);
         let coming = output * inputs.queues + queue;
         inputs.coming[coming] -= u64::from(packet.frame);
@@ -121,20 +108,20 @@ impl AtNode<'_, '_> {
 
     /// Lets packets start to cross until no pair of free ports is left that has one.
     fn make_pairs(&mut self) {
-        let inputs = self.node.switch.inputs_mut();
+        let inputs = self.device.inputs_mut();
         let (mut crossbar, mut pairs) = (take(&mut inputs.crossbar), take(&mut inputs.pairs));
         crossbar.make_pairs(|input, output| self.next_across(input, output).is_some(), &mut pairs);
-        self.node.switch.inputs_mut().crossbar = crossbar;
+        self.device.inputs_mut().crossbar = crossbar;
         for (input, output) in pairs.drain(..) {
             self.start_across((input, output));
         }
-        self.node.switch.inputs_mut().pairs = pairs;
+        self.device.inputs_mut().pairs = pairs;
     }
 
     /// The queue of data whose first packet would cross next from `input` to `output`, if any may.
     fn next_across(&self, input: usize, output: usize) -> Option<usize> {
         let ctx = &self.ctx;
-        self.node.switch.inputs().next_across(
+        self.device.crossed().next_across(
             (&self.node.links, &ctx.facts.layout, &ctx.run.packets),
             input,
             output,
@@ -145,7 +132,7 @@ impl AtNode<'_, '_> {
     fn start_across(&mut self, (input, output): (usize, usize)) -> u64 {
         let queue = self.next_across(input, output).expect("pairs are made of what may cross");
         let subs = self.ctx.facts.layout.subs;
-        let inputs = self.node.switch.inputs.as_mut().expect("the switch has a crossbar");
+        let inputs = self.device.inputs.as_mut().expect("the switch has a crossbar");
         let voq = inputs.voq(input, output, queue);
         let packet_ref = inputs.voqs[voq].pop(&self.ctx.run.packets).expect("a packet waits");
         let frame = u64::from(self.ctx.run.packets[packet_ref].frame);
@@ -170,22 +157,22 @@ impl AtNode<'_, '_> {
         let output = out.index();
         let first = (class as usize - 1) * self.ctx.facts.layout.subs;
         let own = self.node.machines[out.index()].queueing.class_queues();
-        for input in 0..self.node.switch.inputs().ports {
-            let inputs = self.node.switch.inputs();
+        for input in 0..self.device.crossed().ports {
+            let inputs = self.device.crossed();
             let voq = inputs.voq(input, output, first);
             let lists = Lists::from_slice(&inputs.voqs[voq..voq + own]);
             let sorted = self.sorted(out, class, &lists);
-            let voqs = &mut self.node.switch.inputs_mut().voqs[voq..voq + own];
+            let voqs = &mut self.device.inputs_mut().voqs[voq..voq + own];
             voqs.iter_mut().zip(sorted).for_each(|(voq, queue)| *voq = queue.fifo);
         }
         let is_its =
             |packet: &CrossingPacket| packet.output == output && (first..first + own).contains(&packet.queue);
         // One packet at most crosses to an output.
-        if let Some(at) = self.node.switch.inputs().crossing.iter().position(is_its) {
-            let CrossingPacket { packet_ref, queue, .. } = self.node.switch.inputs().crossing[at];
+        if let Some(at) = self.device.crossed().crossing.iter().position(is_its) {
+            let CrossingPacket { packet_ref, queue, .. } = self.device.crossed().crossing[at];
             let packet = self.ctx.run.packets[packet_ref];
             let sub = self.sub_of(out, &packet);
-            let inputs = self.node.switch.inputs_mut();
+            let inputs = self.device.inputs_mut();
             inputs.crossing[at].queue = first + sub;
             inputs.coming[output * inputs.queues + queue] -= u64::from(packet.frame);
             inputs.coming[output * inputs.queues + first + sub] += u64::from(packet.frame);
@@ -199,14 +186,14 @@ impl AtNode<'_, '_> {
         let output = out.index();
         let queues =
             (class as usize - 1) * self.ctx.facts.layout.subs..class as usize * self.ctx.facts.layout.subs;
-        for input in 0..self.node.switch.inputs().ports {
+        for input in 0..self.device.crossed().ports {
             for queue in queues.clone() {
-                let inputs = self.node.switch.inputs_mut();
+                let inputs = self.device.inputs_mut();
                 let voq = inputs.voq(input, output, queue);
                 let mut dropped = take(&mut inputs.voqs[voq]);
                 while let Some(packet_ref) = dropped.pop(&self.ctx.run.packets) {
                     let packet = self.ctx.run.packets.take(packet_ref);
-                    self.node.switch.inputs_mut().one_less(input, output);
+                    self.device.inputs_mut().one_less(input, output);
                     self.node.machines[out.index()].queueing.flow_is_dropped(packet.flow);
                     self.drop_packet(
                         self.ctx.facts.layout.port_class(packet.ingress, class),
@@ -221,13 +208,7 @@ impl AtNode<'_, '_> {
 }
 
 impl Switch {
-    /// Is it an input-output queued switch?
-    #[inline]
-    pub fn has_crossbar(&self) -> bool {
-        self.inputs.is_some()
-    }
-
-    pub fn inputs(&self) -> &Inputs {
+    fn crossed(&self) -> &Inputs {
         self.inputs.as_ref().expect("the switch has a crossbar")
     }
 
@@ -243,7 +224,7 @@ impl Switch {
 
     /// Where the bytes are counted that came in by `ingress` and are to cross to `out`.
     pub fn voq_account(&self, ingress: Local, out: Local, class: u8) -> usize {
-        self.inputs().account(ingress.index(), out.index(), class as usize - 1)
+        self.crossed().account(ingress.index(), out.index(), class as usize - 1)
     }
 
     /// Asks for an event of the crossbar.
@@ -266,7 +247,7 @@ mod tests {
     use crate::network::blueprint::{Arrivals, Blueprint, Role};
     use crate::records::outcome::Control;
     use crate::run::world::World;
-    use crate::testing::{busy, run_to};
+    use crate::testing::{at_switch, busy, run_to};
 
     const SWITCH: NodeId = NodeId(4);
 
@@ -288,8 +269,12 @@ mod tests {
         test(&mut fabric.world);
     }
 
+    fn switch<'w>(world: &'w mut World<'_>) -> &'w mut Switch {
+        world.nodes[SWITCH.index()].switch_mut().expect("it is one")
+    }
+
     fn inputs<'w>(world: &'w mut World<'_>) -> &'w mut Inputs {
-        world.nodes[SWITCH.index()].switch.inputs.as_mut().expect("it has a crossbar")
+        switch(world).inputs.as_mut().expect("it has a crossbar")
     }
 
     #[test]
@@ -308,8 +293,12 @@ mod tests {
                 world.nodes[SWITCH.index()].links.queues[queue].bytes = waits;
                 inputs(world).coming[output] = comes;
                 let node = &world.nodes[SWITCH.index()];
-                let found =
-                    node.switch.inputs().has_room(&node.links, &world.facts.layout, (output, 0), frame);
+                let found = node.switch().expect("it is one").crossed().has_room(
+                    &node.links,
+                    &world.facts.layout,
+                    (output, 0),
+                    frame,
+                );
                 assert_eq!(found, room, "{waits} {comes} {frame}");
             }
         });
@@ -319,19 +308,16 @@ mod tests {
     fn bytes_that_are_to_cross_are_counted_by_input_and_output() {
         at(&with_buffer(r#""ioq""#), Span::ZERO, |world| {
             let (first, second, third) = (Local::at(0), Local::at(1), Local::at(2));
-            world.nodes[SWITCH.index()].switch.charge_voq(first, second, 1, 1_000);
-            world.nodes[SWITCH.index()].switch.charge_voq(first, third, 1, 700);
-            world.nodes[SWITCH.index()].switch.charge_voq(first, third, 1, 800);
-            world.nodes[SWITCH.index()].switch.charge_voq(second, third, 1, 90);
+            switch(world).charge_voq(first, second, 1, 1_000);
+            switch(world).charge_voq(first, third, 1, 700);
+            switch(world).charge_voq(first, third, 1, 800);
+            switch(world).charge_voq(second, third, 1, 90);
             let of = |port| world.facts.layout.port_class(port, 1);
             let accounts = [first, second, third].map(of);
-            let at_node = world.at(SWITCH);
+            let at_node = at_switch(world, SWITCH);
             assert_eq!(
-                accounts.map(|account| at_node
-                    .node
-                    .switch
-                    .inputs()
-                    .longest_of(&at_node.ctx.facts.layout, account)),
+                accounts
+                    .map(|account| at_node.device.crossed().longest_of(&at_node.ctx.facts.layout, account)),
                 [1_500, 90, 0]
             );
             let held = |input, output| at_node.voq_bytes(input, output, 1);
@@ -344,8 +330,8 @@ mod tests {
     fn the_crossbar_wakes_for_the_earliest_packet_alone() {
         at(&with_buffer(r#""ioq""#), Span::ZERO, |world| {
             for (asked, wakes) in [(500, 500), (600, 500), (500, 500), (400, 400)] {
-                let at = &mut world.at(SWITCH);
-                at.node.switch.wake_crossbar(&mut at.ctx, asked);
+                let at = &mut at_switch(world, SWITCH);
+                at.device.wake_crossbar(&mut at.ctx, asked);
                 assert_eq!(inputs(world).wake, wakes);
             }
         });

@@ -6,9 +6,10 @@ use floodway_units::{Bytes, FlowId};
 use crate::link::arena::PacketRef;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::AtSwitch;
+use crate::run::device::Device as _;
 
-impl AtNode<'_, '_> {
+impl AtSwitch<'_, '_> {
     /// The queue that the packet joins; none if it must be dropped.
     ///
     /// A packet from a queue that no pause stops may be one too many: where its ingress has nothing but
@@ -19,7 +20,7 @@ impl AtNode<'_, '_> {
         if !packet.has(ISOLATED)
             || self.node.links.may_lose(&self.ctx.facts.layout, out, q)
             || !self.node.buffer.is_pressed(
-                (&self.ctx.facts.layout, &self.node.switch),
+                (&self.ctx.facts.layout, self.device.inputs()),
                 self.ctx.time(),
                 packet,
             )
@@ -48,7 +49,7 @@ impl AtNode<'_, '_> {
         packet.flags |= ISOLATED;
         let occupies = self.node.buffer.occupied_by(packet.frame);
         self.node.buffer.holds(occupies, 0);
-        if self.node.switch.pipeline == 0 {
+        if self.device.pipeline == 0 {
             self.enqueue(out, q, packet_ref);
         } else {
             self.enter_pipeline((out, q), packet_ref);
@@ -58,7 +59,7 @@ impl AtNode<'_, '_> {
         self.try_transmit(out);
     }
 
-    /// As [`AtNode::resort`], where the second queue may lose: flows that should wait there, or `only` this
+    /// As [`AtSwitch::resort`], where the second queue may lose: flows that should wait there, or `only` this
     /// one, move with all that waits of them, and are charged to no account any more. None moves back, since
     /// no account has room for it.
     pub fn isolate_waiting(&mut self, port: Local, class: u8, only: Option<FlowId>) {
@@ -114,8 +115,8 @@ impl AtNode<'_, '_> {
 
     /// Packets that have still to join a queue follow those of their flow into one that may lose them.
     fn isolate_piped(&mut self, port: Local, class: u8, only: Option<FlowId>) {
-        for i in 0..self.node.switch.pipe.len() {
-            let (_, out, packet_ref) = self.node.switch.pipe[i];
+        for i in 0..self.device.pipe.len() {
+            let (_, out, packet_ref) = self.device.pipe[i];
             let packet = self.ctx.run.packets[packet_ref];
             let waits_here = out == port && packet.class == class && !packet.has(ISOLATED);
             if waits_here && self.moves(port, &packet, only) {

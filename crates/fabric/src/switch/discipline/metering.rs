@@ -4,9 +4,10 @@ use floodway_mechanisms::slots::DropReason;
 
 use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::At;
+use crate::run::device::Device;
 
-impl AtNode<'_, '_> {
+impl<D: Device> At<'_, '_, D> {
     /// Has a metered message wait its turn at `out`, or drops it.
     pub fn queue_metered(&mut self, out: Local, packet_ref: PacketRef) {
         let frame = self.ctx.run.packets[packet_ref].frame;
@@ -14,8 +15,7 @@ impl AtNode<'_, '_> {
         let Some(meter) = self.node.machines[out.index()].queueing.meter.as_mut() else { return };
         if !up || meter.is_full() {
             // A host's own messages have come in by no port.
-            let at_host = self.node.links.ports.known(out.index()).at_host;
-            let ingress = if at_host { out } else { self.ctx.run.packets[packet_ref].ingress };
+            let ingress = if D::IS_HOST { out } else { self.ctx.run.packets[packet_ref].ingress };
             let port_class = self.ctx.facts.layout.port_class(ingress, 0);
             return self.discard(
                 port_class,
@@ -56,8 +56,8 @@ impl AtNode<'_, '_> {
         while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
             let packet = self.ctx.run.packets.take(packet_ref);
             self.node.links.leaves(&self.ctx, port, packet.frame);
-            let at_host = self.node.links.ports.known(port.index()).at_host;
-            let port_class = self.ctx.facts.layout.port_class(if at_host { port } else { packet.ingress }, 0);
+            let port_class =
+                self.ctx.facts.layout.port_class(if D::IS_HOST { port } else { packet.ingress }, 0);
             self.drop_packet(port_class, &packet, reason);
         }
     }

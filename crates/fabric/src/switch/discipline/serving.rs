@@ -12,8 +12,9 @@ use crate::link::links::Links;
 use crate::link::packet::{Kind, Packet};
 use crate::network::layout::Local;
 use crate::network::routing::peer;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::{At, AtHost, AtSwitch};
 use crate::run::ctx::Ctx;
+use crate::run::device::Device;
 use crate::switch::congestion::PortMachines;
 
 impl PortMachines {
@@ -38,13 +39,10 @@ impl PortMachines {
     }
 }
 
-impl AtNode<'_, '_> {
+impl AtSwitch<'_, '_> {
     /// The transmitter is free: what it has sent leaves its queue, and what is sent next stays in its own.
     #[inline(never)]
     pub fn serve_output(&mut self, port: Local) {
-        if self.node.links.ports.known(port.index()).at_host {
-            return self.serve_nic(port);
-        }
         let output = self.node.machines[port.index()].queueing.output.as_mut();
         if let Some((q, took)) = output.and_then(|output| output.serving.take()) {
             self.leaves_output(port, q, took);
@@ -60,58 +58,9 @@ impl AtNode<'_, '_> {
             self.node.machines[port.index()].starts_output(&mut self.node.links, &mut self.ctx, (port, q));
         }
         self.node.links.ports.known_mut(port.index()).choosing = false;
-        if self.node.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
+        if self.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
             self.node.links.arm(&mut self.ctx, port);
         }
-    }
-
-    /// The transmitter of a host is free. What it has sent is on the link from now on, data before what is
-    /// sent next starts, control packets after it.
-    fn serve_nic(&mut self, port: Local) {
-        let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() else { return };
-        let sent = output.sending.take();
-        let is_data = sent.is_some_and(|(packet_ref, _)| self.ctx.run.packets[packet_ref].is_data());
-        if is_data {
-            self.node.links.is_on_link(&mut self.ctx, port, sent);
-        }
-        let at = self.ctx.facts.layout.queue(port);
-        let control = !self.node.links.queues.known(at).fifo.is_empty();
-        let data = self.node.host.nics[port.index()].has_waiting();
-        let output = self.node.machines[port.index()].queueing.output.as_mut();
-        let first = control && (!data || output.is_some_and(|output| output.prefers_control()));
-        if first && let Some(packet_ref) = self.node.links.take_control(&mut self.ctx, port) {
-            let frame = u64::from(self.ctx.run.packets[packet_ref].frame);
-            if let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() {
-                output.control -= frame;
-            }
-            self.leaves_control(port, packet_ref);
-            self.put_on_link(port, packet_ref);
-        } else if data {
-            let first = self.node.host.nics[port.index()].first_of_order(1);
-            self.send_from_nic(port);
-            if let Some(rank) = first {
-                self.node.host.nics[port.index()].waits_again(1, rank);
-            }
-        }
-        self.node.links.ports.known_mut(port.index()).choosing = false;
-        if !is_data {
-            self.node.links.is_on_link(&mut self.ctx, port, sent);
-        }
-        if self.node.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
-            self.node.links.arm(&mut self.ctx, port);
-        }
-    }
-
-    /// A packet starts at a host: is it on the link only when its last bit has left?
-    pub fn holds_back(&mut self, port: Local, packet_ref: PacketRef, took: u64) -> bool {
-        if !self.node.links.ports.known(port.index()).at_host {
-            return false;
-        }
-        let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() else { return false };
-        output.sending = Some((packet_ref, took));
-        self.node.links.ports.known_mut(port.index()).free_order = self.ctx.run.events.number();
-        self.node.links.arm(&mut self.ctx, port);
-        true
     }
 
     /// The last bit of a queue's first packet has left.
@@ -221,6 +170,59 @@ impl AtNode<'_, '_> {
         packet.base = u64::from(to_host);
         self.node.buffer.accounts.known_mut(port_class).rare.cut.add(low_u16(cut));
         self.ctx.run.kept.records.dropped(cut);
+        true
+    }
+}
+
+impl AtHost<'_, '_> {
+    /// The transmitter of a host is free. What it has sent is on the link from now on, data before what is
+    /// sent next starts, control packets after it.
+    pub fn serve_nic(&mut self, port: Local) {
+        let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() else { return };
+        let sent = output.sending.take();
+        let is_data = sent.is_some_and(|(packet_ref, _)| self.ctx.run.packets[packet_ref].is_data());
+        if is_data {
+            self.node.links.is_on_link(&mut self.ctx, port, sent);
+        }
+        let at = self.ctx.facts.layout.queue(port);
+        let control = !self.node.links.queues.known(at).fifo.is_empty();
+        let data = self.device.nics[port.index()].has_waiting();
+        let output = self.node.machines[port.index()].queueing.output.as_mut();
+        let first = control && (!data || output.is_some_and(|output| output.prefers_control()));
+        if first && let Some(packet_ref) = self.node.links.take_control(&mut self.ctx, port) {
+            let frame = u64::from(self.ctx.run.packets[packet_ref].frame);
+            if let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() {
+                output.control -= frame;
+            }
+            self.leaves_control(port, packet_ref);
+            self.put_on_link(port, packet_ref);
+        } else if data {
+            let first = self.device.nics[port.index()].first_of_order(1);
+            self.send_from_nic(port);
+            if let Some(rank) = first {
+                self.device.nics[port.index()].waits_again(1, rank);
+            }
+        }
+        self.node.links.ports.known_mut(port.index()).choosing = false;
+        if !is_data {
+            self.node.links.is_on_link(&mut self.ctx, port, sent);
+        }
+        if self.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
+            self.node.links.arm(&mut self.ctx, port);
+        }
+    }
+}
+
+impl<D: Device> At<'_, '_, D> {
+    /// A packet starts at a host: is it on the link only when its last bit has left?
+    pub fn holds_back(&mut self, port: Local, packet_ref: PacketRef, took: u64) -> bool {
+        if !D::IS_HOST {
+            return false;
+        }
+        let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() else { return false };
+        output.sending = Some((packet_ref, took));
+        self.node.links.ports.known_mut(port.index()).free_order = self.ctx.run.events.number();
+        self.node.links.arm(&mut self.ctx, port);
         true
     }
 }

@@ -8,37 +8,11 @@ use crate::link::arena::{Fifo, Lists};
 use crate::link::packet::Packet;
 use crate::link::port::Queue;
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::{At, AtSwitch};
+use crate::run::device::Device;
 use crate::switch::discipline::checks::Asked;
 
-impl AtNode<'_, '_> {
-    /// The queue where the packet's flow waits already, or which the discipline chooses.
-    pub fn preferred_queue(&mut self, out: Local, packet: &Packet) -> usize {
-        let queueing = &self.node.machines[out.index()].queueing;
-        if !self.node.links.ports.known(out.index()).has_discipline || !queueing.sorts() {
-            return self.ctx.facts.layout.first_queue(packet.class);
-        }
-        if let Some(q) = queueing.queue_of(packet.flow)
-            && !queueing.sorts_each()
-        {
-            return q;
-        }
-        let sub = self.sub_of(out, packet);
-        self.ctx.facts.layout.first_queue_of(packet.class, sub)
-    }
-
-    /// Does a failed link, a watchdog or the discipline drop the packet before it is charged?
-    pub fn refused(&mut self, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
-        let shut = self.node.links.shut(&self.ctx.facts.layout, out, q);
-        if shut.is_some() || !self.node.links.ports.known(out.index()).has_discipline {
-            return shut;
-        }
-        let (view, queue) = (self.node.links.packet_view(&self.ctx, packet), self.queue_view(out, q, packet));
-        let now = self.ctx.time();
-        let rng = &mut self.node.streams.admission;
-        self.node.machines[out.index()].discipline_mut()?.admit(now, rng, &view, &queue)
-    }
-
+impl<D: Device> At<'_, '_, D> {
     /// Asks again, for every packet of a class that waits at a port, for its queue.
     pub fn resort(&mut self, port: Local, class: Class) {
         let class = self.ctx.facts.layout.dense(class);
@@ -47,7 +21,7 @@ impl AtNode<'_, '_> {
             return;
         }
         if queueing.isolates() {
-            return self.isolate_waiting(port, class, None);
+            return D::isolates_waiting(self, port, class);
         }
         let first = self.ctx.facts.layout.queue(port) + self.ctx.facts.layout.first_queue(class);
         let own = queueing.class_queues();
@@ -58,15 +32,13 @@ impl AtNode<'_, '_> {
         for (at, queue) in (first..).zip(sorted) {
             self.node.links.queues[at] = queue;
         }
-        if self.node.switch.has_crossbar() {
-            self.resort_inputs(port, class);
-        }
+        D::resorts_inputs(self, port, class);
         self.report_sorted(port, class, &bytes);
     }
 
     /// The packets of a class have been sorted again, and its queues are so long now. A machine that then
     /// asks for the same again would never end, and is ignored.
-    pub(super) fn report_sorted(&mut self, port: Local, class: u8, queues: &[Bytes]) {
+    pub fn report_sorted(&mut self, port: Local, class: u8, queues: &[Bytes]) {
         let class = self.ctx.facts.layout.classes[class as usize];
         self.call_points(port, PortEvent::Resorted { class, queues });
         self.ctx.run.out.actions.0.retain(|action| *action != CpAction::Resort(class));
@@ -105,5 +77,34 @@ impl AtNode<'_, '_> {
             Asked { blueprint, port: self.node.links.id(port), owner, now }.refuse_queue(sub, queues);
         }
         sub
+    }
+}
+
+impl AtSwitch<'_, '_> {
+    /// The queue where the packet's flow waits already, or which the discipline chooses.
+    pub fn preferred_queue(&mut self, out: Local, packet: &Packet) -> usize {
+        let queueing = &self.node.machines[out.index()].queueing;
+        if !self.node.links.ports.known(out.index()).has_discipline || !queueing.sorts() {
+            return self.ctx.facts.layout.first_queue(packet.class);
+        }
+        if let Some(q) = queueing.queue_of(packet.flow)
+            && !queueing.sorts_each()
+        {
+            return q;
+        }
+        let sub = self.sub_of(out, packet);
+        self.ctx.facts.layout.first_queue_of(packet.class, sub)
+    }
+
+    /// Does a failed link, a watchdog or the discipline drop the packet before it is charged?
+    pub fn refused(&mut self, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
+        let shut = self.node.links.shut(&self.ctx.facts.layout, out, q);
+        if shut.is_some() || !self.node.links.ports.known(out.index()).has_discipline {
+            return shut;
+        }
+        let (view, queue) = (self.node.links.packet_view(&self.ctx, packet), self.queue_view(out, q, packet));
+        let now = self.ctx.time();
+        let rng = &mut self.node.streams.admission;
+        self.node.machines[out.index()].discipline_mut()?.admit(now, rng, &view, &queue)
     }
 }

@@ -69,7 +69,7 @@ fn bytes_of_an_input_are_counted_by_port_and_class_where_the_discipline_observes
     at_busy(Span::ZERO, |world| {
         let switch = floodway_units::NodeId(4);
         world.nodes[switch.index()].machines[0].queueing = queueing;
-        let at = world.at(switch);
+        let at = crate::testing::at_switch(world, switch);
         assert_eq!(at.voq_bytes(Local::at(2), Local::FIRST, 1), 70);
         assert_eq!(at.voq_bytes(Local::at(2), Local::FIRST, 0), 0);
     });

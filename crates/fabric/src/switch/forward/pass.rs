@@ -28,11 +28,12 @@ use crate::link::arena::PacketRef;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::link::port::Port;
 use crate::network::layout::Local;
-use crate::run::at_node::AtNode;
+use crate::run::at_node::{At, AtSwitch};
+use crate::run::device::Device;
 use crate::run::events::EventKind;
 use crate::switch::buffer::{Charged, Refused};
 
-impl AtNode<'_, '_> {
+impl AtSwitch<'_, '_> {
     /// A packet has arrived whole at a switch; `port_class` is its account there.
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
@@ -66,7 +67,7 @@ impl AtNode<'_, '_> {
     /// passes the pipeline as data does.
     #[inline(never)]
     pub fn take_in_control(&mut self, out: Local, packet_ref: PacketRef) {
-        if self.node.switch.pipeline == 0 {
+        if self.device.pipeline == 0 {
             self.queue_control(out, packet_ref);
         } else {
             self.enter_pipeline((out, 0), packet_ref);
@@ -97,10 +98,10 @@ impl AtNode<'_, '_> {
             Some(Refused::Cut) => return self.cut_arriving((ingress, port_class), out, packet_ref),
             Some(Refused::CutLast) => self.cut_last(out, q),
         }
-        let view = self.node.buffer.account_view(&self.ctx.facts.layout, &self.node.switch, port_class);
-        let pipeline = self.node.switch.pipeline;
+        let view = self.node.buffer.account_view(&self.ctx.facts.layout, self.device.inputs(), port_class);
+        let pipeline = self.device.pipeline;
         if pipeline == 0 {
-            let crosses = self.node.switch.has_crossbar();
+            let crosses = self.device.has_crossbar();
             if crosses {
                 self.wait_to_cross(out, q, packet_ref);
             } else {
@@ -123,20 +124,20 @@ impl AtNode<'_, '_> {
             let flow = self.ctx.run.packets[packet_ref].flow;
             self.node.machines[out.index()].queueing.flow_waits(q, flow);
         }
-        let at = self.ctx.now + self.node.switch.pipeline;
-        let pipe = &mut self.node.switch.pipe;
+        let at = self.ctx.now + self.device.pipeline;
+        let pipe = &mut self.device.pipe;
         pipe.push_back((at, out, packet_ref));
         if pipe.len() == 1 {
-            self.ctx.run.events.add(EventKind::Pipeline, self.node.switch.number, at);
+            self.ctx.run.events.add(EventKind::Pipeline, self.device.number, at);
         }
     }
 
     /// A packet has passed the pipeline.
     pub fn leave_pipeline(&mut self) {
-        let pipe = &mut self.node.switch.pipe;
+        let pipe = &mut self.device.pipe;
         let Some((_, out, packet_ref)) = pipe.pop_front() else { return };
         if let Some(&(at, ..)) = pipe.front() {
-            self.ctx.run.events.add(EventKind::Pipeline, self.node.switch.number, at);
+            self.ctx.run.events.add(EventKind::Pipeline, self.device.number, at);
         }
         let packet = self.ctx.run.packets[packet_ref];
         if packet.class == 0 {
@@ -156,14 +157,14 @@ impl AtNode<'_, '_> {
             if isolates {
                 self.node.machines[out.index()].queueing.flow_leaves(packet.flow);
             }
-            if self.node.switch.has_crossbar() {
+            if self.device.has_crossbar() {
                 self.never_crosses(out, &packet);
             } else if self.node.links.may_lose(&self.ctx.facts.layout, out, q) {
                 self.node.buffer.uncounted(packet.frame);
             } else {
                 self.uncharge(port_class, packet.ingress, packet.frame);
             }
-        } else if self.node.switch.has_crossbar() {
+        } else if self.device.has_crossbar() {
             self.wait_to_cross(out, q, packet_ref);
         } else {
             self.join(out, q, packet_ref);
@@ -206,14 +207,6 @@ impl AtNode<'_, '_> {
         self.try_transmit(out);
     }
 
-    /// A packet that has just arrived is discarded before it is charged; `port_class` is its account.
-    #[inline(never)]
-    pub fn refuse(&mut self, port_class: usize, ingress: Local, packet_ref: PacketRef, reason: DropReason) {
-        self.discard(port_class, packet_ref, reason);
-        self.apply_releases();
-        self.with_receiver(port_class, ingress, FcReceiver::on_refused);
-    }
-
     /// Puts a charged packet into its egress queue.
     pub fn enqueue(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
         let &Packet { class, frame, .. } = &self.ctx.run.packets[packet_ref];
@@ -236,6 +229,27 @@ impl AtNode<'_, '_> {
         self.enqueued(out, q, port_class, packet_ref);
     }
 
+    /// A packet that has come in at a switch passes, where ties go as htsim schedules events.
+    pub fn passes_entry(&mut self) {
+        let Some((ingress, packet_ref)) = self.device.entry.pop_front() else { return };
+        let class = self.ctx.run.packets[packet_ref].class;
+        let port_class = self.ctx.facts.layout.port_class(ingress, class);
+        self.switch_receives(ingress, port_class, packet_ref);
+        if let Some(&(next, _)) = self.device.entry.front() {
+            self.ctx.run.events.add(EventKind::Drain, self.node.links.id(next).0, self.ctx.now);
+        }
+    }
+}
+
+impl<D: Device> At<'_, '_, D> {
+    /// A packet that has just arrived is discarded before it is charged; `port_class` is its account.
+    #[inline(never)]
+    pub fn refuse(&mut self, port_class: usize, ingress: Local, packet_ref: PacketRef, reason: DropReason) {
+        self.discard(port_class, packet_ref, reason);
+        self.apply_releases();
+        self.with_receiver(port_class, ingress, FcReceiver::on_refused);
+    }
+
     /// Sends a packet of the control class that is made at this node: no pipeline is before it.
     #[inline(never)]
     pub fn send_control(&mut self, out: Local, packet_ref: PacketRef) {
@@ -249,11 +263,11 @@ impl AtNode<'_, '_> {
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     fn control_goes_through(&mut self, out: Local, packet_ref: PacketRef) -> bool {
-        let &Port { up, at_host, has_discipline, .. } = self.node.links.ports.known(out.index());
+        let &Port { up, has_discipline, .. } = self.node.links.ports.known(out.index());
         let through = up
             && !has_discipline
             && self.ctx.facts.straight_control
-            && !at_host
+            && !D::IS_HOST
             && !self.apply_releases()
             && self.node.links.is_idle(&self.ctx, out);
         if through {
@@ -307,9 +321,7 @@ impl AtNode<'_, '_> {
 
     /// Drops what waits in the queues of a class.
     pub fn flush_queues(&mut self, port: Local, class: u8, reason: DropReason) {
-        if class != 0 && self.node.switch.has_crossbar() {
-            self.flush_inputs(port, class, reason);
-        }
+        D::flushes(self, port, class, reason);
         if class == 0 {
             self.flush_metered(port, reason);
         }
@@ -334,21 +346,7 @@ impl AtNode<'_, '_> {
                 }
                 self.node.machines[port.index()].queueing.flow_is_dropped(packet.flow);
                 self.removed(port, &packet);
-                if self.node.links.ports.known(port.index()).at_host {
-                    let port_class = self.ctx.facts.layout.port_class(port, packet.class);
-                    self.drop_packet(port_class, &packet, reason);
-                    continue;
-                }
-                let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
-                self.drop_packet(port_class, &packet, reason);
-                if packet.class != 0 && self.node.switch.has_crossbar() {
-                    self.left_output(port, packet.frame);
-                } else if self.node.links.may_lose(&self.ctx.facts.layout, port, q) {
-                    self.node.buffer.uncounted(packet.frame);
-                } else if packet.class != 0 {
-                    self.apply_releases();
-                    self.uncharge(port_class, packet.ingress, packet.frame);
-                }
+                D::drops(self, (port, q), &packet, reason);
             }
         }
     }

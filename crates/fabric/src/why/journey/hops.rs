@@ -48,7 +48,7 @@ impl Trace {
         if from == to {
             return;
         }
-        let pipeline = seen.node.switch.pipeline;
+        let pipeline = seen.node.switch.map_or(0, |switch| switch.pipeline);
         let queued = (from + pipeline).min(to);
         let switching = Label::at(Cause::Switching, port);
         flight.push(from, queued, switching);

@@ -99,7 +99,9 @@ impl Trace {
     pub fn handed_on(&mut self, seen: &Seen<'_, '_>, other: Local, frame: FcFrame) {
         let FcFrame::Pause { class, .. } = frame else { return };
         let class = seen.facts.layout.dense(class);
-        let Some(port) = seen.node.switch.relay().map(|relay| relay.other(other)) else { return };
+        let Some(port) = seen.node.switch.and_then(|switch| Some(switch.relay.as_ref()?.other(other))) else {
+            return;
+        };
         let (port, other) = (seen.node.links.id(port), seen.node.links.id(other));
         let (from, to) =
             (seen.facts.layout.port_class_id(port, class), seen.facts.layout.port_class_id(other, class));

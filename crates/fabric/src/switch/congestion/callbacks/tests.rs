@@ -1,13 +1,13 @@
 use floodway_mechanisms::is_discipline;
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{Discipline, Queueing};
+use floodway_mechanisms::slots::{Discipline, Mark, Queueing};
 use floodway_units::{NodeId, Span};
 
 use super::*;
 use crate::run::world::World;
 use crate::switch::congestion::PortMachines;
 use crate::switch::discipline::PortQueueing;
-use crate::testing::at_busy;
+use crate::testing::{at_busy, at_switch};
 
 const SWITCH: NodeId = NodeId(4);
 const PORT: Local = Local::FIRST;
@@ -31,7 +31,7 @@ fn marks_are_counted_by_kind_and_only_data_has_them() {
         let packet = world.runs.own.packets.add(data(0, 1_000));
         let cnp = world.runs.own.packets.add(Packet::new(Kind::Cnp, FLOW, Bytes(64)));
         let mut counted = |packet_ref, mark| {
-            world.at(SWITCH).mark(port_class, packet_ref, mark);
+            at_switch(world, SWITCH).mark(port_class, packet_ref, mark);
             let egress = &world.nodes[SWITCH.index()].links.egress[port_class];
             (egress.counters.ecn_marks, egress.rare.ue_marks, world.runs.own.packets[packet_ref].mark())
         };

@@ -1,8 +1,8 @@
 //! What a node is besides the ends of its links: a host or a switch.
 //!
 //! Links, flow control, accounts and congestion points work alike at both. Their code (`At<D>`) is compiled
-//! once for each, and asks a [`Device`] where a host and a switch differ. The code of hosts (`AtHost`) reaches
-//! no switch, and that of switches (`AtSwitch`) no host.
+//! once for each, and asks a [`Device`] where a host and a switch differ. The code of hosts (`AtHost`)
+//! reaches no switch, and that of switches (`AtSwitch`) no host.
 
 use floodway_mechanisms::slots::{Disposition, DropReason};
 

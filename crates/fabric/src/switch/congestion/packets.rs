@@ -1,5 +1,5 @@
-//! Callbacks of a switch's congestion points for packets that join their queues and leave them, and for pauses
-//! that the switch sends.
+//! Callbacks of a switch's congestion points for packets that join their queues and leave them, and for
+//! pauses that the switch sends.
 
 use floodway_mechanisms::slots::{Cnp, CongestionPoint, Cx, FcFrame, Mark, PortEvent};
 use floodway_units::{Quanta, Time};

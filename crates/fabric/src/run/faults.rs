@@ -188,7 +188,8 @@ fn bypass_changes(world: &mut World<'_>, node: NodeId, on: bool) {
 
 /// Sends a pause, and arranges for its refresh or its end.
 fn forced_pause(world: &mut World<'_>, index: u32, port: PortId, pause: PauseFault) {
-    let ends = world.now >= pause.to.0;
+    let to = world.runs.own.events.simulated(pause.to.0);
+    let ends = world.now >= to;
     let mode = world.facts.pause_mode_at(port, pause.class);
     let class = world.facts.layout.dense(pause.class);
     let (mut at, port) = world.at_port(port);
@@ -218,7 +219,7 @@ fn forced_pause(world: &mut World<'_>, index: u32, port: PortId, pause: PauseFau
         PauseMode::Timer => world.now + half,
         PauseMode::OnOff => u64::MAX,
     };
-    let next = refresh.min(pause.to.0);
+    let next = refresh.min(to);
     if next != u64::MAX {
         world.runs.own.events.add_fault(index, next);
     }

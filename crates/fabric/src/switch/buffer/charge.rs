@@ -221,7 +221,7 @@ impl AtNode<'_, '_> {
                     };
                     self.ctx.run.kept.records.lossless_drop(FirstDrop {
                         port_class: account.id as usize,
-                        time: self.ctx.now,
+                        time: self.ctx.run.events.run_time(self.ctx.now),
                         order: self.ctx.order,
                         missing,
                     });

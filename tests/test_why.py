@@ -311,15 +311,24 @@ def test_a_run_says_which_iterations_it_skipped_or_why_none(tmp_path: Path, floo
     assert skipped is not None
     assert skipped.group() in floodway("why", "out", "job:skips").out
 
-    late = (
-        '[[workload]]\nname = "late"\nflows = [{ from = "h1", to = "h9", size = "1MB", start = "500ms" }]\n'
+    flow = (
+        '[[workload]]\nname = "late"\nflows = [{ from = "h1", to = "h9", size = "1MB", start = "2500us" }]\n'
     )
-    written(tmp_path, f"{REPEATED}\n{late}", name="late")
+    both = REPEATED.replace('"16MB", repeat = 12', '"8MB", repeat = 60')
+    written(tmp_path, f"{both}\n{flow}", name="both")
+    done = floodway("run", "both.toml", "--out", "both")
+    assert re.search(
+        r"of 60 iterations of job repeat iterations? [\d to]+ or iterations? [\d to]+ to", done.out
+    )
+    skips = json.loads((tmp_path / "both" / "run.json").read_text(encoding="utf-8"))["verdicts"]["skipped"]
+    found = json.loads(floodway("why", "both", "job:skips", "--json").out)
+    assert found["iterations"] == sum(skip["iterations"] for skip in skips)
+
+    written(tmp_path, f"{REPEATED}\n{flow.replace('1MB', '100MB').replace('2500us', '0us')}", name="late")
     done = floodway("run", "late.toml", "--out", "late", "--full")
     assert "all 12 iterations of job were simulated: the state of the network at iterations" in done.out
     found = json.loads(floodway("why", "late", "job:skips", "--json").out)
-    (events,) = (each for each in found["differences"] if each["parts"] == "nodes with pending events")
-    assert events["that differ"].startswith("1 of ")
+    assert any(each["parts"] == "queue pairs" for each in found["differences"])
     assert floodway("why", "late", "late:skips").code == 2
 
     done = floodway("run", "late.toml", "--out", "all", "--no-skip")

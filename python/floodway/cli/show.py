@@ -474,9 +474,9 @@ def _exposed(summary: Summary) -> Table:
 
 def _jobs(outcome: Outcome) -> Iterable[str]:
     """Yield the progress of jobs, and what was skipped of them."""
-    if outcome.skipped is not None:
-        yield outcome.skipped.sentence
-    elif outcome.not_skipped is not None:
+    for workload in dict.fromkeys(skipped.workload for skipped in outcome.skipped):
+        yield outcome.skip_sentence(workload) or ""
+    if outcome.not_skipped is not None:
         yield outcome.not_skipped.sentence
     for job in outcome.jobs:
         inside = f"; {job.scale_up_bytes:,} B within scale-up domains" if job.scale_up_bytes else ""

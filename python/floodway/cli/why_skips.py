@@ -14,6 +14,7 @@ __all__ = ["skips_of"]
 
 #: Suffix of a job's name.
 SKIPS_SUFFIX = ":skips"
+SKIP_COLUMNS = ("skipped", "repeat", "their time (us)")
 COLUMNS = ("parts", "that differ", "the first", "its field", "before", "now")
 
 
@@ -46,11 +47,22 @@ def skips_of(result: Result, name: str) -> Document | None:
 
 
 def _document(outcome: Outcome, job: str) -> Document | None:
-    skipped, not_skipped = outcome.skipped, outcome.not_skipped
+    skips, not_skipped = outcome.skips_of(job), outcome.not_skipped
     title = f"{job}, iterations that repeat"
-    if skipped is not None and skipped.workload == job:
-        data = {"iterations": skipped.iterations, "of": skipped.of, "time_us": skipped.time_ps / 1e6}
-        return Document(title=title, answer=skipped.sentence, data=data)
+    sentence = outcome.skip_sentence(job)
+    if sentence is not None:
+        data = {
+            "iterations": sum(skipped.iterations for skipped in skips),
+            "of": skips[0].of,
+            "time_us": sum(skipped.time_ps for skipped in skips) / 1e6,
+        }
+        parts = tuple(
+            (f"{part.iterations:,}", part.recurring, f"{part.time_ps / 1e6:,.1f}") for part in skips
+        )
+        table = (
+            Table(columns=SKIP_COLUMNS, rows=parts, words=frozenset({"repeat"})) if len(parts) > 1 else None
+        )
+        return Document(title=title, answer=sentence, table=table, data=data)
     if not_skipped is None or not_skipped.workload != job:
         return None
     rows = tuple(

@@ -27,6 +27,9 @@ __all__ = [
 
 Stopped = Literal["finished", "limit", "deadlock", "interrupted"]
 
+#: As many of the iterations that recur are named in a sentence.
+NAMED_SKIPS = 3
+
 
 @dataclass(frozen=True, kw_only=True)
 class Deadlock:
@@ -207,7 +210,7 @@ class LinkRetry:
 
 @dataclass(frozen=True, kw_only=True)
 class Skipped:
-    """Iterations of a job that were not simulated, since they repeat earlier ones to the picosecond.
+    """Iterations of a job that were not simulated, one after another, since they repeat earlier ones.
 
     Attributes
     ----------
@@ -218,7 +221,8 @@ class Skipped:
     iterations, of
         Iterations that were not simulated, of all of the job.
     time_ps
-        The simulated time that they take, in picoseconds.
+        The simulated time that was skipped with them, in picoseconds: the same time for all jobs of which
+        iterations were skipped at once.
     """
 
     workload: str
@@ -229,12 +233,10 @@ class Skipped:
     time_ps: int
 
     @property
-    def sentence(self) -> str:
-        """The iterations that were not simulated, and the reason, as a sentence."""
+    def recurring(self) -> str:
+        """The iterations that they repeat: `iteration 3`, `iterations 3 to 4`."""
         last = self.iteration + self.period - 1
-        recurring = f"iteration {last}" if self.period == 1 else f"iterations {self.iteration} to {last}"
-        text = f"{self.iterations:,} of {self.of:,} iterations of {self.workload}"
-        return f"{text} repeat {recurring} to the picosecond, and were not simulated again"
+        return f"iteration {last}" if self.period == 1 else f"iterations {self.iteration} to {last}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,7 +335,7 @@ class Outcome:
     link_retry
         What link retries sent again, where links have one.
     skipped
-        Iterations of a job that were not simulated, if some were not.
+        Iterations of jobs that were not simulated, if some were not: in the order of time.
     not_skipped
         Why all were, where a job has several and skips are not switched off.
     """
@@ -357,7 +359,7 @@ class Outcome:
     jobs: tuple[JobTotals, ...] = ()
     capture: Captured | None = None
     link_retry: LinkRetry | None = None
-    skipped: Skipped | None = None
+    skipped: tuple[Skipped, ...] = ()
     not_skipped: NotSkipped | None = None
 
     @property
@@ -368,6 +370,22 @@ class Outcome:
             return tuple(broken)
         since = min(deadlock.time_us for deadlock in self.deadlocks)
         return (*broken, f"a deadlock since {since:,.1f} us stopped the run at {self.simulated_us:,.1f} us")
+
+    def skips_of(self, job: str) -> tuple[Skipped, ...]:
+        """Return what was skipped of a job, in the order of time."""
+        return tuple(skipped for skipped in self.skipped if skipped.workload == job)
+
+    def skip_sentence(self, job: str) -> str | None:
+        """Return a sentence on what was skipped of a job, and why; None if nothing was."""
+        skips = self.skips_of(job)
+        if not skips:
+            return None
+        recurring = [skipped.recurring for skipped in skips]
+        if len(recurring) > NAMED_SKIPS:
+            recurring = [*recurring[: NAMED_SKIPS - 1], f"{len(recurring) - NAMED_SKIPS + 1} others"]
+        iterations = sum(skipped.iterations for skipped in skips)
+        text = f"{iterations:,} of {skips[0].of:,} iterations of {job} repeat {' or '.join(recurring)}"
+        return f"{text} to the picosecond, and were not simulated again"
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Outcome:
@@ -397,7 +415,7 @@ class Outcome:
             jobs=tuple(JobTotals(**{**job, "waiting": tuple(job["waiting"])}) for job in raw.get("jobs", ())),
             capture=Captured(**raw["capture"]) if "capture" in raw else None,
             link_retry=LinkRetry(**raw["link_retry"]) if "link_retry" in raw else None,
-            skipped=Skipped(**raw["skipped"]) if "skipped" in raw else None,
+            skipped=tuple(Skipped(**skipped) for skipped in raw.get("skipped", ())),
             not_skipped=_not_skipped(raw["not_skipped"]) if "not_skipped" in raw else None,
         )
 

@@ -27,6 +27,8 @@ pub(crate) struct DeadlockSearch<'w, 'a> {
     pub packets: &'w Arena,
     pub share: Share<'w, 'a>,
     pub now: u64,
+    /// By how much the clock of the run is ahead.
+    pub skipped: u64,
 }
 
 impl DeadlockSearch<'_, '_> {
@@ -58,7 +60,7 @@ impl DeadlockSearch<'_, '_> {
         let waits: Vec<Vec<u32>> =
             self.sorted_from_all(waits).into_iter().map(|(_, successors)| successors).collect();
         let cycle: Vec<usize> = cycle(&waits)?.into_iter().map(|at| suspects[at as usize]).collect();
-        let time_us = self.closed_at(&cycle).as_us();
+        let time_us = Time(self.closed_at(&cycle).0 + self.skipped).as_us();
         let mut ports: Vec<PortId> = cycle.into_iter().map(port_of).collect();
         // A cycle has no beginning of its own: the smallest port stands first.
         let smallest = (0..ports.len()).min_by_key(|&at| ports[at]).unwrap_or(0);

@@ -24,6 +24,7 @@ use crate::network::layout::Local;
 use crate::network::path::Path;
 use crate::pool::Pool;
 use crate::records::tally::Records;
+use crate::run::events::NEVER;
 use crate::traffic::flows::PairKey;
 
 /// The queue pairs of a run, as a thread has them.
@@ -137,6 +138,11 @@ impl QueuePairs {
         }
     }
 
+    /// Is a queue pair open at one of its ends?
+    pub fn is_open(&self, slot: usize) -> bool {
+        self.senders[slot].state.alive || self.receivers[slot].alive
+    }
+
     /// Counts packets of a queue pair that were created on its path, or lost there if negative.
     pub fn count_on_path(&self, flow: FlowId, packets: i32) {
         self.on_path[flow.index()].fetch_add(packets, Ordering::Relaxed);
@@ -145,6 +151,14 @@ impl QueuePairs {
     /// Is nothing of a queue pair in the network, and will its receiver send nothing by itself?
     pub fn is_silent(&self, slot: u32) -> bool {
         self.in_network(slot) == 0 && self.receivers[slot as usize].notification.next_timeout().is_none()
+    }
+
+    /// Is all of a queue pair complete, and no timer of it armed?
+    pub fn is_at_rest(&self, slot: u32) -> bool {
+        let (half, other) = (&self.senders[slot as usize], &self.receivers[slot as usize]);
+        let armed = [half.timers.timer.at, half.pacing.heap_at, other.timer.at];
+        let complete = half.head.sent && half.rest.is_empty() && other.rest.is_empty();
+        complete && self.is_silent(slot) && armed == [NEVER; 3]
     }
 
     /// Packets of a queue pair on links and in queues: only the sum of what its ends and the nodes between

@@ -58,7 +58,9 @@ pub(crate) fn close_links(ctx: &Ctx<'_, '_>, links: &mut Links) {
 
 /// A network whose books are closed.
 pub(crate) struct Closed<'a> {
+    /// The time of the run, and what of it was skipped: the clock of the simulation is as far behind.
     pub now: u64,
+    pub skipped: u64,
     pub facts: Facts<'a>,
     pub nodes: Vec<Node>,
     pub kept: Kept,
@@ -66,7 +68,7 @@ pub(crate) struct Closed<'a> {
     pub traffic: Traffic,
     pub on_links: Vec<(PortId, PacketRef)>,
     pub gathered: Gathered,
-    pub skipped: Option<Skipped>,
+    pub skips: Vec<Skipped>,
     pub not_skipped: Option<NotSkipped>,
 }
 
@@ -113,7 +115,7 @@ impl Closed<'_> {
             latency: kept.records.delays.table(blueprint),
             series: WatchedSeries::new(network, now).table(),
             // Pauses in force began by the clock of the simulation.
-            counters: on_links.counter_table(network, now - self.skipped.as_ref().map_or(0, |of| of.time_ps)),
+            counters: on_links.counter_table(network, now - self.skipped),
             pauses: kept.pauses.as_ref().map(|log| log.table(facts)),
             signals: kept.signals.as_ref().map(|log| log.table(facts)),
             allowances: kept.allowances.as_ref().map(|log| log.table(facts)),
@@ -157,7 +159,7 @@ impl Closed<'_> {
             drops: DropReason::ALL.into_iter().map(drops).collect(),
             cnps: CnpTotals::of(&self.nodes),
             link_retry: blueprint.has_link_retry().then_some(kept.retries),
-            skipped: self.skipped.clone(),
+            skipped: self.skips.clone(),
             not_skipped: self.not_skipped.clone(),
             devices: DevicePeak::of(blueprint, &self.nodes),
             pauses: kept.pauses.as_ref().map(PauseLog::totals),

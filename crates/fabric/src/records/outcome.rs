@@ -85,9 +85,9 @@ pub struct Outcome {
     /// What link retries sent, where links have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_retry: Option<RetryTotals>,
-    /// What of the run was not simulated again, since it repeats what was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub skipped: Option<Skipped>,
+    /// What of the run was not simulated again, since it repeats what was: by time, and of each time by job.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
     /// Why no iteration was skipped, where a job has several and skips are not switched off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_skipped: Option<NotSkipped>,
@@ -432,7 +432,8 @@ pub struct Skipped {
     pub iterations: u32,
     /// All iterations of the job.
     pub of: u32,
-    /// Simulated time that was skipped, in picoseconds.
+    /// Simulated time that was skipped, in picoseconds: that of all jobs of which iterations were skipped at
+    /// once.
     pub time_ps: u64,
 }
 

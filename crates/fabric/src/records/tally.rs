@@ -170,7 +170,8 @@ impl Records {
         self.keys[workload as usize]
     }
 
-    pub fn started(&mut self, workload: u32, flow: &Outgoing) {
+    /// A flow starts, at this time of the run.
+    pub fn started(&mut self, workload: u32, flow: &Outgoing, start: u64) {
         self.flows_started += 1;
         let totals = &mut self.totals[workload as usize];
         totals.flows += 1;
@@ -178,8 +179,8 @@ impl Records {
         if flow.size < UNBOUNDED.0 {
             totals.offered += flow.size;
         }
-        totals.first_start = Some(totals.first_start.map_or(flow.start, |first| first.min(flow.start)));
-        totals.last_start = totals.last_start.max(flow.start);
+        totals.first_start = Some(totals.first_start.map_or(start, |first| first.min(start)));
+        totals.last_start = totals.last_start.max(start);
     }
 
     /// All bytes of a flow have arrived.
@@ -262,18 +263,10 @@ impl Records {
         bytes.into_iter().chain(totals.iter_mut().flat_map(Totals::counts_mut)).chain(delays.counts_mut())
     }
 
-    /// Moves instants that were noted: of the last start from the beginning of a `period` on that was
-    /// repeated, of what was first from its end on.
-    pub fn move_marks(&mut self, period: (u64, u64), later: u64) {
-        for totals in self.totals.iter_mut().filter(|totals| totals.last_start >= period.0) {
+    /// What happened from `begin` on is repeated, so that the last of it comes so much later.
+    pub fn repeat_last_starts(&mut self, begin: u64, later: u64) {
+        for totals in self.totals.iter_mut().filter(|totals| totals.last_start >= begin) {
             totals.last_start += later;
-        }
-        let firsts = [
-            self.first_drop.as_mut().map(|drop| &mut drop.time),
-            self.strays.first.as_mut().map(|one| &mut one.time),
-        ];
-        for at in firsts.into_iter().flatten().filter(|at| **at >= period.1) {
-            *at += later;
         }
     }
 

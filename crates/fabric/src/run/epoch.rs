@@ -25,22 +25,24 @@ impl World<'_> {
         }
         self.runs.close_queue_pairs(&self.facts, &mut self.nodes, self.ranks.as_deref_mut(), now);
         let census = self.census();
-        census.report(self.runs.own.control, &self.work, self.now + self.recurrence.skipped_ps());
+        let run_time = self.runs.own.events.run_time(self.now);
+        census.report(self.runs.own.control, &self.work, run_time);
         if let Some(ranks) = &mut self.ranks {
             ranks.report_hops(&self.runs, &census);
         }
-        if (self.now + self.recurrence.skipped_ps()).is_multiple_of(SEARCH_EVERY) {
+        if run_time.is_multiple_of(SEARCH_EVERY) {
             let (packets, now) = (&self.runs.own.packets, self.now);
             let network = Network { facts: &self.facts, nodes: &self.nodes };
             let share = Share(self.ranks.as_deref_mut());
-            let found = DeadlockSearch { network, packets, share, now }.find();
+            let skipped = self.runs.own.events.skipped();
+            let found = DeadlockSearch { network, packets, share, now, skipped }.find();
             self.runs.own.kept.note_deadlock(found);
         }
         let end = &self.facts.blueprint.end;
         if end.stop_on_deadlock && !self.runs.own.kept.deadlocks.is_empty() {
             return true;
         }
-        !end.at_limit && census.is_all_measured_done(self.facts.blueprint, self.now)
+        !end.at_limit && census.is_all_measured_done(self.facts.blueprint, run_time)
     }
 
     /// Why a run is over.
@@ -50,7 +52,7 @@ impl World<'_> {
             Stopped::Interrupted
         } else if self.facts.blueprint.end.stop_on_deadlock && !self.runs.own.kept.deadlocks.is_empty() {
             Stopped::Deadlock
-        } else if census.is_all_measured_done(self.facts.blueprint, self.now) {
+        } else if census.is_all_measured_done(self.facts.blueprint, self.runs.own.events.run_time(self.now)) {
             Stopped::Finished
         } else {
             Stopped::Limit
@@ -59,7 +61,8 @@ impl World<'_> {
 
     /// What all processes have counted.
     fn census(&mut self) -> Census {
-        let own = self.runs.census(&self.facts, self.now, |node| self.owns(node));
+        let own =
+            self.runs.census(&self.facts, self.runs.own.events.run_time(self.now), |node| self.owns(node));
         match &mut self.ranks {
             Some(ranks) => ranks.census(own),
             None => own,

@@ -11,6 +11,7 @@
 //! (a departure, when something waits) carries the number that it had got by then.
 
 mod armed;
+mod clock;
 mod kind;
 mod pending;
 mod ties;
@@ -77,6 +78,8 @@ pub(crate) struct Events {
     number: u64,
     /// Where ties go as htsim schedules events.
     wires: Option<Wires>,
+    /// By how much the clock of the run is ahead of the simulation's.
+    skipped: u64,
 }
 
 impl Events {
@@ -87,7 +90,7 @@ impl Events {
             if numbered { (ID_BITS, (1 << ID_BITS) - 1) } else { (KIND_SHIFT, u32::MAX) };
         let pending = Pending::InOneOrder(Queue::default());
         let wires = (ties == Ties::Htsim).then(Wires::default);
-        Events { pending, group: 0, numbered, kind_shift, id_mask, starts, number: 0, wires }
+        Events { pending, group: 0, numbered, kind_shift, id_mask, starts, number: 0, wires, skipped: 0 }
     }
 
     /// From now on events go node by node, in these windows; none has been added yet.

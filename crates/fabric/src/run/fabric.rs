@@ -236,11 +236,11 @@ impl<'a> Fabric<'a> {
         }
         let limit = world.facts.blueprint.end.limit;
         let (mut now, mut how) = (Time::ZERO, Advance::Reached);
-        while now.0 + world.recurrence.skipped_ps() < limit.0 && how == Advance::Reached {
-            let skipped = world.recurrence.skipped_ps();
-            let end = end_of_epoch(Time(now.0 + skipped), limit);
-            let end = Time(end.0 - skipped);
-            if let Some(at) = world.recurrence.next_look(&world.runs, now, end) {
+        while world.runs.own.events.run_time(now.0) < limit.0 && how == Advance::Reached {
+            let events = &world.runs.own.events;
+            let end = end_of_epoch(Time(events.run_time(now.0)), limit);
+            let end = Time(events.simulated(end.0));
+            if let Some(at) = world.recurrence.next_look(&world.facts, &world.runs, now, end) {
                 how = world.run_until(at);
                 now = at;
                 if how == Advance::Reached {
@@ -304,13 +304,23 @@ impl Ran<'_> {
         }
         let World { now, facts, nodes, runs, on_links, gathered, recurrence, .. } = self.world;
         let not_skipped = recurrence.not_skipped(&facts, &runs);
-        let Run { kept, packets, traffic, .. } = runs.own;
-        let skipped = recurrence.skipped().cloned();
-        let now = now + recurrence.skipped_ps();
-        Some(
-            Closed { now, facts, nodes, kept, packets, traffic, on_links, gathered, skipped, not_skipped }
-                .records(stopped),
-        )
+        let Run { events, kept, packets, traffic, .. } = runs.own;
+        let skips = recurrence.skips();
+        let (skipped, now) = (events.skipped(), events.run_time(now));
+        let closed = Closed {
+            now,
+            skipped,
+            facts,
+            nodes,
+            kept,
+            packets,
+            traffic,
+            on_links,
+            gathered,
+            skips,
+            not_skipped,
+        };
+        Some(closed.records(stopped))
     }
 }
 

@@ -208,7 +208,8 @@ impl<D: Device> At<'_, '_, D> {
     /// Sends a pause; when to refresh it or to end it, if it does not end now.
     pub fn force_pause(&mut self, port: Local, pause: PauseFault, mode: PauseMode) -> Option<u64> {
         let (now, time) = (self.ctx.now, self.ctx.time());
-        let ends = now >= pause.to.0;
+        let to = self.ctx.run.events.simulated(pause.to.0);
+        let ends = now >= to;
         let class = self.ctx.facts.layout.dense(pause.class);
         if ends
             && class != u8::MAX
@@ -237,7 +238,7 @@ impl<D: Device> At<'_, '_, D> {
             PauseMode::Timer => now + half,
             PauseMode::OnOff => u64::MAX,
         };
-        Some(refresh.min(pause.to.0)).filter(|next| *next != u64::MAX)
+        Some(refresh.min(to)).filter(|next| *next != u64::MAX)
     }
 
     /// A packet starts on a wire that may be down; whether it will arrive.

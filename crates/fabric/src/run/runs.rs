@@ -52,7 +52,7 @@ impl<'a> Runs<'a> {
         self.iter_mut().for_each(Run::report);
     }
 
-    /// What this process has counted, whose nodes are those that it `owns`.
+    /// What this process has counted by `now`, a time of the run, whose nodes are those that it `owns`.
     pub fn census(&self, facts: &Facts<'_>, now: u64, owns: impl Fn(NodeId) -> bool) -> Census {
         let blueprint = facts.blueprint;
         let sum = |of: &dyn Fn(&Run<'a>) -> u64| self.iter().map(of).fold(0, u64::wrapping_add);

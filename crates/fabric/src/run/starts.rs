@@ -19,6 +19,7 @@ impl AtHost<'_, '_> {
             self.ctx.run.out.started.push(self.node.links.id(port));
         }
         let next = self.ctx.run.traffic.next_start(self.ctx.facts.blueprint, source as usize);
+        let next = next.map(|at| self.ctx.run.events.simulated(at));
         // By the list, NICs try to transmit when all flows of the instant have started: turns do not depend
         // on the order of the starts.
         let listed = self.ctx.facts.blueprint.semantics.turns == Turns::Listed;
@@ -65,7 +66,8 @@ impl AtHost<'_, '_> {
     /// A flow starts, on a queue pair of its own or on one that is there; the port of the NIC that is to
     /// look.
     fn begin(&mut self, begin: &Begin) -> Option<Local> {
-        let message = begin.message(self.ctx.now, self.ctx.facts, &mut self.ctx.run.ideals);
+        let run_time = self.ctx.run.events.run_time(self.ctx.now);
+        let message = begin.message((self.ctx.now, run_time), self.ctx.facts, &mut self.ctx.run.ideals);
         let key = begin.pair_key(self.ctx.facts.blueprint);
         match key.as_ref().and_then(|key| self.device.pairs.by_key.get(key)) {
             Some(&slot) => self.post(slot, message),

@@ -156,6 +156,18 @@ impl<'a> Run<'a> {
         self.patience == 0
     }
 
+    /// Does an event come at a fixed time of the run, and has no effect before?
+    pub fn is_fixed(&self, event: &Event) -> bool {
+        let (kind, id) = self.events.decode(event.order);
+        self.traffic.is_fixed(kind, id)
+    }
+
+    /// So much of the run is skipped.
+    pub fn skip(&mut self, ps: u64) {
+        let Run { events, traffic, .. } = self;
+        events.skip(ps, |kind, id| traffic.is_fixed(kind, id));
+    }
+
     /// Is a flow followed?
     #[inline]
     pub fn is_traced(&self) -> bool {

@@ -338,7 +338,7 @@ impl Windows {
         Windows::new(self.inboxes.len(), self.length.min(most).max(1))
     }
 
-    /// All events that are pending, in no order.
+    /// All events and steps that are pending, in no order.
     pub fn pending(&mut self) -> Vec<Event> {
         let mut all: Vec<Event> = self.inboxes.iter().flatten().copied().collect();
         let later: Vec<Event> = std::iter::from_fn(|| self.later.pop_before(Time::NEVER)).collect();
@@ -348,6 +348,9 @@ impl Windows {
             all.push(Event { item: self.far[event.item.number()].0, ..event });
         }
         all.extend(self.outboxes.iter().flatten().map(|&(_, event)| event));
+        let step =
+            |&Reverse((at, order)): &Reverse<(u64, u64)>| Event { time: Time(at), order, item: Item::NONE };
+        all.extend(self.steps.iter().map(step));
         all
     }
 

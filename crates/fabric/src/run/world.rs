@@ -103,8 +103,6 @@ impl<'a> World<'a> {
         let mut recurrence = Recurrence::new(blueprint);
         if ranks.is_some() {
             recurrence.prevent("several processes execute the run");
-        } else if !faults.is_empty() || facts.changes {
-            recurrence.prevent("links fail or are forced to pause (faults)");
         }
         Ok(World {
             recurrence,

@@ -14,6 +14,13 @@ pub(crate) struct TrafficCtx<'w, 'a> {
     pub kept: &'w mut Kept,
 }
 
+impl TrafficCtx<'_, '_> {
+    /// The time of the run.
+    pub fn run_time(&self) -> u64 {
+        self.events.run_time(self.now)
+    }
+}
+
 impl Traffic {
     /// The traffic of the run in which an event is executed, and what it gets.
     #[inline]

@@ -151,7 +151,7 @@ impl Traffic {
         narrow::<u32>(self.sources.len()) + self.triggers.of_rank(rank)
     }
 
-    /// When a source starts its next flow, if it does.
+    /// When a source starts its next flow, by the clock of the run, if it does.
     pub fn next_start(&self, blueprint: &Blueprint, source: usize) -> Option<u64> {
         match &self.sources[source] {
             Source::List { workload, flows, next } => {

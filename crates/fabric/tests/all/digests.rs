@@ -34,6 +34,8 @@ fn row(plan: &Plan) -> (String, String) {
     let kept = ["link_retry", "not_skipped"]
         .iter()
         .fold(everything(&records), |kept, field| kept.replace(&format!("{field}: None, "), ""));
+    // A list that is empty stands for what was none before it was a list.
+    let kept = kept.replace("skipped: [], ", "skipped: None, ");
     let (reliability, rate_control) = TRANSPORTS[plan.transport];
     let finished = finished(&records).into_iter().filter(|&finished| finished).count();
     let row = format!(

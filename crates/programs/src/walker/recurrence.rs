@@ -2,6 +2,7 @@
 //! iterations that are skipped.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fmt::Write as _;
 
 use floodway_units::Time;
@@ -10,9 +11,22 @@ use super::{ENDED, Input, NOT_STARTED, Progress, Unit, Walker};
 use crate::Message;
 
 impl Walker {
-    /// The iteration that it executes, as it counts them, and when that began; none once it is at its end.
+    /// The iteration that it executes, as it counts them, and when that began; none before it has begun its
+    /// program, and once it is at its end.
     pub fn iteration(&self) -> Option<(u32, Time)> {
-        (!self.finished).then_some((self.iteration, Time(self.began)))
+        (self.has_begun() && !self.finished).then_some((self.iteration, Time(self.began)))
+    }
+
+    /// Has it begun its program?
+    pub fn has_begun(&self) -> bool {
+        self.finished || !self.progress.is_empty()
+    }
+
+    /// So much was skipped before it begins, at the same time of the run: that is so much earlier now.
+    pub fn begin_earlier(&mut self, ps: u64) {
+        debug_assert!(!self.has_begun(), "it has not begun");
+        self.began -= ps;
+        self.inputs = BinaryHeap::from([Reverse((self.began, Input::Start))]);
     }
 
     /// So many iterations are skipped: it ends as much earlier, and counts on without them.
@@ -134,7 +148,7 @@ impl Count {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+    use std::collections::{BTreeMap, VecDeque};
 
     use super::super::{Collectives, Matching};
     use super::*;

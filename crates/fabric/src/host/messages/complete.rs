@@ -113,7 +113,7 @@ impl QueuePairs {
             half.turns_from = first;
         }
         half.post(*message, path, records);
-        records.started(path.workload, message);
+        records.started(path.workload, message, events.run_time(message.start));
         self.posted(facts, events, Posted { slot, message: Incoming::of(message, first) });
         first
     }

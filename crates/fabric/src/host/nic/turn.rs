@@ -180,7 +180,8 @@ impl AtHost<'_, '_> {
         let packet = &self.ctx.run.packets.take(packet_ref);
         let pairs = &mut self.ctx.run.pairs;
         if !pairs.is_meant(packet, self.node.id) {
-            let strays = pairs.stray(packet, self.node.id, (self.ctx.now, self.ctx.order));
+            let run_time = self.ctx.run.events.run_time(self.ctx.now);
+            let strays = pairs.stray(packet, self.node.id, (run_time, self.ctx.order));
             self.ctx.run.kept.records.strays.absorb(strays);
             return self.is_gone(packet);
         }

@@ -79,7 +79,8 @@ impl AtHost<'_, '_> {
         let mut other =
             ReceiveHalf::new(&path, (receiver, notification), reply_frame, Incoming::of(&head, 0));
         other.alive = !self.ctx.run.events.is_elsewhere(self.ctx.facts.groups.of(begin.destination));
-        self.ctx.run.kept.records.started(begin.workload, &head);
+        let run_time = self.ctx.run.events.run_time(head.start);
+        self.ctx.run.kept.records.started(begin.workload, &head, run_time);
         let has_timers = half.next_of_layers().is_some();
         self.device.enter(facts.blueprint.semantics.turns, slot, key, &half);
         self.ctx.run.pairs.enter(free_slot, path, half, other);

@@ -48,10 +48,12 @@ pub(crate) struct Repeats {
     pub period: u64,
 }
 
-/// Where repetitions of a period from `begin` on cross the ends of buckets, and where it ends.
-pub(crate) fn cuts_of(begin: u64, length: u64, times: u64, width: u64) -> Arc<[u64]> {
+/// Where repetitions of a period from `begin` on cross the ends of buckets, and where it ends; buckets are
+/// those of the run, whose clock is ahead by `skipped`.
+pub(crate) fn cuts_of(begin: u64, length: u64, times: u64, (width, skipped): (u64, u64)) -> Arc<[u64]> {
     let end = begin + (times + 1) * length;
-    let ends = (begin / width + 1..).map(|bucket| bucket * width).take_while(|&at| at < end);
+    let ends = ((begin + skipped) / width + 1..).map(|bucket| bucket * width - skipped);
+    let ends = ends.take_while(|&at| at < end);
     let mut cuts: Vec<u64> = ends.map(|at| begin + (at - begin) % length).chain([begin + length]).collect();
     cuts.sort_unstable();
     cuts.dedup();
@@ -204,7 +206,7 @@ mod tests {
                 go(&mut some, &happenings, &mut queued, period * PERIOD);
             }
             let width = some.width_at(begin + (times + 1) * PERIOD);
-            some.measure(begin, queued, &cuts_of(begin, PERIOD, times, width));
+            some.measure(begin, queued, &cuts_of(begin, PERIOD, times, (width, 0)));
             go(&mut some, &happenings, &mut queued, begin);
             some.repeat(begin + PERIOD, queued, Repeats { times, period: PERIOD });
             for period in 4..4 + after {

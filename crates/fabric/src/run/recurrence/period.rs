@@ -5,8 +5,7 @@ use std::sync::Arc;
 use floodway_units::cast::narrow;
 use rustc_hash::FxHashMap;
 
-use super::{Done, Moment, Seen};
-use crate::network::blueprint::Arrivals;
+use super::{Look, Moment, Seen, iterations_of};
 use crate::records::kept::rows::{Later, Rows};
 use crate::records::outcome::Skipped;
 use crate::records::series::repeated::{Repeats, cuts_of};
@@ -17,14 +16,16 @@ use crate::run::node::NodeCore;
 /// A period that is being measured.
 #[derive(Debug)]
 pub(crate) struct Period {
-    begin: u64,
+    /// The job whose iterations began a while before.
+    pub job: u32,
+    pub begin: u64,
     length: u64,
     /// By workload: iterations of its first rank when it began, and those that it takes.
     first: Vec<u32>,
     takes: Vec<u32>,
     /// How often it is repeated behind its end.
     times: u64,
-    /// Counts and rows until then.
+    /// Counts until then, and rows since the last skip.
     counts: Vec<u64>,
     rows: Rows,
 }
@@ -52,7 +53,7 @@ impl Moment<'_, '_> {
     ///
     /// # Errors
     /// Why nothing can be skipped.
-    pub(super) fn measure(&mut self, before: &Seen, now: &Seen) -> Result<Period, &'static str> {
+    pub(super) fn measure(&mut self, before: &Seen, now: &Seen, look: Look) -> Result<Period, &'static str> {
         let length = now.at - before.at;
         let takes: Vec<u32> = now
             .iterations
@@ -60,59 +61,76 @@ impl Moment<'_, '_> {
             .zip(&before.iterations)
             .map(|(now, before)| now.wrapping_sub(*before))
             .collect();
-        let times = self.times(now.at, length, &takes)?;
+        let times = self.times(look, length, &takes)?;
         if self.is_paused_throughout(before.at) {
             return Err("a queue was paused from the first look to the last, perhaps in a deadlock");
         }
+        let skipped = self.runs.own.events.skipped();
         let mut cuts: FxHashMap<u64, Arc<[u64]>> = FxHashMap::default();
         let end = now.at + (times + 1) * length;
         self.each_series(now.at, |series, waiting| {
             let width = series.width_at(end);
-            let cuts = cuts.entry(width).or_insert_with(|| cuts_of(now.at, length, times, width));
+            let cuts = cuts.entry(width).or_insert_with(|| cuts_of(now.at, length, times, (width, skipped)));
             series.measure(now.at, waiting, cuts);
         });
         let counts = self.counts();
         let rows = self.take_rows();
-        Ok(Period { begin: now.at, length, first: now.iterations.clone(), takes, times, counts, rows })
+        let first = now.iterations.clone();
+        Ok(Period { job: look.job, begin: now.at, length, first, takes, times, counts, rows })
     }
 
-    /// How often a period of this length, in which jobs do so many iterations, fits behind its end.
-    fn times(&self, begin: u64, length: u64, takes: &[u32]) -> Result<u64, &'static str> {
-        let blueprint = self.facts.blueprint;
+    /// How often a period of this length, which begins now and in which jobs do so many iterations, fits
+    /// behind its end.
+    fn times(&self, look: Look, length: u64, takes: &[u32]) -> Result<u64, &'static str> {
+        let (blueprint, begin) = (self.facts.blueprint, self.run_time());
+        let fit = |until: u64| (until.saturating_sub(begin) / length).saturating_sub(1);
         // The run ends as it would.
-        let mut times = (blueprint.end.limit.0.saturating_sub(begin) / length).saturating_sub(2);
+        let limit = fit(blueprint.end.limit.0).saturating_sub(1);
+        let spec = &blueprint.workloads[look.job as usize];
+        if !blueprint.end.at_limit && spec.measure.1.min(spec.until).0 <= begin {
+            return Err("the run ends when what was measured is complete (measure)");
+        }
+        let mut left = u64::MAX;
         let programs = &self.runs.own.traffic.programs;
-        for (workload, &takes) in (0..).zip(takes) {
-            let Arrivals::Program(spec) = &blueprint.workloads[workload as usize].arrivals else { continue };
+        for (workload, &takes) in (0..).zip(takes).filter(|&(_, &takes)| takes > 0) {
+            let Some(iterations) = iterations_of(blueprint, workload) else { continue };
             for rank in programs.of_workload(workload) {
-                let Some(iteration) = programs.iteration_of(rank).filter(|_| takes > 0) else { continue };
-                let left = (spec.program.iterations - 1).saturating_sub(iteration + takes);
-                times = times.min(u64::from(left / takes));
+                let Some(iteration) = programs.iteration_of(rank) else { continue };
+                let done = iteration + programs.skipped(rank) + takes;
+                left = left.min(u64::from((iterations - 1).saturating_sub(done) / takes));
             }
         }
-        let whole = |time: u64| (begin + time * length).is_multiple_of(FIRST_WIDTH);
+        let coming = fit(look.coming);
+        let times = left.min(limit).min(coming);
         if times == 0 {
-            return Err("the state recurred too late: less than one more period was left after measuring it");
+            return Err(if coming == 0 && left > 0 && limit > 0 {
+                "the state recurred too late: less than two more periods were left before something else began"
+            } else {
+                "the state recurred too late: less than one more period was left after measuring it"
+            });
         }
-        if (0..times + 2).any(whole) {
-            return Err(
-                "one of the periods would begin at a whole microsecond, where intervals of series end",
-            );
+        // Neither the period nor a repetition begins where intervals of series may end.
+        let whole = |time: &u64| (begin + time * length).is_multiple_of(FIRST_WIDTH);
+        match (0..times + 2).find(whole) {
+            None => Ok(times),
+            Some(first) if first > 2 => Ok(first - 2),
+            Some(_) => Err("a period would begin at a whole microsecond, where intervals of series end"),
         }
-        Ok(times)
     }
 
     /// Has a queue been paused since before `then`? Such a one may be in a deadlock that has not been found
     /// yet.
-    fn is_paused_throughout(&self, then: u64) -> bool {
+    pub(super) fn is_paused_throughout(&self, then: u64) -> bool {
         let egress = self.nodes.iter().flat_map(|node| node.links.egress.iter());
         egress.into_iter().any(|egress| egress.paused_since != NEVER && egress.paused_since <= then)
     }
 
-    /// The period recurs: adds its records as often as it is repeated, and lets jobs count its iterations.
-    pub(super) fn skip(&mut self, period: Period, job: u32) -> Done {
+    /// The period recurs: adds its counts as often as it is repeated, and lets jobs count its iterations. The
+    /// rows since the last skip, with those of what is skipped now; `skips` gets an entry for each job.
+    pub(super) fn skip(&mut self, period: Period, skips: &mut Vec<Skipped>) -> Rows {
         let now = self.now;
         let Period { length, times, .. } = period;
+        let ps = times * length;
         let counts: Vec<u64> =
             self.counts().iter().zip(&period.counts).map(|(now, before)| now.wrapping_sub(*before)).collect();
         self.add_counts(&counts, times);
@@ -120,31 +138,50 @@ impl Moment<'_, '_> {
             series.repeat(now.0, waiting, Repeats { times, period: length });
         });
         let workload_of = self.workload_of_ranks();
+        let (skipped, iterations) = (self.runs.own.events.skipped(), self.iterations_skipped());
         let measured = self.take_rows();
-        let mut rows = period.rows.clone();
+        let later = Later { ps: skipped, iterations: &iterations, workload_of: &workload_of };
+        let mut rows = period.rows.clone().moved(later);
         for time in 0..=times {
+            let more = period.iterations(time);
+            let iterations: Vec<u32> =
+                iterations.iter().zip(more).map(|(before, more)| before + more).collect();
             let later =
-                Later { ps: time * length, iterations: &period.iterations(time), workload_of: &workload_of };
+                Later { ps: skipped + time * length, iterations: &iterations, workload_of: &workload_of };
             rows.absorb(measured.clone().moved(later));
         }
-        let iterations = period.iterations(times);
+        let blueprint = self.facts.blueprint;
+        let more = period.iterations(times);
+        for (workload, spec) in (0..).zip(&blueprint.workloads) {
+            let at = workload as usize;
+            if let Some(of) = iterations_of(blueprint, workload).filter(|_| more[at] > 0) {
+                skips.push(Skipped {
+                    workload: spec.name.clone(),
+                    iteration: period.first[at] + iterations[at],
+                    period: period.takes[at],
+                    iterations: more[at],
+                    of,
+                    time_ps: ps,
+                });
+            }
+        }
+        let began = self.runs.own.events.run_time(period.begin);
+        for run in self.runs.iter_mut() {
+            run.kept.records.repeat_last_starts(began, ps);
+            run.skip(ps);
+        }
         let programs = &mut self.runs.own.traffic.programs;
         for (rank, &workload) in (0..).zip(&workload_of) {
-            programs.skip(rank, iterations[workload as usize]);
+            programs.skip(rank, ps, more[workload as usize]);
         }
-        let blueprint = self.facts.blueprint;
-        let Arrivals::Program(spec) = &blueprint.workloads[job as usize].arrivals else {
-            unreachable!("only jobs are looked at")
-        };
-        let skipped = Skipped {
-            workload: blueprint.workloads[job as usize].name.clone(),
-            iteration: period.first[job as usize],
-            period: period.takes[job as usize],
-            iterations: iterations[job as usize],
-            of: spec.program.iterations,
-            time_ps: times * length,
-        };
-        Done { skipped, rows, period: (period.begin, now.0), iterations }
+        rows
+    }
+
+    /// By workload: iterations that were skipped.
+    fn iterations_skipped(&self) -> Vec<u32> {
+        let programs = &self.runs.own.traffic.programs;
+        let workloads = 0..narrow::<u32>(self.facts.blueprint.workloads.len());
+        workloads.map(|of| programs.of_workload(of).next().map_or(0, |rank| programs.skipped(rank))).collect()
     }
 
     /// The period does not recur: what was measured of it is as if it had not been.
@@ -158,16 +195,12 @@ impl Moment<'_, '_> {
         self.runs.own.kept.put_rows(rows);
     }
 
-    /// Puts rows since what was skipped behind those before, when the run is over.
-    pub(super) fn join_rows(&mut self, done: &mut Done) {
-        let workload_of = self.workload_of_ranks();
-        let ps = done.skipped.time_ps;
-        let later = Later { ps, iterations: &done.iterations, workload_of: &workload_of };
-        let mut rows = std::mem::take(&mut done.rows);
+    /// Puts rows since the last skip behind these, when the run is over.
+    pub(super) fn join_rows(&mut self, mut rows: Rows) {
+        let (workload_of, iterations) = (self.workload_of_ranks(), self.iterations_skipped());
+        let ps = self.runs.own.events.skipped();
+        let later = Later { ps, iterations: &iterations, workload_of: &workload_of };
         rows.absorb(self.take_rows().moved(later));
-        for run in self.runs.iter_mut() {
-            run.kept.records.move_marks(done.period, ps);
-        }
         self.runs.own.kept.put_rows(rows);
     }
 

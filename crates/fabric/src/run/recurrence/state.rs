@@ -3,7 +3,8 @@
 //!
 //! A text is a sequence of words: `name=` before each field, and what it holds as `Debug` prints it.
 //! Instants count from now, sequence numbers from the first packet of a queue pair's iteration, iterations
-//! from that of the job's first rank. Counters and records are left out: no event depends on them. All
+//! from that of the job's first rank. What comes at a fixed time of the run has that time, which is the same
+//! until it has come. Counters and records are left out: no event depends on them. All
 //! structures are taken apart field by field, so that none can be forgotten; machines print all that they
 //! have. What is not known to recur (a total that a machine keeps, the state of a generator of random numbers
 //! that has drawn) is printed as it is, and so never equal.
@@ -51,7 +52,8 @@ pub(crate) fn each_part(
         }
         // Slots depend on threads.
         let paths = &moment.runs.own.pairs.paths;
-        let mut slots: Vec<usize> = (0..paths.len()).collect();
+        let mut slots: Vec<usize> =
+            (0..paths.len()).filter(|&slot| moment.runs.own.pairs.is_open(slot)).collect();
         slots.sort_by_key(|&slot| {
             let path = &paths[slot];
             (path.workload, path.source, path.destination, path.number)
@@ -224,12 +226,14 @@ impl Writer<'_, '_> {
         self.until("free_at", *free_at);
         fields!(self; waiting, up, controls, armed, choosing, observed, gates, has_discipline);
         self.packets("control", *control, None);
+        // What is on the wire is pending.
         let Impairment { jitter, rng, latest, changes, wire, errors: _, losses, retry } = impairment;
+        let is_dead = wire.as_ref().is_some_and(|wire| wire.is_dead);
         if retry.is_some() {
             // Numbers of frames are totals.
             self.field("retry", &self.now.clone());
         }
-        fields!(self; jitter, rng, changes, wire, losses);
+        fields!(self; jitter, rng, changes, is_dead, losses);
         self.until("latest", *latest);
         let PortMachines {
             scheduler,
@@ -371,7 +375,7 @@ impl Writer<'_, '_> {
         self.out.clear();
         let run = &self.moment.runs.own;
         self.moment.runs.own.traffic.write_sources(&mut self.out);
-        let complete = run.pairs.done.len();
+        let complete = self.moment.runs.iter().map(|run| run.pairs.done.len()).sum::<usize>();
         let shared_draws = &run.shared_draws;
         fields!(self; complete, shared_draws);
     }
@@ -381,7 +385,12 @@ impl Writer<'_, '_> {
         let own = &self.moment.runs.own.events;
         for &(_, event) in events {
             let (kind, _) = own.decode(event.order);
-            self.at(kind.name(), event.time.0);
+            if self.moment.runs.own.is_fixed(&event) {
+                // It is at the same time of the run until it has come.
+                self.field(kind.name(), &own.run_time(event.time.0));
+            } else {
+                self.at(kind.name(), event.time.0);
+            }
             let order = own.without_generation(event.order);
             fields!(self; order);
             if matches!(kind, EventKind::Arrival | EventKind::LinkControl) {

@@ -27,7 +27,7 @@ fn texts(world: &mut World<'_>) -> Parts {
     let World { facts, nodes, runs, .. } = world;
     let mut moment = Moment { facts, nodes, runs, now };
     let iterations = moment.iterations();
-    moment.parts(&iterations)
+    moment.parts(&iterations).0
 }
 
 fn port<'w>(world: &'w mut World<'_>) -> &'w mut Port {

@@ -227,7 +227,7 @@ impl<D: Device> At<'_, '_, D> {
                     };
                     self.ctx.run.kept.records.lossless_drop(FirstDrop {
                         port_class: account.id as usize,
-                        time: self.ctx.now,
+                        time: self.ctx.run.events.run_time(self.ctx.now),
                         order: self.ctx.order,
                         missing,
                     });

@@ -31,8 +31,8 @@ impl Begin {
         }
     }
 
-    /// Its message, which starts now.
-    pub fn message(&self, now: u64, facts: &Facts<'_>, ideals: &mut Ideals) -> Outgoing {
+    /// Its message, which starts now, by the clocks of the simulation and of the run.
+    pub fn message(&self, (now, run_time): (u64, u64), facts: &Facts<'_>, ideals: &mut Ideals) -> Outgoing {
         let bounded = self.size < UNBOUNDED;
         let (from, to) = facts.blueprint.workloads[self.workload as usize].measure;
         Outgoing {
@@ -46,7 +46,7 @@ impl Begin {
             timeouts: 0,
             cnps: 0,
             hook: self.hook,
-            measured: bounded && from.0 <= now && now < to.0,
+            measured: bounded && from.0 <= run_time && run_time < to.0,
             sent: false,
         }
     }
@@ -135,7 +135,7 @@ impl Traffic {
         self.arm_ranks(facts, events);
     }
 
-    /// May a source still start a measured flow at `now` or later?
+    /// May a source still start a measured flow at `now`, by the clock of the run, or later?
     pub fn may_measure(&self, blueprint: &Blueprint, source: usize, now: u64) -> bool {
         let workload = match &self.sources[source] {
             Source::List { workload, .. } | Source::Poisson { workload, .. } => *workload as usize,

@@ -45,7 +45,8 @@ impl Traffic {
         programs.ranks[id as usize].walker.advance(&list.program, Time(ctx.now), &mut programs.out);
         for posting in programs.out.postings.drain(..) {
             let (flow, place) = list.flow_of(rank, posting.message);
-            let start = flows[flow].start.0.max(ctx.now.saturating_add(flows[flow].wait.0));
+            let start = ctx.events.simulated(flows[flow].start.0);
+            let start = start.max(ctx.now.saturating_add(flows[flow].wait.0));
             let event = narrow::<u32>(self.sources.len()) + self.triggers.of_flow(workload, place);
             ctx.events.add_start(event, start);
         }

@@ -70,7 +70,7 @@ impl Traffic {
         let begin = match &mut self.triggers.all[id as usize] {
             Trigger::Rank(_) => return None,
             &mut Trigger::Flow { workload, flow } => {
-                if ctx.now >= ctx.facts.blueprint.workloads[workload as usize].until.0 {
+                if ctx.run_time() >= ctx.facts.blueprint.workloads[workload as usize].until.0 {
                     return None;
                 }
                 self.listed(ctx.facts, workload, flow)
@@ -78,7 +78,7 @@ impl Traffic {
             Trigger::Loop { workload, index, left, hook } => {
                 let (workload, index, hook) = (*workload, *index, *hook);
                 let spec = &ctx.facts.blueprint.workloads[workload as usize];
-                if *left == 0 || ctx.now >= spec.until.0 {
+                if *left == 0 || ctx.run_time() >= spec.until.0 {
                     if spec.arrivals.is_back_to_back(index) {
                         // Its time is over; no flow waits for as many messages as the line rate would have
                         // allowed.

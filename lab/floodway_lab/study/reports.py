@@ -15,7 +15,7 @@ from floodway_lab.study.report.claim_rows import COLUMNS, claim_rows
 from floodway_lab.study.report.counts import verdict_counts
 from floodway_lab.study.report.glance import COLUMNS as GLANCE
 from floodway_lab.study.report.glance import at_a_glance
-from floodway_lab.study.report.known import Known
+from floodway_lab.study.report.run_facts import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

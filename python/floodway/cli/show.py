@@ -10,7 +10,7 @@ from floodway.common.documents import Document, Section, Table, reading, share_t
 from floodway.common.documents.model import MOST_ROWS
 from floodway.results.lossless import OF_HARMFUL_FLOWS, sentence
 from floodway.results.parts import KEYS
-from floodway.results.percentiles import FEW, MARK, is_few
+from floodway.results.percentiles import FEW_FLOWS_NOTE, MARK, is_few
 from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _of_flows(summary: Summary) -> Table:
     return Table(
         columns=("workload", "measured", "not done", "mean", "p99", "slowdown p99", "goodput"),
         rows=tuple(cells),
-        notes=((FEW,) if marked else ()) + (_finished_only(rows)),
+        notes=((FEW_FLOWS_NOTE,) if marked else ()) + (_finished_only(rows)),
     )
 
 
@@ -302,7 +302,7 @@ def _fct(summary: Summary) -> Table:
     if any(row.fct.mean_of_finished_only for row in _rows(summary)):
         notes.append("* of the finished flows only; unfinished ones rank above every finished one")
     if any(is_few(row.measured, thousandths=990) for row in _rows(summary)):
-        notes.append(FEW)
+        notes.append(FEW_FLOWS_NOTE)
     table.notes = notes
     return table.build()
 
@@ -332,7 +332,7 @@ def _slowdown(workload: WorkloadSummary) -> Table:
         )
         table.add_row(f"{bucket.from_bytes:,}", f"{bucket.to_bytes:,}", f"{bucket.flows:,}", *values)
     if any(is_few(bucket.flows, thousandths=990) for bucket in workload.slowdown):
-        table.notes.append(FEW)
+        table.notes.append(FEW_FLOWS_NOTE)
     return table.build()
 
 

@@ -11,9 +11,9 @@ from floodway import _floodway
 from floodway.common.documents import Picture
 from floodway.common.errors import PlanError
 from floodway.planning.answer import distance
-from floodway.planning.arriving import occupied
 from floodway.planning.asics import asics
-from floodway.planning.needs import flow_control
+from floodway.planning.flow_controls import flow_control
+from floodway.planning.headroom import occupied
 from floodway.plot.axes import axes_of, plain_style, plain_ticks, png_of
 from floodway.plot.curves import colour_of
 

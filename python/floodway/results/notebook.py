@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from floodway.results.lossless import brief
-from floodway.results.percentiles import FEW, MARK, is_few
+from floodway.results.percentiles import FEW_FLOWS_NOTE, MARK, is_few
 from floodway.results.quantities import counted
 from floodway.results.simulated import Realised, facts, realised
 
@@ -60,7 +60,7 @@ def html_of(result: Result) -> str:
     heads = "".join(f"<th>{escape(head)}</th>" for head in _HEADS)
     caption = f"<b>{escape(run.name)}</b>, {escape(caption_text)}"
     few = any(is_few(row.measured, thousandths=990) for row in rows)
-    note = f"<p>{FEW}</p>" if few else ""
+    note = f"<p>{FEW_FLOWS_NOTE}</p>" if few else ""
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
     return f"<p>{caption}</p>{_simulated(result)}{_collectives(summary)}{table}{note}"
 

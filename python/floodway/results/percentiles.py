@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["FEW", "LEAST_BEYOND", "MARK", "few_noted", "is_few", "name_of", "of_flows"]
+__all__ = ["FEW_FLOWS_NOTE", "LEAST_BEYOND", "MARK", "few_noted", "is_few", "name_of", "of_flows"]
 
 #: A percentile is marked where fewer flows than this lie beyond it: p99 of fewer than 1,000.
 LEAST_BEYOND = 10
 #: The mark of such a percentile.
 MARK = "†"
 #: The meaning of the mark without a number after it.
-FEW = f"{MARK} few flows: fewer than {LEAST_BEYOND} lie above this percentile"
+FEW_FLOWS_NOTE = f"{MARK} few flows: fewer than {LEAST_BEYOND} lie above this percentile"
 
 
 def is_few(flows: int, *, thousandths: int) -> bool:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from floodway.study.outcome import Conducted, Part
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
-    from floodway_lab.study.report.known import Known
+    from floodway_lab.study.report.run_facts import Known
 
 __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 

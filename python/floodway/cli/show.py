@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.common.documents import Document, Section, Table, reading, share_text, time_text
 from floodway.common.documents.model import MOST_ROWS
+from floodway.results.answer import answer
 from floodway.results.lossless import OF_HARMFUL_FLOWS, sentence
 from floodway.results.parts import KEYS
 from floodway.results.percentiles import FEW_FLOWS_NOTE, MARK, is_few
@@ -56,7 +57,7 @@ def document(result: Result, out: Path | str) -> Document:
     bad = bool(outcome.deadlocks or outcome.broken or outcome.lossless.loss or outcome.lossless.failed)
     return Document(
         title=_headline(result),
-        answer=_answer(summary),
+        answer=answer(summary),
         tone="bad" if bad else "",
         more=tuple(_more(summary)),
         table=_shown(summary),
@@ -64,32 +65,6 @@ def document(result: Result, out: Path | str) -> Document:
         sections=tuple(_sections(result, summary)),
         data=_data(result, out),
     )
-
-
-def _answer(summary: Summary) -> str:
-    """Return a sentence on how long jobs or flows took, or on the throughput of flows without end."""
-    total = summary.total
-    if summary.iterations:
-        mean = sum(row.time_us for row in summary.iterations) / len(summary.iterations)
-        exposed = sum(row.exposed_us for row in summary.iterations) / len(summary.iterations)
-        share = share_text(exposed / mean if mean else 0.0)
-        return f"An iteration takes {time_text(mean)}; {share} of that is exposed communication."
-    if summary.collectives:
-        row = max(summary.collectives, key=lambda row: row.mean_us)
-        rate = f"{row.busbw_gbps / 8:,.3g} GB/s"
-        return f"{row.workload}: {row.name} takes {time_text(row.mean_us)}, a bus bandwidth of {rate}."
-    left = total.measured - total.measured_finished
-    if left:
-        return f"{left:,} of {counted(total.measured, 'measured flow')} did not finish."
-    if total.measured and total.fct.mean_us is not None:
-        p99 = "" if total.slowdown_p99 is None else f", with a slowdown of {total.slowdown_p99:.3g} at p99"
-        all_ = "The measured flow" if total.measured == 1 else f"All {total.measured:,} measured flows"
-        mean_text = "" if total.measured == 1 else " on average"
-        return f"{all_} finished, in {time_text(total.fct.mean_us)}{mean_text}{p99}."
-    if summary.endless:
-        together = sum(row.goodput_gbps for row in summary.endless)
-        return f"Flows that never end get {reading('_gbps', together)} together."
-    return "No flow was measured."
 
 
 def _more(summary: Summary) -> Iterator[str]:

@@ -154,6 +154,10 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     assert "A <em>note</em> with &lt;b&gt;tags&lt;/b&gt;." in page
     assert "<i>" not in page
     assert "<th>verdict</th>" in page
+    # The answer is the heading; on a telephone each cell names its column.
+    assert re.search(r"<h1[^>]*>\d of 2 statements agree; .*\.</h1>", page)
+    assert '<td data-label="verdict">not run</td>' in page
+    assert page.index("data:image") < page.index("<table") < page.index("<details><summary>Numbers</summary>")
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "This is the quick version" in report
     assert "3: not drawn, none of its runs is there." in report

@@ -117,8 +117,8 @@ def _buffer(question: Question, rows: Sequence[Planned]) -> Figure:
     if question.buffer_bytes is not None:
         memory = question.buffer_bytes / MB
         axes.axhline(memory, color="black", linewidth=1.5, label=f"given: {memory:,.4g} MB")
-    asked = f"asked: {distance(question.length_m)}"
-    axes.axvline(question.length_m / 1000, color="black", linewidth=0.8, label=asked)
+    label = f"asked: {distance(question.length_m)}"
+    axes.axvline(question.length_m / 1000, color="black", linewidth=0.8, label=label)
     plain_ticks(axes.xaxis)
     axes.legend(fontsize="small", loc="lower right")
     return figure

@@ -13,6 +13,7 @@ from floodway.results.lossless import OF_HARMFUL_FLOWS, sentence
 from floodway.results.parts import KEYS
 from floodway.results.percentiles import FEW_FLOWS_NOTE, MARK, is_few
 from floodway.results.quantities import counted
+from floodway.results.simulated import Realised, facts, realised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -50,8 +51,18 @@ LATENCY_FORM = (
 TEXT_COLUMNS = ("workload", "link", "port")
 
 
-def document(result: Result, out: Path | str) -> Document:
-    """Return the document: a sentence, a row for each workload or collective, and all tables."""
+def document(result: Result, out: Path | str | None = None, *, full: bool = True) -> Document:
+    """Return the document: a sentence, a row for each workload or collective, and all tables.
+
+    Parameters
+    ----------
+    result
+        The run.
+    out
+        Folder of its results, for JSON; none of a result in memory.
+    full
+        Whether with the sections behind the answer, which a terminal shows with `--full` alone.
+    """
     summary = result.summary()
     outcome = result.outcome
     bad = bool(outcome.deadlocks or outcome.broken or outcome.lossless.loss or outcome.lossless.failed)
@@ -62,7 +73,7 @@ def document(result: Result, out: Path | str) -> Document:
         more=tuple(_more(summary)),
         table=_shown(summary),
         warnings=tuple(_warnings(outcome)),
-        sections=tuple(_sections(result, summary)),
+        sections=tuple(_sections(result, summary)) if full else (),
         data=_data(result, out),
     )
 
@@ -170,6 +181,12 @@ def _sections(result: Result, summary: Summary) -> Iterator[Section]:
     yield Section(title="All numbers", tables=tuple(table for table in tables if table.rows))
     yield Section(title="Verdicts", lines=tuple(_verdicts(summary)))
     yield Section(title="As perftest reports", verbatim=tuple(_perftest(result)))
+    rows = [
+        (fact.name, "; ".join(fact.lines))
+        for fact in (*facts(result), *realised([Realised.from_result(result)]))
+    ]
+    table = Table(columns=("", "what"), rows=tuple(rows), words=frozenset({"what"}))
+    yield Section(title="What was simulated", tables=(table,))
 
 
 class _Rows:
@@ -193,7 +210,7 @@ class _Rows:
         )
 
 
-def _data(result: Result, out: Path | str) -> dict[str, Any]:
+def _data(result: Result, out: Path | str | None) -> dict[str, Any]:
     """Return all numbers of a run, for JSON."""
     outcome = result.outcome
     summary = _plain(asdict(result.summary()))
@@ -203,7 +220,7 @@ def _data(result: Result, out: Path | str) -> dict[str, Any]:
     return {
         "scenario": result.run.name,
         "seed": result.run.seed,
-        "results": str(out),
+        "results": None if out is None else str(out),
         "versions": dict(result.run.versions),
         "timings": asdict(result.run.timings),
         "summary": summary,

@@ -155,7 +155,7 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     assert "<i>" not in page
     assert "<th>verdict</th>" in page
     # The answer is the heading; on a telephone each cell names its column.
-    assert re.search(r"<h1[^>]*>\d of 2 statements agree; .*\.</h1>", page)
+    assert re.search(r"<h1[^>]*>\d of 2 statements agrees?; .*\.</h1>", page)
     assert '<td data-label="verdict">not run</td>' in page
     assert page.index("data:image") < page.index("<table") < page.index("<details><summary>Numbers</summary>")
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")

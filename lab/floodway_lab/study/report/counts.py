@@ -62,7 +62,8 @@ def verdict_sentence(conducted: Conducted) -> tuple[str, Literal["", "good", "ba
     agreeing = [verdict for verdict in verdicts if verdict in HOLDS]
     in_direction = agreeing.count("agrees in direction")
     parts = f", {in_direction} of them in direction" if 0 < in_direction < len(agreeing) else ""
-    parts = " in direction" if agreeing and in_direction == len(agreeing) else parts
+    if agreeing and in_direction == len(agreeing):
+        parts = " in direction"
     if len(agreeing) == len(verdicts):
         subject = {1: "The one statement agrees", 2: "Both statements agree"}.get(len(verdicts))
         return f"{subject or f'All {len(verdicts)} statements agree'}{parts}.", "good"
@@ -72,9 +73,12 @@ def verdict_sentence(conducted: Conducted) -> tuple[str, Literal["", "good", "ba
         f"{count} {verdict if count == 1 else _PLURAL.get(verdict, verdict)}"
         for verdict, count in counts.items()
     )
-    noun = "statement" if len(verdicts) == 1 else "statements"
+    noun, verb = (
+        "statement" if len(verdicts) == 1 else "statements",
+        "agrees" if len(agreeing) == 1 else "agree",
+    )
     return (
-        f"{len(agreeing)} of {len(verdicts)} {noun} agree{parts}; {others}.",
+        f"{len(agreeing)} of {len(verdicts)} {noun} {verb}{parts}; {others}.",
         "bad" if "differs" in left else "",
     )
 

@@ -59,8 +59,8 @@ MOST_ROWS = 60
 MOST_LABELS = 12
 #: The heading of the rule of verdicts.
 RULE_TITLE = "How verdicts are decided"
-#: Headings whose parts are folded on the page.
-FOLDED = f"Numbers|Simulated|{RULE_TITLE}|Versions|Run times"
+#: Headings whose parts are folded on the page; with claims, that of numbers, too.
+FOLDED = ("Simulated", RULE_TITLE, "Versions", "Run times")
 #: Tables with more columns than this have a line for each cell on a telephone.
 MOST_COLUMNS = 3
 #: The heading of the run times, the only part that differs each time.
@@ -276,8 +276,9 @@ def _page(conducted: Conducted, title: str, text: str, folder: Path) -> str:
 
     body = re.sub(r'src="([^"/]+\.png)"', inside, body)
     body = re.sub(r"<table>.*?</table>", _labelled, body, flags=re.DOTALL)
+    heads = "|".join((*FOLDED, *(["Numbers"] if any(part.judged for part in conducted.parts) else [])))
     folded = r"<details><summary>\2</summary>\3</details>\n"
-    body = re.sub(rf"<(h[23])>({FOLDED})</\1>(.*?)(?=<h[23]>|\Z)", folded, body, flags=re.DOTALL)
+    body = re.sub(rf"<(h[23])>({heads})</\1>(.*?)(?=<h[23]>|\Z)", folded, body, flags=re.DOTALL)
     return (
         environment("floodway_lab.study.report", "floodway.common.documents")
         .get_template("page.html.jinja")

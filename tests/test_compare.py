@@ -169,6 +169,17 @@ def test_what_is_printed_has_the_numbers_and_says_where_to_look(floodway: Comman
     assert done.out.splitlines()[-1] == "page with pictures: out/index.html"
 
 
+def test_of_many_keys_that_differ_four_are_named_below_the_answer(floodway: Command, small: Path) -> None:
+    sets = "description=other, mtu=2000B, records.buckets=32, limit=5ms, defaults.buffer.shared.pool=2MB"
+    done = floodway("compare", small, "--variant", "base=", "--variant", f"other={sets}", "--out", "out")
+    assert done.code == 0, done.err
+    (line,) = (line for line in done.out.splitlines() if line.startswith("varied: "))
+    assert line.endswith(", and 1 more: see Keys that differ, --full")
+    assert line.count(",") == 4 + 1
+    assert "description" not in line, "it changes no result"
+    assert re.search(r"^† few flows, [0-9 to]+ per seed: fewer than 10 lie above", done.out, re.MULTILINE)
+
+
 def test_the_answer_is_first_and_the_terminal_has_room_for_all(floodway: Command, small: Path) -> None:
     done = floodway("compare", small, "--vary", "workload.rpc.poisson.load=0.2,0.4", "--out", "out")
     lines = done.out.splitlines()

@@ -12,7 +12,7 @@ import pytest
 import floodway
 from floodway_lab.concepts import PICTURES, draw, svg_of
 from floodway_lab.lossless_or_not import region
-from floodway_lab.reproduction.kept import Kept, file_of
+from floodway_lab.reproduction.stored_numbers import StoredNumbers, file_of
 
 if TYPE_CHECKING:
     from command import Command
@@ -96,7 +96,7 @@ def test_the_comparisons_of_lossless_and_lossy_networks_that_the_readme_shows_ru
 
 def test_the_picture_of_lossless_and_lossy_regions_is_that_of_the_kept_numbers() -> None:
     docs = ROOT / "docs"
-    numbers = Kept.read(file_of(docs / "reproduced" / "lossless-or-not", "incast", quick=False))
+    numbers = StoredNumbers.read(file_of(docs / "reproduced" / "lossless-or-not", "incast", quick=False))
     drawn = svg_of(region(numbers.table), "lossless-or-not")
     again = "run `python -m floodway_lab.lossless_or_not`"
     assert drawn == (docs / "pictures" / "lossless-or-not.svg").read_bytes(), again

@@ -9,9 +9,9 @@ import pytest
 
 import floodway as package
 from floodway.cli.run import failures
-from floodway.cli.show import document
 from floodway.cli.show_document import show
 from floodway.comparison.metrics import verdict
+from floodway.results.document import document
 from floodway.results.lossless import Lossless, brief, sentence
 from floodway.study import conduct, load_study, plan_of
 from made_up import made_up_result
@@ -174,10 +174,10 @@ def test_terminal_notebooks_and_comparisons_show_the_same_words() -> None:
     result = made_up_result(lossless=LUCKY)
     text = io.StringIO()
     show(document(result, "out"), text)
-    assert "lossless: held in this run, though 12,332,585 bytes short of its formula at x1" in text.getvalue()
-    short = "held in this run, 12.3 MB short of its formula"
-    assert short in result._repr_html_()
-    assert verdict([result]) == short
+    whole = "lossless: held in this run, though 12,332,585 bytes short of its formula at x1"
+    assert whole in text.getvalue()
+    assert whole in result._repr_html_()
+    assert verdict([result]) == "held in this run, 12.3 MB short of its formula"
 
 
 def test_seeds_that_differ_in_bytes_alone_have_one_verdict() -> None:

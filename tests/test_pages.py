@@ -53,7 +53,7 @@ NOTES = f"{EVIL}\n\n[s]: javascript:alert(2)\n[a\nb]: http://evil\n\n<div>\n\n> 
 #: Elements that a report has for itself.
 OWN = {
     *("p", "h1", "h2", "h3", "h4", "table", "thead", "tbody", "tr", "th", "td"),
-    *("ul", "li", "code", "pre", "em", "strong", "a", "img", "blockquote"),
+    *("ul", "li", "code", "pre", "em", "strong", "a", "img", "blockquote", "details", "summary"),
 }
 
 

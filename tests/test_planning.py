@@ -17,9 +17,9 @@ from floodway.common.errors import PlanError, UnknownNameError
 from floodway.planning import question as question_module
 from floodway.planning import runs as planning_runs
 from floodway.planning.answer import distance, question_text
-from floodway.planning.arriving import headroom_terms, largest_held, pfc_headroom
+from floodway.planning.flow_controls import FLOW_CONTROLS, flow_control
+from floodway.planning.headroom import headroom_terms, largest_held, pfc_headroom
 from floodway.planning.link import Buffers
-from floodway.planning.needs import FLOW_CONTROLS, flow_control
 from floodway.planning.planner import plan, plan_of
 from floodway.planning.pool import pool
 from floodway.planning.question import Question
@@ -195,6 +195,11 @@ def test_a_plan_that_cannot_be_met_says_which_number_is_missing() -> None:
     assert (pfc.links_no_loss, pfc.links_busy) == (3, 1)
     assert plan.pool is not None
     assert plan.pool.shared < 0
+    with pytest.raises(
+        UnknownNameError, match=r"'pfc-timr' is not a flow control of this plan; .*'pfc-timer'"
+    ) as no_row:
+        plan.row("pfc-timr")
+    assert no_row.value.nearest == "pfc-timer"
 
 
 def test_flow_controls_for_one_class_are_refused_with_a_reason() -> None:

@@ -17,6 +17,7 @@ import pytest
 
 import floodway as package
 from command import Command
+from floodway.results.answer import answer
 from floodway.results.feedback import pause_spans
 from floodway.results.grid import grid_of
 from floodway.results.report_records import with_report_records
@@ -348,6 +349,26 @@ def test_the_bundle_is_that_of_its_sources(tmp_path: Path) -> None:
     for name in ("bundle.js", "bundle.css"):
         fresh, kept = ((folder / name).read_bytes() for folder in (tmp_path, BUNDLED))
         assert fresh == kept, f"{name} is not what its sources give: make page"
+
+
+def test_all_pages_have_their_colours_from_one_file() -> None:
+    def colours(file: Path) -> list[str]:
+        return re.findall(r"--[a-z]+:[^;}]+", re.sub(r"\s+", "", file.read_text(encoding="utf-8")))
+
+    templates = ROOT / "python" / "floodway" / "common" / "documents" / "templates"
+    base = colours(templates / "base.css")
+    assert base
+    assert colours(BUNDLED / "bundle.css") == base
+    assert '{% include "base.css" %}' in (templates / "style.css.jinja").read_text(encoding="utf-8")
+    assert colours(templates / "style.css.jinja") == colours(SOURCES / "src" / "page.css") == []
+
+
+def test_a_page_begins_with_the_answer_of_its_run(tmp_path: Path) -> None:
+    result = package.run(package.load(written(tmp_path, SMALL)))
+    assert f'<h1>small</h1>\n<p class="answer">{answer(result.summary())}</p>' in report(
+        {"one": result}, flows=[]
+    )
+    assert '<p class="answer">First &lt;b&gt;.</p>' in report({"one": result}, answer="First <b>.", flows=[])
 
 
 def test_the_command_writes_a_page_and_says_what_is_missing(tmp_path: Path) -> None:

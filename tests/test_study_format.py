@@ -48,6 +48,22 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
     assert study.plots[0].along == "load"
 
 
+def test_a_name_that_a_study_does_not_have_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    study = load_study(study_file(tmp_path))
+    with pytest.raises(package.UnknownNameError) as refused:
+        study.variant("litle")
+    assert str(refused.value) == (
+        "'litle' is not a variant of this study; allowed: large, little; did you mean 'little'?"
+    )
+    assert (refused.value.key, refused.value.given, refused.value.nearest) == ("variant", "litle", "little")
+    with pytest.raises(
+        package.UnknownNameError, match="'laod' is not an axis of this study; allowed: load; did"
+    ):
+        study.axis("laod")
+    with pytest.raises(package.UnknownNameError, match=r"'0\.3' is not a point of load; allowed: 0\.2, 0\.4"):
+        study.axis("load").point("0.3")
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

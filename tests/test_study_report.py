@@ -19,7 +19,7 @@ from floodway.study import (
     ready_studies,
 )
 from floodway.study.running.storage import Runs
-from floodway_lab.study.asked import asked_for
+from floodway_lab.study.named_studies import studies_of
 from floodway_lab.study.pictures import distributions, drawing, grid
 from made_up import made_up_result
 from scenarios import TOLD
@@ -154,6 +154,10 @@ def test_the_page_needs_nothing_else(tmp_path: Path) -> None:
     assert "A <em>note</em> with &lt;b&gt;tags&lt;/b&gt;." in page
     assert "<i>" not in page
     assert "<th>verdict</th>" in page
+    # The answer is the heading; on a telephone each cell names its column.
+    assert re.search(r"<h1[^>]*>\d of 2 statements agrees?; .*\.</h1>", page)
+    assert '<td data-label="verdict">not run</td>' in page
+    assert page.index("data:image") < page.index("<table") < page.index("<details><summary>Numbers</summary>")
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "This is the quick version" in report
     assert "3: not drawn, none of its runs is there." in report
@@ -362,18 +366,18 @@ def test_papers_are_folders_and_figures_files_in_their_order(tmp_path: Path) -> 
         ("alpha", ["2", "10"]),
         ("beta", ["1"]),
     ]
-    (alpha,) = asked_for(["alpha", "10a"], folder)
+    (alpha,) = studies_of(["alpha", "10a"], folder)
     assert (alpha[0], [study.name for study in alpha[1]]) == ("alpha", ["10"])
-    both = asked_for(["beta", "alpha", "2"], folder)
+    both = studies_of(["beta", "alpha", "2"], folder)
     assert [(name, [study.name for study in studies]) for name, studies in both] == [
         ("beta", ["1"]),
         ("alpha", ["2"]),
     ]
     with pytest.raises(package.UnknownNameError) as told:
-        asked_for(["alhpa"], folder)
+        studies_of(["alhpa"], folder)
     assert str(told.value) == "'alhpa' is not a paper; allowed: alpha, beta; did you mean 'alpha'?"
     with pytest.raises(package.UnknownNameError) as told:
-        asked_for(["beta", "1b"], folder)
+        studies_of(["beta", "1b"], folder)
     assert str(told.value) == ("'1b' is not a figure of beta; allowed: 1, 1a, 2, 3, 4, 5; did you mean '1'?")
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floodway.cli.show import document
 from floodway.cli.show_document import show
+from floodway.results.document import document
 from floodway.results.rates import link_rates
 from floodway.results.summary import percentile, size_buckets
 from made_up import made_up_flows, made_up_result

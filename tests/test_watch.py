@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 from hypothesis import given
@@ -18,6 +18,7 @@ import floodway as package
 from command import environment
 from floodway import _floodway
 from floodway.cli import watch
+from floodway.study.running.task import TaskProgress
 from scenarios import SMALL, written
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ perftest = { test = "write-bw", from = "h1", to = "h3", size = "10KB", iteration
 )
 
 
-@dataclass
-class Far:
+@dataclass(frozen=True)
+class Far(TaskProgress):
     """How far a run is."""
 
     time_us: float = 0.0
@@ -87,7 +88,7 @@ def tick(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def test_off_a_terminal_runs_have_one_line_a_minute_together(
     tick: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = [Run(label=f"run {n}", extent=ARRIVING.extent) for n in range(8)]
+    runs: list[Any] = [Run(label=f"run {n}", extent=ARRIVING.extent) for n in range(8)]
     with watch.WatchAll(quiet=False) as watched:
         for second in range(600):
             number = second // 75

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from floodway.common.errors import FloodwayError
 from floodway_lab.concepts import svg_of
-from floodway_lab.reproduction.kept import Kept
+from floodway_lab.reproduction.stored_numbers import StoredNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +114,7 @@ def _panel(
 
 def _main(arguments: Sequence[str]) -> None:
     numbers, file = (Path(argument) for argument in arguments)
-    file.write_bytes(svg_of(region(Kept.read(numbers).table), file.stem))
+    file.write_bytes(svg_of(region(StoredNumbers.read(numbers).table), file.stem))
     sys.stdout.write(f"picture: {file}\n")
 
 

@@ -251,6 +251,8 @@ class Page implements TimeLinks {
       // A browser may say so more than once.
       if (!printing) before = document.documentElement.dataset["theme"];
       document.documentElement.dataset["theme"] = "light";
+      // Charts are drawn as wide as paper, in one column; the style for paper holds only afterwards.
+      document.documentElement.classList.add("printing");
       opened = printing ? opened : [...this.host.querySelectorAll<HTMLDetailsElement>("details:not([open])")];
       for (const details of opened) details.open = true;
       printing = true;
@@ -260,6 +262,7 @@ class Page implements TimeLinks {
     window.addEventListener("afterprint", () => {
       if (before) document.documentElement.dataset["theme"] = before;
       else delete document.documentElement.dataset["theme"];
+      document.documentElement.classList.remove("printing");
       for (const details of opened) details.open = false;
       printing = false;
       for (const view of this.views) view.setPrinted(false);

@@ -15,34 +15,34 @@ Examples
 
 from typing import TYPE_CHECKING
 
+from floodway.common.errors import (
+    ComparisonError,
+    ExtensionError,
+    Fault,
+    FloodwayError,
+    GraphError,
+    InputError,
+    InternalError,
+    InUseError,
+    LostResultsError,
+    MechanismError,
+    OutOfMemoryError,
+    OutputError,
+    PlanError,
+    PlotError,
+    RunError,
+    ScenarioError,
+    StudyError,
+    TableError,
+    UnknownNameError,
+    UnverifiedWarning,
+    ValidationError,
+)
 from floodway.common.extensions import native
 from floodway.common.on_demand import found_in
 
 if TYPE_CHECKING:
     from floodway._floodway import Progress, __version__
-    from floodway.common.errors import (
-        ComparisonError,
-        ExtensionError,
-        Fault,
-        FloodwayError,
-        GraphError,
-        InputError,
-        InternalError,
-        InUseError,
-        LostResultsError,
-        MechanismError,
-        OutOfMemoryError,
-        OutputError,
-        PlanError,
-        PlotError,
-        RunError,
-        ScenarioError,
-        StudyError,
-        TableError,
-        UnknownNameError,
-        UnverifiedWarning,
-        ValidationError,
-    )
     from floodway.comparison import Comparison, Variant, compare, vary
     from floodway.planning import Plan, plan
     from floodway.results import Summary
@@ -100,29 +100,6 @@ _NAMES = {
     "_floodway": ("Progress", "__version__"),
     "simulation.analysis": ("Result", "read"),
     "comparison": ("Comparison", "Variant", "compare", "vary"),
-    "common.errors": (
-        "ComparisonError",
-        "ExtensionError",
-        "Fault",
-        "FloodwayError",
-        "GraphError",
-        "InUseError",
-        "InputError",
-        "InternalError",
-        "LostResultsError",
-        "MechanismError",
-        "OutOfMemoryError",
-        "OutputError",
-        "PlanError",
-        "PlotError",
-        "RunError",
-        "ScenarioError",
-        "StudyError",
-        "TableError",
-        "UnknownNameError",
-        "UnverifiedWarning",
-        "ValidationError",
-    ),
     "scenarios.mechanisms": ("CongestionPoint", "Duration", "Rate", "RateControl", "Size"),
     "planning": ("Plan", "plan"),
     "results": ("Summary",),

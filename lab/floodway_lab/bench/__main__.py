@@ -53,7 +53,7 @@ PICTURE = ROOT / "docs" / "pictures" / "scaling"
 EMPTY = "the history is empty: `make bench` begins it"
 #: Columns of results without a terminal.
 WIDTH = 160
-WORDS = TEXT_COLUMNS | {"unit", "verdict"}
+WORD_COLUMNS = TEXT_COLUMNS | {"unit", "verdict"}
 
 app = click.Group(help=__doc__)
 
@@ -210,7 +210,7 @@ def _show(new: Mapping[str, Any]) -> None:
 
 
 def _print_table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    table = Table(title=title, columns=tuple(heading), rows=tuple(map(tuple, rows)), words=WORDS)
+    table = Table(title=title, columns=tuple(heading), rows=tuple(map(tuple, rows)), words=WORD_COLUMNS)
     show_table(Terminal(width=WIDTH), table)
 
 

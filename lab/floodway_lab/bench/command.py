@@ -62,7 +62,7 @@ CALLS = {
     "check of a fat tree, k = 32, WebSearch": ("check", "websearch.toml"),
 }
 #: Verbs that do several runs, one at a time: their arguments for a number of seeds.
-SEVERAL: dict[str, Callable[[int], Sequence[str]]] = {
+REPEATED_CALLS: dict[str, Callable[[int], Sequence[str]]] = {
     "each further run of compare": lambda seeds: (
         *("compare", "small.toml", "--vary", "mtu=1KB,2KB", "--jobs", "1", "--seeds", str(seeds)),
     ),
@@ -76,8 +76,8 @@ SEVERAL: dict[str, Callable[[int], Sequence[str]]] = {
     ),
 }
 #: The number of seeds of the shorter call, and how many more the longer one has; compare has two variants.
-FEW, MORE = 2, 20
-RUNS = {"each further run of compare": 2 * MORE, "each further run of a study": MORE}
+SEEDS_OF_SHORTER, EXTRA_SEEDS = 2, 20
+EXTRA_RUNS = {"each further run of compare": 2 * EXTRA_SEEDS, "each further run of a study": EXTRA_SEEDS}
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,10 @@ def measure(*, runs: int, on_message: Callable[[str], None]) -> dict[str, Timed]
         for name, call in CALLS.items():
             on_message(f"run {turn + 1} of {runs}: {name}")
             timings.setdefault(name, []).append(_timed(call))
-        for name, call_with in SEVERAL.items():
+        for name, call_with in REPEATED_CALLS.items():
             on_message(f"run {turn + 1} of {runs}: {name}")
-            few, many = _timed(call_with(FEW)), _timed(call_with(FEW + MORE))
-            per_run = [(last - first) / RUNS[name] for first, last in _beside(few, many)]
+            few, many = _timed(call_with(SEEDS_OF_SHORTER)), _timed(call_with(SEEDS_OF_SHORTER + EXTRA_SEEDS))
+            per_run = [(last - first) / EXTRA_RUNS[name] for first, last in _beside(few, many)]
             timings.setdefault(name, []).append(Timed(*per_run))
     return {name: Timed(*(median(column) for column in _beside(*timed))) for name, timed in timings.items()}
 

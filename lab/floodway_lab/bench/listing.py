@@ -6,7 +6,6 @@ import tomllib
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from floodway.common.errors import UnknownNameError
-from floodway.common.names import not_a_choice
 from floodway_lab.bench.model import Case, Count, Pair, Run, Scaling
 
 if TYPE_CHECKING:
@@ -86,6 +85,5 @@ def chosen(listed: Sequence[Named], names: Sequence[str]) -> tuple[Named, ...]:
     allowed = [case.name for case in listed]
     for name in names:
         if name not in allowed:
-            text, near = not_a_choice(name, noun="in the set", allowed=allowed)
-            raise UnknownNameError(text, given=name, allowed=tuple(allowed), nearest=near)
+            raise UnknownNameError.of_choice(name, noun="in the set", allowed=allowed)
     return tuple(case for case in listed if not names or case.name in names)

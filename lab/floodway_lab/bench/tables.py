@@ -48,7 +48,7 @@ PAIRS = (
 )
 COUNTS = ("count", "what", "instructions per packet-hop")
 #: Smaller changes are not shown.
-MEANT = 0.02
+SMALLEST_CHANGE = 0.02
 CHANGES = ("what", "unit", "before", "after", "change", "verdict")
 
 
@@ -136,7 +136,7 @@ def count_rows(entry: Mapping[str, Any], listing: Listing) -> Iterator[tuple[str
 
 def change_row(change: Change) -> tuple[str, ...]:
     """Return the row of a change."""
-    verdict = "worse" if change.flagged else "as before" if abs(change.part) < MEANT else "changed"
+    verdict = "worse" if change.flagged else "as before" if abs(change.part) < SMALLEST_CHANGE else "changed"
     return (
         change.name,
         change.unit,

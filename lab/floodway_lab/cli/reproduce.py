@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from floodway.cli.study import run_all
-from floodway_lab.study.asked import asked_for
+from floodway_lab.study.named_studies import studies_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ __all__ = ["reproduce"]
 
 def reproduce(names: Sequence[str], request: Request) -> int:
     """Run the figures of papers, all those of a paper in one folder; returns the exit code."""
-    selection = asked_for(names)
+    selection = studies_of(names)
     if request.out is not None and len(selection) > 1:
         raise click.BadParameter(f"is one folder, and {len(selection)} papers are given", param_hint="--out")
     return run_all(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["answer", "verdict_cell"]
 
 COLUMNS = ("configuration", "what", "reference", "ours (of seeds)", "difference", "allowed", "verdict")
-WORDS = frozenset(("what", "allowed", "verdict"))
+TEXT_COLUMNS = frozenset(("what", "allowed", "verdict"))
 #: Columns of the overview in the table of the answer.
 BRIEF = tuple(map(OVERVIEW.index, ("case/configuration", "flows", "largest difference", "verdict")))
 #: Number of unmatched flows that are named, and of first differences that are in the answer.
@@ -46,16 +46,16 @@ def answer(folder: Path, validation: Validation) -> Document:
         answer=f"{counted(len(cases), 'configuration')}: {counts}; {summary(cases)}",
         tone="bad" if validation.verdict == "fail" else "good",
         more=tuple(first[:MOST_FIRST]),
-        table=Table(columns=tuple(OVERVIEW[column] for column in BRIEF), rows=brief, words=WORDS).shortened(
-            "more configurations"
-        ),
+        table=Table(
+            columns=tuple(OVERVIEW[column] for column in BRIEF), rows=brief, words=TEXT_COLUMNS
+        ).shortened("more configurations"),
         warnings=tuple(
             f"{result.case.label}: not run: {result.not_run}" for result in cases if result.not_run
         ),
         sections=(
             Section(
                 title="All configurations",
-                tables=(Table(columns=OVERVIEW, rows=tuple(rows), words=WORDS),),
+                tables=(Table(columns=OVERVIEW, rows=tuple(rows), words=TEXT_COLUMNS),),
             ),
             *numbers,
         ),
@@ -85,7 +85,7 @@ def _numbers(cases: Sequence[CaseResult]) -> Table:
         for result in cases
         for row in shown_rows(result)
     )
-    return Table(columns=COLUMNS, rows=tuple(rows), words=WORDS)
+    return Table(columns=COLUMNS, rows=tuple(rows), words=TEXT_COLUMNS)
 
 
 def _notes(cases: Sequence[CaseResult]) -> Iterator[str]:

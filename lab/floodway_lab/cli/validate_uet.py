@@ -20,7 +20,7 @@ __all__ = ["run"]
 
 #: Differences of a case that are printed with `--full`.
 SHOWN = 10
-WORDS = frozenset(("verdict", "why"))
+TEXT_COLUMNS = frozenset(("verdict", "why"))
 
 
 def run(request: Request) -> int:
@@ -49,7 +49,9 @@ def _answer(folder: Path, validation: UetValidation) -> Document:
     ran = [result for result in results if result.verdict != "not run"]
     equal = len(ran) - len(validation.failed)
     cases = Table(
-        columns=("case", "flows", "runs", "verdict", "why"), rows=tuple(map(_row, results)), words=WORDS
+        columns=("case", "flows", "runs", "verdict", "why"),
+        rows=tuple(map(_row, results)),
+        words=TEXT_COLUMNS,
     )
     return Document(
         title=f"{folder}: held against the results of the Ultra Ethernet Consortium's simulator",

@@ -192,7 +192,7 @@ TITLES = {
 }
 
 #: Keys whose forms have pages of their own.
-ELSEWHERE = {
+KEYS_WITH_PAGES = {
     "topology": "see [Topologies](topologies.md)",
     "workload": "list of tables, see [Workloads](workloads.md)",
     "defaults": "table, below",
@@ -236,6 +236,6 @@ IN_STUDIES: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def _short(parameter: Parameter, elsewhere: Mapping[str, str] = ELSEWHERE) -> Parameter:
+def _short(parameter: Parameter, elsewhere: Mapping[str, str] = KEYS_WITH_PAGES) -> Parameter:
     form = elsewhere.get(parameter.key, parameter.form)
     return Parameter(**{**parameter.__dict__, "form": form})

@@ -23,7 +23,7 @@ from floodway_lab.reproduction.pages import (
     statements_of,
 )
 from floodway_lab.reproduction.paper import judge, take_in
-from floodway_lab.study.asked import asked_for
+from floodway_lab.study.named_studies import studies_of
 
 __all__ = ["app"]
 
@@ -88,7 +88,7 @@ def numbers(*, names: tuple[str, ...], out: Path | None, quick: bool, engine: st
     results = out or Path("out", "quick" if quick else "reproduce")
     whole = {paper.name: len(paper.files) for paper in papers()}
     refused = False
-    for name, studies in asked_for(names):
+    for name, studies in studies_of(names):
         for study in studies:
             if quick and study.quick.skip:
                 continue
@@ -114,7 +114,7 @@ def numbers(*, names: tuple[str, ...], out: Path | None, quick: bool, engine: st
 def pages(*, names: tuple[str, ...]) -> None:
     """Judge papers by the numbers kept of them; write docs/reproduced/PAPER.md and the page of all papers."""
     for name in names:
-        ((_, studies),) = asked_for((name,))
+        ((_, studies),) = studies_of((name,))
         full = judge(studies, RESULTS / name)
         if full is None:
             sys.exit(f"error: {RESULTS / name}: keeps no numbers; first: {PROGRAM} numbers {name}")

@@ -14,8 +14,8 @@ from floodway.results.quantities import counted
 from floodway.study import Conducted, Part, plan_of
 from floodway.study.format.model import KINDS_OF_NUMBERS
 from floodway.study.running.storage import Runs
-from floodway_lab.reproduction.kept import Kept, file_of, finished, keep
 from floodway_lab.reproduction.pictures import copy_pictures
+from floodway_lab.reproduction.stored_numbers import StoredNumbers, file_of, finished, keep
 from floodway_lab.study.claims.outcome import decided_together
 from floodway_lab.study.claims.verdicts import alone
 from floodway_lab.study.report.document import document
@@ -114,7 +114,7 @@ def judge(studies: Sequence[Study], folder: Path, *, quick: bool = False) -> dic
         If a scenario cannot be simulated.
     """
     judged_studies = [study for study in studies if not (quick and study.quick.skip)]
-    kept_by_study = [Kept.read(file_of(folder, study.name, quick=quick)) for study in judged_studies]
+    kept_by_study = [StoredNumbers.read(file_of(folder, study.name, quick=quick)) for study in judged_studies]
     if not any(kept_numbers.date for kept_numbers in kept_by_study):
         return None
     plan = plan_of(judged_studies, quick=quick)
@@ -154,12 +154,14 @@ def judge(studies: Sequence[Study], folder: Path, *, quick: bool = False) -> dic
     return {**judgement, "lacks": list(_lacks(parts, kept_by_study)), **_cost(took)}
 
 
-def _alone(study: Study, runs: Sequence[Run], kept_numbers: Kept) -> Part:
+def _alone(study: Study, runs: Sequence[Run], kept_numbers: StoredNumbers) -> Part:
     numbers = kept_numbers.numbers(study, runs)
     return Part(study=study, numbers=numbers, judged=alone(study, numbers))
 
 
-def _pictures(conducted: Conducted, part: Part, kept_numbers: Kept, folder: Path) -> list[dict[str, str]]:
+def _pictures(
+    conducted: Conducted, part: Part, kept_numbers: StoredNumbers, folder: Path
+) -> list[dict[str, str]]:
     """Draw the pictures of a study's numbers; return them and the kept pictures of single runs.
 
     The kept ones are left out if a run is missing: they may show a run that the study no longer has.
@@ -199,7 +201,7 @@ def _cost(took: Mapping[str, float]) -> dict[str, Any]:
     return {"run_count": len(took), "core_minutes": sum(took.values()) / 60}
 
 
-def _lacks(parts: Sequence[Part], kept_by_study: Sequence[Kept]) -> Iterator[str]:
+def _lacks(parts: Sequence[Part], kept_by_study: Sequence[StoredNumbers]) -> Iterator[str]:
     """Yield sentences on the numbers that a paper lacks, whose statements count as not run."""
     none = [
         part.study.name

@@ -12,10 +12,10 @@ from floodway_lab.study.claims.judgement import HOLDS
 from floodway_lab.study.claims.outcome import decided_together
 from floodway_lab.study.claims.verdicts import alone
 from floodway_lab.study.report.claim_rows import COLUMNS, claim_rows
-from floodway_lab.study.report.counts import verdict_counts
+from floodway_lab.study.report.counts import verdict_counts, verdict_sentence
 from floodway_lab.study.report.glance import COLUMNS as GLANCE
 from floodway_lab.study.report.glance import at_a_glance
-from floodway_lab.study.report.known import Known
+from floodway_lab.study.report.run_facts import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,12 +77,13 @@ def claims(conducted: Conducted) -> Document | None:
     rows = glance or [row.cells for part in conducted.parts for row in claim_rows(part)]
     if not rows:
         return None
-    answer, *more = verdict_counts(conducted)
+    answer, tone = verdict_sentence(conducted)
     whole = Table(columns=columns, rows=tuple(rows), words=frozenset(columns), notes=(RULE_IS_IN,))
     return Document(
         title="",
         answer=answer,
-        more=tuple(more),
+        tone=tone,
+        more=tuple(verdict_counts(conducted)),
         table=_worst_first(rows),
         sections=(Section(title="Every claim", tables=(whole,)),),
     )

@@ -27,14 +27,14 @@ COLUMNS = (
     "run",
     "verdict",
 )
-NOTHING = "-"
+NO_VALUE = "-"
 
 
 def overview_row(result: CaseResult) -> tuple[str, ...]:
     """Return the cells of `COLUMNS`, of the run with the configuration's own seed."""
     label, flows = result.case.label, f"{len(result.reference.side.flows):,}"
     if result.not_run:
-        return (label, flows, *[NOTHING] * (len(COLUMNS) - 3), "not run")
+        return (label, flows, *[NO_VALUE] * (len(COLUMNS) - 3), "not run")
     rows_by_key = {row.key: row for row in result.rows}
     return (
         label,
@@ -44,7 +44,7 @@ def overview_row(result: CaseResult) -> tuple[str, ...]:
         _change(rows_by_key.get("fct.p99.all-sizes")),
         _frames(result),
         _share(rows_by_key.get("queue.equal")),
-        f"{result.wall_s[0]:.2f} s" if result.wall_s else NOTHING,
+        f"{result.wall_s[0]:.2f} s" if result.wall_s else NO_VALUE,
         verdict_of(result),
     )
 
@@ -64,15 +64,15 @@ def summary(cases: Sequence[CaseResult]) -> str:
 
 
 def _share(row: Row | None) -> str:
-    return NOTHING if row is None else "all" if row.ours[0] == 1 else percent(row.ours[0])
+    return NO_VALUE if row is None else "all" if row.ours[0] == 1 else percent(row.ours[0])
 
 
 def _change(row: Row | None) -> str:
     if row is None or not row.reference:
-        return NOTHING
+        return NO_VALUE
     return percent(row.ours[0] / row.reference - 1, signed=True)
 
 
 def _frames(result: CaseResult) -> str:
     expected, ours = result.reference.side.pauses, result.sides[0].pauses
-    return NOTHING if expected is None or ours is None else f"{len(ours):,} ({len(expected):,})"
+    return NO_VALUE if expected is None or ours is None else f"{len(ours):,} ({len(expected):,})"

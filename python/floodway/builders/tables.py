@@ -11,7 +11,6 @@ import polars as pl
 
 from floodway.builders import ListedFlow
 from floodway.common.errors import TableError
-from floodway.common.names import not_a_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +52,7 @@ _NEEDED = {
     "start": ("start_us", "start_ns"),
 }
 #: The limit of numbers: larger ones exceed every clock and buffer.
-_MOST = Decimal(2**64)
+_LARGEST = Decimal(2**64)
 #: The smallest part of a unit: a byte, a picosecond.
 _SMALLEST = {"B": Decimal(1), "us": Decimal("1e-6"), "ns": Decimal("1e-3")}
 
@@ -114,8 +113,7 @@ def _refuse_columns(columns: Sequence[str]) -> None:
     allowed = tuple(_COLUMNS)
     for name in columns:
         if name not in _COLUMNS:
-            text, near = not_a_choice(name, noun="a column of a list of flows", allowed=allowed)
-            raise TableError(text, key=name, given=name, allowed=allowed, nearest=near)
+            raise TableError.of_choice(name, noun="a column of a list of flows", allowed=allowed, key=name)
     for key, names in _NEEDED.items():
         matches = [name for name in names if name in columns]
         if not matches:
@@ -161,7 +159,7 @@ def _quantity(name: str, unit: str, cell: object, row: int) -> str:
     exact = Decimal(str(cell))
     if unit == "B" and exact != exact.to_integral_value():
         raise _unfit(name, row, cell, "it is not a whole number of bytes")
-    if exact >= _MOST:
+    if exact >= _LARGEST:
         raise _unfit(name, row, cell, "it is too large")
     rounded = exact.quantize(_SMALLEST[unit])
     text = f"{rounded:f}"

@@ -30,7 +30,7 @@ KINDS = {
     "models": ("model",),
 }
 #: Lists of entries that scenarios do not name.
-OTHERS: dict[str, Callable[[], tuple[Entry, ...]]] = {
+OTHER_LISTS: dict[str, Callable[[], tuple[Entry, ...]]] = {
     "chips": chips,
     "papers": paper_entries,
 }
@@ -42,7 +42,11 @@ def list_(kind: str, *, folder: Path | None, json_: bool) -> int:
         return _list_scenarios(folder, json_=json_)
     if kind == "studies":
         return _list_studies(folder, json_=json_)
-    listed = OTHERS[kind]() if kind in OTHERS else [entry for entry in entries() if entry.kind in KINDS[kind]]
+    listed = (
+        OTHER_LISTS[kind]()
+        if kind in OTHER_LISTS
+        else [entry for entry in entries() if entry.kind in KINDS[kind]]
+    )
     if json_:
         return _print_json([_summary_of(entry) for entry in listed])
     rows: list[tuple[str, ...]] = [(entry.slot, entry.name, entry.headline) for entry in listed]

@@ -11,9 +11,9 @@ from floodway.cli.output import echo
 from floodway.common.errors import LostResultsError, OutputError, PlanError, unwritable
 from floodway.common.loading import loading
 from floodway.common.ready import resolved
-from floodway.planning.asking import is_question, question_of, questions_of_scenario, read_keys
+from floodway.planning.plan_files import PLAN_FILES, SWITCH_FILES
 from floodway.planning.question import check_flow_controls, check_oversubscribed
-from floodway.planning.written import PLAN_FILES, SWITCH_FILES
+from floodway.planning.question_files import is_question, question_of, questions_of_scenario, read_keys
 from floodway.results.files import new_folder
 
 if TYPE_CHECKING:

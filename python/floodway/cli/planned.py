@@ -14,6 +14,7 @@ from floodway.common.errors import OutputError
 from floodway.planning.answer import lost_in_its_run
 from floodway.planning.document import document
 from floodway.planning.folder import write_plan
+from floodway.planning.plan_files import RUNS_FOLDER
 from floodway.planning.planner import plan_of
 from floodway.planning.runs import Runs
 from floodway.planning.sonic.from_plan import (
@@ -21,7 +22,6 @@ from floodway.planning.sonic.from_plan import (
     warnings_of,
     write_plan_for_switches,
 )
-from floodway.planning.written import RUNS_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -32,7 +32,7 @@ OTHER_ENDINGS = {".jpg", ".jpeg", ".gif", ".webp", ".eps", ".ps", ".tif", ".tiff
 OF_FLOWS = ("fct", "slowdown")
 METRICS = {"series": "throughput", "heatmap": "utilisation"}
 #: Tables that pictures of ports show, with the warning if a table was not recorded.
-KEPT = {
+TABLE_WARNINGS = {
     "pauses": "pause times are known to within one bucket; records.pauses = true records them exactly",
     "signals": "marks, CNPs and states were not recorded; records.signals = true records them",
     "allowances": "allowances of senders were not recorded; records.allowances = true records them",
@@ -343,7 +343,7 @@ def _not_in_picture(request: Request, source: Source) -> Iterator[str]:
     from floodway.plot.ports import USUAL_FLOWS  # noqa: PLC0415 (as above)
 
     result = source.results[0]
-    for table, why in KEPT.items():
+    for table, why in TABLE_WARNINGS.items():
         if getattr(result, table) is None:
             yield f"{source.label}: {why}"
     if result.allowances is not None and not request.flows:

@@ -304,10 +304,11 @@ def _print(request: Request, result: Result, out: Path) -> None:
     if request.quiet and not request.json:
         return
     # Imported here: the library of tables is not needed without output.
-    from floodway.cli.show import document  # noqa: PLC0415
     from floodway.cli.show_document import print_answer  # noqa: PLC0415
+    from floodway.results.document import document  # noqa: PLC0415
 
-    print_answer(document(result, out), json_=request.json, quiet=request.quiet, full=request.full)
+    shown = document(result, out, full=request.full)
+    print_answer(shown, json_=request.json, quiet=request.quiet, full=request.full)
     if not request.json:
         echo(f"results: {out}/")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["document"]
 
 #: Columns that hold words.
-WORDS = frozenset(("port", "DSCP", "formula", "verdict", "in the hardest run", "level"))
+TEXT_COLUMNS = frozenset(("port", "DSCP", "formula", "verdict", "in the hardest run", "level"))
 
 
 def document(findings: Lint) -> Document:
@@ -84,7 +84,7 @@ def _worst(alike: Sequence[Sequence[Judged]]) -> Table:
                 *((first.tried or "-",) if tried else ()),
             )
         )
-    return Table(title="Headroom in bytes", columns=tuple(columns), rows=tuple(rows), words=WORDS)
+    return Table(title="Headroom in bytes", columns=tuple(columns), rows=tuple(rows), words=TEXT_COLUMNS)
 
 
 def _rows(alike: Sequence[Sequence[Judged]]) -> Table:
@@ -99,7 +99,7 @@ def _rows(alike: Sequence[Sequence[Judged]]) -> Table:
         title="Headroom of a lossless class, worst first, in bytes",
         columns=tuple(columns),
         rows=tuple(tuple(_cells(group, tried=tried, with_dscp=with_dscp)) for group in alike),
-        words=WORDS,
+        words=TEXT_COLUMNS,
     )
 
 

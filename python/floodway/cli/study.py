@@ -57,7 +57,7 @@ TABLE_WIDTH = 160
 #: States of runs, in the order of their columns.
 STATES: tuple[State, ...] = ("done", "failed", "to do")
 #: What stands in place of a report where nothing makes one.
-LACKING = "no report: floodway-lab, which makes it, is not installed"
+NO_REPORT = "no report: floodway-lab, which makes it, is not installed"
 #: Rows of numbers that are shown, and metrics side by side.
 MOST_ROWS, METRICS_BESIDE = 40, 4
 
@@ -256,7 +256,9 @@ def _one(  # noqa: PLR0913, PLR0917 (what a folder needs)
         documents.append(read_json(out / "study.json"))
     elif not request.quiet:
         show(_document(conducted, title), sys.stdout, full=request.full)
-        echo(f"report: {conducted.files[0]}" if conducted.files else f"{LACKING}; runs: {conducted.folder}/")
+        echo(
+            f"report: {conducted.files[0]}" if conducted.files else f"{NO_REPORT}; runs: {conducted.folder}/"
+        )
     return _verdict(conducted, plan.runs)
 
 

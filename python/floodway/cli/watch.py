@@ -14,74 +14,18 @@ from floodway.cli.output import echo, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from types import TracebackType
-    from typing import Protocol
 
     from rich.progress import Progress, TaskID
 
+    from floodway._floodway import Progress as NativeProgress
     from floodway.scenarios.scenario import Extent, Scenario
+    from floodway.simulation.execution import Task
+    from floodway.study.running.task import Task as StudyTask
+    from floodway.study.running.task import TaskProgress
 
-    class Running(Protocol):
-        """The progress of a run, reported by the native module or another process."""
-
-        @property
-        def time_us(self) -> float:
-            """Simulated microseconds so far."""
-
-        @property
-        def packet_hops(self) -> int:
-            """Packets received over a link so far."""
-
-        @property
-        def flows_done(self) -> int:
-            """Flows finished so far."""
-
-        @property
-        def flows_started(self) -> int:
-            """Flows started so far."""
-
-        @property
-        def share(self) -> float:
-            """Share of the run that is done, from 0 to 1."""
-
-        @property
-        def by_work(self) -> bool:
-            """Whether `share` is of the run's work, not of the simulated time of its limit."""
-
-        @property
-        def bytes(self) -> tuple[int, int]:
-            """Bytes of payload that have arrived, and their total; 0 and 0 if it is not known."""
-
-        @property
-        def operations(self) -> tuple[int, int]:
-            """Operations of jobs that are complete, and their total."""
-
-    class Watched(Protocol):
-        """A run among others: label, start, progress, and duration at its end."""
-
-        @property
-        def label(self) -> str:
-            """Name of the run in messages."""
-
-        @property
-        def extent(self) -> Extent:
-            """How far the run goes, by which its progress is estimated."""
-
-        @property
-        def began(self) -> float:
-            """Start of the run, in seconds of the monotonic clock."""
-
-        @property
-        def progress(self) -> Running | None:
-            """Progress of the run, if it has begun."""
-
-        @property
-        def wall_s(self) -> float | None:
-            """Duration in seconds; None before its end."""
-
-        @property
-        def failed(self) -> bool:
-            """Whether it failed."""
-
+    #: The progress of a run, reported by the native module or another process; and a run among others.
+    Running = NativeProgress | TaskProgress
+    Watched = Task | StudyTask
 
 __all__ = ["Watch", "WatchAll"]
 

@@ -7,6 +7,12 @@ import os
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from floodway.common.names import not_a_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "ClusterError",
@@ -175,6 +181,30 @@ class InputError(FloodwayError):
         self.given = given
         self.allowed = allowed
         self.nearest = nearest
+
+    @classmethod
+    def of_choice(cls, given: str, *, noun: str, allowed: Iterable[str], key: str | None = None) -> Self:
+        """Return the error for a name that is none of those allowed, with the nearest of them.
+
+        Parameters
+        ----------
+        given
+            The name.
+        noun
+            What it should have been, with its article.
+        allowed
+            The right names.
+        key
+            As of this class.
+
+        Returns
+        -------
+        Self
+            The error, to be raised.
+        """
+        names = tuple(allowed)
+        text, near = not_a_choice(given, noun=noun, allowed=names)
+        return cls(text, key=key, given=given, allowed=names, nearest=near)
 
 
 class PlotError(InputError):

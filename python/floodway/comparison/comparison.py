@@ -76,7 +76,9 @@ class Comparison:
     def title(self) -> str:
         """The scenario's name, and what is compared."""
         few = len(self.labels) <= MOST_IN_TITLE
-        return f"{self.name}: " + (" against ".join(self.labels) if few else f"{len(self.labels)} variants")
+        compared = " against ".join(self.labels) if few else f"{len(self.labels)} variants"
+        names = tuple(variant.scenario.name for variant in self.variants)
+        return compared if few and names == self.labels else f"{self.name}: {compared}"
 
     @property
     def name(self) -> str:

@@ -8,8 +8,9 @@ from floodway.common.documents import Cell, Document, Section, Table
 from floodway.common.documents.model import MOST_ROWS
 from floodway.comparison.answer import answer, is_better_if_less, more, of_jobs
 from floodway.comparison.formatting import cell_text, change_text, notes, value_text
-from floodway.results.percentiles import few_noted
+from floodway.results.percentiles import few_counted
 from floodway.results.simulated import Realised, common_facts, facts, realised
+from floodway.scenarios.keys import DESCRIPTIVE_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,6 +39,8 @@ CHOSEN = (
     "paused_us",
     "dropped_packets",
 )
+#: Maximum number of differing keys below the answer, and the title of the section with all of them.
+MOST_KEYS, DIFFERING = 4, "Keys that differ"
 #: Facts of a simulation that share a line.
 NAMED_FACTS = ("nodes", "traffic", "flows", "seeds")
 #: Number of columns if variants have rows.
@@ -81,8 +84,9 @@ def _table(comparison: Comparison) -> Table:
     verdicts = comparison.verdicts
     notes_ = [*_same(comparison, rows)]
     cells = [cell for row in rows for cell in row.cells]
-    if any(cell.few is not None for cell in cells):
-        notes_.append(few_noted("seed"))
+    few = [cell.few for cell in cells if cell.few is not None]
+    if few:
+        notes_.append(few_counted(min(few), max(few), unit="seed"))
     if any(cell.finished_only for cell in cells):
         notes_.append("* of the finished flows only; unfinished ones rank above every finished one")
     if len(comparison.labels) > MOST_COLUMNS:
@@ -210,8 +214,13 @@ def _summary(
             )
             parts.append(head + "; ".join(lines))
     yield f"simulated: {'; '.join(parts)}"
-    if comparison.differing:
-        yield f"varied: {', '.join(key for key, _ in comparison.differing)}"
+    # A name or a description decides nothing.
+    keys = [key for key, _ in comparison.differing]
+    keys.sort(key=lambda key: key.rpartition(".")[2] in DESCRIPTIVE_KEYS)
+    if keys:
+        left = len(keys) - MOST_KEYS
+        more_ = f", and {left} more: see {DIFFERING}, --full" if left > 0 else ""
+        yield f"varied: {', '.join(keys[:MOST_KEYS])}{more_}"
     if len(comparison.results[0]) == 1:
         yield "one seed gives no confidence interval; --seeds 3 shows the spread"
 
@@ -232,7 +241,7 @@ def _sections(
         rows=tuple((key, *values) for key, values in comparison.differing),
         words=frozenset(comparison.labels),
     )
-    yield Section(title="Keys that differ", tables=(table,))
+    yield Section(title=DIFFERING, tables=(table,))
 
 
 def _all_numbers(comparison: Comparison) -> Table:

@@ -17,7 +17,7 @@ from floodway.common.documents import as_json
 from floodway.common.documents.model import TABLE_FILES
 from floodway.common.errors import InUseError, LostResultsError, OutputError, unwritable
 from floodway.common.files import read_json
-from floodway.comparison.answer import first_picture
+from floodway.comparison.answer import answer, first_picture
 from floodway.comparison.document import document
 from floodway.comparison.variants import folder_names
 from floodway.results.digests import RUN_FILE
@@ -193,7 +193,8 @@ class ComparisonFolder:
         first: dict[str, Path] = {}
         for run, name in zip(self._planned_runs, self._folders, strict=True):
             first.setdefault(run.variant, folder / name)
-        return report({label: results[0] for label, results in pairs}, title=comparison.title, folders=first)
+        runs = {label: results[0] for label, results in pairs}
+        return report(runs, title=comparison.title, answer=answer(comparison), folders=first)
 
     def _begin(self, folder: Path, *, force: bool) -> None:
         """Take the lock, clean up after killed processes, find completed runs, and write the marker."""

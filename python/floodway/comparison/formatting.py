@@ -40,10 +40,10 @@ def cell_text(row: Row, cell: Cell) -> CellText:
 
 
 def value_text(row: Row, cell: Cell) -> str:
-    """Return a number with three digits and its unit."""
+    """Return a number with three digits and its unit; the number of few flows is in the table's note."""
     if cell.mean is None:
         return _value(row, cell)
-    few = f" {MARK}{cell.few:,}" if cell.few is not None else ""
+    few = f" {MARK}" if cell.few is not None else ""
     return f"{reading(row.key, cell.mean)}{' *' if cell.finished_only else ''}{few}"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from floodway.planning.needs import Thresholds
+    from floodway.planning.flow_controls import Thresholds
     from floodway.planning.question import Question
 
 __all__ = ["Advice", "advice"]

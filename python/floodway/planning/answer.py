@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from floodway.common.documents import size_text
 from floodway.planning.asics import asic
-from floodway.planning.needs import flow_control
+from floodway.planning.flow_controls import flow_control
 from floodway.planning.units import number_text
 from floodway.results.quantities import bytes_text, counted
 

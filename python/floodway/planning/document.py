@@ -10,7 +10,7 @@ import polars as pl
 from floodway.common.documents import Cell, Document, Section, Table, share_text, size_text
 from floodway.common.documents.readable import three_digits
 from floodway.planning.answer import answer, answers, lost, notes, question_text, suffices, verdict, warnings
-from floodway.planning.arriving import headroom_terms
+from floodway.planning.headroom import headroom_terms
 from floodway.planning.tables import label_of, tables
 from floodway.results.quantities import counted
 

@@ -11,7 +11,7 @@ from floodway.common.documents.html import PAGE_WIDTH_IN, page
 from floodway.common.errors import unwritable
 from floodway.planning.document import document
 from floodway.planning.pictures import pictures
-from floodway.plot.look import look
+from floodway.plot.style import look
 from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from floodway.planning.needs import flow_control
+from floodway.planning.flow_controls import flow_control
 from floodway.planning.question import MIXES
 
 if TYPE_CHECKING:

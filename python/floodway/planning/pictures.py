@@ -11,9 +11,9 @@ from floodway import _floodway
 from floodway.common.documents import Picture
 from floodway.common.errors import PlanError
 from floodway.planning.answer import distance
-from floodway.planning.arriving import occupied
 from floodway.planning.asics import asics
-from floodway.planning.needs import flow_control
+from floodway.planning.flow_controls import flow_control
+from floodway.planning.headroom import occupied
 from floodway.plot.axes import axes_of, plain_style, plain_ticks, png_of
 from floodway.plot.curves import colour_of
 
@@ -35,7 +35,7 @@ POINTS = 200
 ROW = 0.06
 #: Letters of a row of names, and what is behind them, so that curves do not strike them through.
 NAME_LETTERS = 48
-BEHIND_NAMES = {"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8}
+BEHIND_NAMES = {"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.95}
 #: Curves that lie on one another stay visible.
 DASHES: tuple[Any, ...] = ("-", "-", (0, (6, 3)), (0, (2, 2)))
 MB = 1e6
@@ -117,7 +117,8 @@ def _buffer(question: Question, rows: Sequence[Planned]) -> Figure:
     if question.buffer_bytes is not None:
         memory = question.buffer_bytes / MB
         axes.axhline(memory, color="black", linewidth=1.5, label=f"given: {memory:,.4g} MB")
-    axes.axvline(question.length_m / 1000, color="black", linewidth=0.8)
+    label = f"asked: {distance(question.length_m)}"
+    axes.axvline(question.length_m / 1000, color="black", linewidth=0.8, label=label)
     plain_ticks(axes.xaxis)
     axes.legend(fontsize="small", loc="lower right")
     return figure

@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING, Any
 from floodway.common.documents import as_json
 from floodway.common.documents.html import body
 from floodway.common.errors import PlanError
+from floodway.common.lookup import value_of
 from floodway.planning.advice import Advice, advice
 from floodway.planning.answer import answer, answers, warnings
 from floodway.planning.document import document, formulas_frame, frame
+from floodway.planning.flow_controls import (
+    FLOW_CONTROLS,
+    HALF_RATE,
+    NINE_TENTHS_RATE,
+    FlowControl,
+    Thresholds,
+)
 from floodway.planning.folder import write_plan
 from floodway.planning.link import Buffers
 from floodway.planning.mixes import OfMix, by_mix
-from floodway.planning.needs import FLOW_CONTROLS, HALF, MOST, FlowControl, Thresholds
 from floodway.planning.pool import Pool, pool
 from floodway.planning.question import Question, check_flow_controls, check_oversubscribed
 from floodway.planning.reach import links_for, reach_m
@@ -35,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "Planned", "plan", "plan_of"]
 
 #: Shares of the rate at which the far end drains, for which throughput is given.
-DRAINS = (HALF, MOST)
+DRAINS = (HALF_RATE, NINE_TENTHS_RATE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,10 +151,11 @@ class Plan:
 
         Raises
         ------
-        StopIteration
+        UnknownNameError
             If the plan has no flow control of this name.
         """
-        return next(row for row in self.rows if row.flow_control == flow_control)
+        rows = {row.flow_control: row for row in self.rows}
+        return value_of(rows, flow_control, noun="a flow control of this plan", key="flow-control")
 
     @property
     def answer(self) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from floodway.planning.arriving import largest_held, pfc_headroom
 from floodway.planning.asics import asic, exponents, pipeline_reserve
+from floodway.planning.flow_controls import flow_control
+from floodway.planning.headroom import largest_held, pfc_headroom
 from floodway.planning.link import Buffers, until_obeyed
-from floodway.planning.needs import flow_control
 
 if TYPE_CHECKING:
     from floodway.planning.question import Question

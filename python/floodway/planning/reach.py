@@ -9,7 +9,7 @@ from floodway.common.errors import PlanError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from floodway.planning.needs import FlowControl
+    from floodway.planning.flow_controls import FlowControl
     from floodway.planning.question import Question
 
 __all__ = ["FARTHEST_M", "links_for", "reach_m"]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import PlanError
-from floodway.planning.arriving import pfc_headroom
 from floodway.planning.asics import asic
 from floodway.planning.formulas import (
     dnx_xoff,
@@ -15,6 +14,7 @@ from floodway.planning.formulas import (
     small_frames_xoff,
     small_percent,
 )
+from floodway.planning.headroom import pfc_headroom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from floodway.common.documents import Table
 from floodway.planning.answer import distance, verdict
-from floodway.planning.arriving import headroom_terms
+from floodway.planning.headroom import headroom_terms
 from floodway.planning.units import missing
 from floodway.results.quantities import bytes_text, counted
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["label_of", "merged", "tables"]
 
 #: Columns that hold words.
-WORDS = frozenset(
+TEXT_COLUMNS = frozenset(
     (
         "flow control",
         "frames",
@@ -67,7 +67,7 @@ def merged(rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, ...]]:
 
 
 def _table(*, title: str, columns: tuple[str, ...], rows: Iterable[Row]) -> Table:
-    return Table(title=title, columns=columns, rows=tuple(rows), words=WORDS)
+    return Table(title=title, columns=columns, rows=tuple(rows), words=TEXT_COLUMNS)
 
 
 def _needs(plan: Plan) -> Table:

@@ -6,7 +6,6 @@ from floodway.plot.curves import Drawing, Source
 from floodway.plot.fct import fct
 from floodway.plot.files import refuse_taken, save
 from floodway.plot.heatmap import heatmap
-from floodway.plot.look import Look, look
 from floodway.plot.pictures import save_all
 from floodway.plot.ports import ports
 from floodway.plot.region import region
@@ -14,6 +13,7 @@ from floodway.plot.series import series
 from floodway.plot.shares import shares
 from floodway.plot.slowdown import slowdown
 from floodway.plot.sources import folder_labels, sources_of
+from floodway.plot.style import Look, look
 from floodway.plot.timeline import timeline
 
 __all__ = [

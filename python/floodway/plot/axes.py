@@ -14,7 +14,7 @@ from matplotlib.axis import XAxis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
-from floodway.plot.look import LAYOUT_PT, current, heading
+from floodway.plot.style import LAYOUT_PT, current, heading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

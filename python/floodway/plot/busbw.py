@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["busbw"]
 
-WHAT = "Bus bandwidth of collectives"
+TITLE = "Bus bandwidth of collectives"
 #: Ratio of the largest to the smallest bandwidth above which their axis is logarithmic.
 FAR_APART = 20
 #: Minimum distance of two labelled sizes, as a share of the axis.
@@ -87,7 +87,7 @@ def busbw(
         figure, axes = axes_of(
             "size of a collective",
             "bus bandwidth in Gbit/s",
-            title=title or (titled(WHAT, sources) if sources else WHAT),
+            title=title or (titled(TITLE, sources) if sources else TITLE),
         )
         gigabytes = axes.secondary_yaxis(
             "right", functions=(partial(np.multiply, 1 / 8), partial(np.multiply, 8))

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floodway.common.errors import PlotError
-from floodway.common.names import not_a_choice
 from floodway.plot.axes import shown
-from floodway.plot.look import current
+from floodway.plot.style import current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -255,8 +254,7 @@ def _workloads(
     names = [name for name in dict.fromkeys([*listed, *present]) if name in set(present)]
     for name in chosen:
         if name not in names:
-            text, near = not_a_choice(name, noun="a workload of these results", allowed=names)
-            raise PlotError(text, key="workload", given=name, allowed=tuple(names), nearest=near)
+            raise PlotError.of_choice(name, noun="a workload of these results", allowed=names, key="workload")
     return [name for name in names if not chosen or name in chosen]
 
 

@@ -11,8 +11,8 @@ from matplotlib.colors import Normalize
 from floodway.common.errors import PlotError
 from floodway.plot.axes import SIZE, figure_for, plain_style, shown
 from floodway.plot.curves import Drawing, titled
-from floodway.plot.look import current, heading
 from floodway.plot.series import series_table
+from floodway.plot.style import current, heading
 from floodway.plot.units import time_unit, value_unit
 from floodway.results.metrics import chosen_objects, in_time, metric_of
 

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 
 from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown
 from floodway.plot.curves import LEGEND_ROW, colour_of, legend_columns
-from floodway.plot.look import current, heading, panel_width
+from floodway.plot.style import current, heading, panel_width
 from floodway.plot.units import time_unit, value_unit
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ __all__ = ["draw", "state_colour"]
 #: Heights of a queue's panel, of a row of the strip below it, and of the panel of senders, in inches.
 QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT = 1.2, 0.15, 1.6
 #: Distances in inches: a port's name above its queue, queue to strip, port to port, and result to result.
-NAME, TO_STRIP, TO_NEXT, ASIDE = 0.16, 0.06, 0.08, 0.35
+NAME, TO_STRIP, TO_NEXT, RESULT_GAP = 0.16, 0.06, 0.08, 0.35
 #: Inches left and right of all panels, and heights of a title's line, results' labels, and the time axis.
 LEFT, RIGHT, TITLE_LINE, LABELS, TIME = 0.7, 0.3, 0.24, 0.2, 0.5
 #: Maximum number of characters of a result's label in normal size; longer labels are smaller.
@@ -146,7 +146,7 @@ class _Layout:
         # Space above each panel, its height, and space below it.
         port = [(NAME, QUEUE_HEIGHT, TO_STRIP), (0.0, *strip)]
         rows = port * len(self.ports) + [(TO_NEXT, FLOWS_HEIGHT, 0.0)] * self.has_senders
-        around = LEFT + ASIDE * (self.results - 1) + RIGHT
+        around = LEFT + RESULT_GAP * (self.results - 1) + RIGHT
         usual = around + (SIZE[0] - 0.5 if self.results == 1 else PANEL_WIDTH * self.results)
         wide = current().wide(usual)
         panel = panel_width(wide, around=around, panels=self.results)
@@ -161,7 +161,7 @@ class _Layout:
         top = high - above
         for before, height, gap in rows:
             top -= before
-            lefts = [LEFT + (panel + ASIDE) * c for c in range(self.results)]
+            lefts = [LEFT + (panel + RESULT_GAP) * c for c in range(self.results)]
             boxes = [(left / wide, (top - height) / high, panel / wide, height / high) for left in lefts]
             grid.append(self._row(figure, boxes, grid))
             top -= height + gap

@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from floodway.common.errors import PlotError
-from floodway.common.names import not_a_choice
 from floodway.plot.axes import plain_style, shown
 from floodway.plot.curves import Drawing, titled
 from floodway.plot.port_panels import draw
@@ -250,8 +249,9 @@ def _senders(
     flow_ids = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
     for pattern in patterns:
         if not any(_is_flow(name, pattern) for name in flow_ids):
-            text, near = not_a_choice(pattern, noun="a flow whose allowance was recorded", allowed=flow_ids)
-            raise PlotError(text, key="flow", given=pattern, allowed=tuple(flow_ids), nearest=near)
+            raise PlotError.of_choice(
+                pattern, noun="a flow whose allowance was recorded", allowed=flow_ids, key="flow"
+            )
     chosen = [name for pattern in patterns for name in flow_ids if _is_flow(name, pattern)]
     names = list(dict.fromkeys(chosen)) if patterns else flow_ids[:USUAL_FLOWS]
     if len(names) > MOST_FLOWS:

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from floodway.common.errors import PlotError
-from floodway.common.names import not_a_choice
 from floodway.plot.axes import plain_style, shown
 from floodway.plot.curves import Drawing, titled
 from floodway.plot.region_panels import draw
@@ -133,8 +132,9 @@ def _states(source: Source, *, name_source: bool) -> pl.DataFrame:
 def _refuse_class(class_: int | None, every: Sequence[pl.DataFrame]) -> None:
     classes = [str(number) for number in sorted({number for frame in every for number in frame["class"]})]
     if class_ is not None and classes and str(class_) not in classes:
-        text, near = not_a_choice(str(class_), noun="a class of queues with states", allowed=classes)
-        raise PlotError(text, key="class", given=str(class_), allowed=tuple(classes), nearest=near)
+        raise PlotError.of_choice(
+            str(class_), noun="a class of queues with states", allowed=classes, key="class"
+        )
 
 
 def _ordered(every: Sequence[pl.DataFrame]) -> _Order:

@@ -12,8 +12,8 @@ from matplotlib.ticker import MaxNLocator
 
 from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown
 from floodway.plot.curves import LEGEND_ROW, legend_columns
-from floodway.plot.look import current, heading, panel_width
 from floodway.plot.port_panels import LONG_LABEL, state_colour
+from floodway.plot.style import current, heading, panel_width
 from floodway.plot.units import time_unit
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["draw"]
 
 #: Heights of a strip and of the panel of counts, distances between the two and between results, in inches.
-STRIP, COUNTS, TO_COUNTS, ASIDE = 0.18, 1.1, 0.12, 0.4
+STRIP, COUNTS, TO_COUNTS, RESULT_GAP = 0.18, 1.1, 0.12, 0.4
 #: Width of the space for hops on the right, and heights of a title's line, a note's line, the labels of
 #: results, and the time axis, in inches.
 RIGHT, TITLE_LINE, NOTE_LINE, LABELS, TIME = 1.05, 0.24, 0.15, 0.22, 0.5
@@ -107,7 +107,7 @@ class _Layout:
     ) -> tuple[Figure, list[list[Axes]]]:
         """Create the panels of strips and of counts, with title and legend, at positions in inches."""
         left = max(LEAST_LEFT, 0.15 + LETTER * max(map(len, self.names)))
-        around = left + ASIDE * (results - 1) + RIGHT
+        around = left + RESULT_GAP * (results - 1) + RIGHT
         usual = around + (SIZE[0] - 0.5 if results == 1 else PANEL_WIDTH * results)
         wide = current().wide(usual)
         panel = panel_width(wide, around=around, panels=results)
@@ -124,7 +124,12 @@ class _Layout:
         for bottom, height in ((below + COUNTS + TO_COUNTS, strips), (below, COUNTS)):
             row: list[Axes] = []
             for c in range(results):
-                position = ((left + (panel + ASIDE) * c) / wide, bottom / high, panel / wide, height / high)
+                position = (
+                    (left + (panel + RESULT_GAP) * c) / wide,
+                    bottom / high,
+                    panel / wide,
+                    height / high,
+                )
                 across = grid[0][0] if grid else row[0] if row else None
                 row.append(figure.add_axes(position, sharex=across, sharey=row[0] if row else None))
                 row[-1].tick_params(labelsize="small", labelbottom=bool(grid), labelleft=not c)

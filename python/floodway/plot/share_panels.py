@@ -13,7 +13,7 @@ from matplotlib.ticker import AutoMinorLocator, MaxNLocator
 
 from floodway.plot.axes import grid_of, shown
 from floodway.plot.curves import COLOURS, LEGEND_KEY, LEGEND_LETTERS, LEGEND_ROW, colour_of, note_lines
-from floodway.plot.look import current
+from floodway.plot.style import current
 from floodway.plot.units import time_unit, value_unit
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["draw"]
 
 #: Heights of a single panel, of each of several, and of the space around all panels, in inches.
-ALONE, PANEL, AROUND = 3.0, 2.1, 1.2
+SINGLE_PANEL, PANEL, AROUND = 3.0, 2.1, 1.2
 #: Range of the shades of a workload's flows: shares of black (below 0) and of white that are mixed in.
 DARKEST, LIGHTEST = -0.45, 0.55
 #: Numbers of distinguishable shades of a colour, and of colours with shades.
@@ -38,7 +38,7 @@ DASHED: Any = (0, (3, 1))
 WIDTH, WIDEST, ALONE_WIDTH = 1.1, 3.0, 2.0
 #: Maximum difference in width to the line above, in points.
 WIDER = 0.6
-OTHERS: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "linestyle": "-", "zorder": 2.0}
+OTHER_FLOWS: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "linestyle": "-", "zorder": 2.0}
 
 
 def draw(  # noqa: PLR0913 (what is shown, and what it is called)
@@ -72,7 +72,7 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     per_value, unit = value_unit("throughput_gbps", values)
     rows, across = sorted((names, results), reverse=True)
     figure, grid = grid_of("", unit, title=title, rows=rows, columns=across)
-    styles = {**styles_of(flows), others: OTHERS}
+    styles = {**styles_of(flows), others: OTHER_FLOWS}
     for c, links in enumerate(columns):
         for n, link in enumerate(links):
             axes = grid[n][c] if names >= results else grid[c][n]
@@ -87,7 +87,7 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     grid[0][0].set_xlim(limits[0] / per_time, limits[1] / per_time)
     for axes in grid[-1]:
         axes.set_xlabel(f"time in {time}")
-    figure.set_figheight(((ALONE if rows == 1 else PANEL * rows) + AROUND) * current().scale)
+    figure.set_figheight(((SINGLE_PANEL if rows == 1 else PANEL * rows) + AROUND) * current().scale)
     _legend(figure, flows, styles, others, note)
     return figure
 

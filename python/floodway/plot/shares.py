@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from floodway.common.errors import PlotError
-from floodway.common.names import not_a_choice
 from floodway.plot.axes import plain_style, shown
 from floodway.plot.curves import WIDER_BELOW, Drawing, titled
 from floodway.plot.share_panels import draw
@@ -40,9 +39,9 @@ DIGITS, NEARLY = 6, 1e-6
 #: Half a picosecond, in microseconds: times that differ by less are equal.
 HALF = 5e-7
 #: Text in place of lines.
-NOT_KEPT = "shares not recorded"
+NOT_RECORDED = "shares not recorded"
 #: Columns of the rows of shares, which are empty for a run without them.
-NOTHING: Mapping[str, type[pl.DataType]] = {
+EMPTY_ROWS: Mapping[str, type[pl.DataType]] = {
     "object": pl.String,
     "direction": pl.String,
     "flow_id": pl.String,
@@ -195,9 +194,9 @@ def _tables(results: Sequence[Result]) -> list[pl.DataFrame]:
     """Return the rows of each result; empty for a result without shares, if others have them."""
     if all(result.shares is None for result in results):
         share_rows(results[0])
-    nothing = pl.DataFrame(schema=NOTHING)
+    nothing = pl.DataFrame(schema=EMPTY_ROWS)
     frames = [nothing if result.shares is None else share_rows(result) for result in results]
-    return [frame.select(pl.col(name).cast(form) for name, form in NOTHING.items()) for frame in frames]
+    return [frame.select(pl.col(name).cast(form) for name, form in EMPTY_ROWS.items()) for frame in frames]
 
 
 def _inside(rows: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
@@ -236,8 +235,9 @@ def _chosen(
     for pattern in patterns:
         if not any(_names(pattern, flow, workload) for flow, workload in workload_of.items()):
             allowed = (*dict.fromkeys(workload_of.values()), *sorted(workload_of, key=natural))
-            text, near = not_a_choice(pattern, noun="a flow or workload of these directions", allowed=allowed)
-            raise PlotError(text, key="flow", given=pattern, allowed=allowed, nearest=near)
+            raise PlotError.of_choice(
+                pattern, noun="a flow or workload of these directions", allowed=allowed, key="flow"
+            )
     flow_ids = [
         flow
         for flow, workload in workload_of.items()
@@ -308,7 +308,7 @@ def _link(
         were_recorded = source.results[0].shares is not None
         lacking = "the run had ended" if parts is None else "no flow sent anything"
         return SharedLink(
-            source=source.label, object=name, lines={}, lacking=lacking if were_recorded else NOT_KEPT
+            source=source.label, object=name, lines={}, lacking=lacking if were_recorded else NOT_RECORDED
         )
     present = dict.fromkeys(every["flow_id"])
     cut = _inside(every, (parts.edges_us[0], parts.edges_us[-1]))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["slowdown"]
 
 #: Maximum number of curves whose median and 99th percentile share a panel.
-TOGETHER = 3
+MOST_CURVES_IN_PANEL = 3
 #: Line styles of the percentiles.
 LINES = {"p50": "-", "p99": "--"}
 
@@ -83,7 +83,7 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
         )
     labels = [_label(curve, points) for curve, points in zip(curves, buckets, strict=True)]
     with plain_style():
-        figure, panels = _panels(sources, many=len(curves) > TOGETHER)
+        figure, panels = _panels(sources, many=len(curves) > MOST_CURVES_IN_PANEL)
         for curve, points, label in zip(curves, buckets, labels, strict=True):
             for axes, (name, line) in zip(panels, LINES.items(), strict=True):
                 drawn = _draw(axes, curve, points, name, line)

@@ -17,7 +17,7 @@ from floodway.common.errors import PlotError
 from floodway.plot.activity import SHARES, chosen_ranks, messages_of, shares_of
 from floodway.plot.axes import plain_style, shown, stacked
 from floodway.plot.curves import Drawing, add_legend, colour_of
-from floodway.plot.look import current
+from floodway.plot.style import current
 from floodway.plot.units import time_unit
 from floodway.plot.window import limits_of
 from floodway.results.quantities import counted
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 __all__ = ["timeline"]
 
 #: Heights in inches: of a panel at least, of each rank in it, of a panel at most, and around all panels.
-LEAST, EACH, MOST, AROUND = 1.6, 0.12, 6.0, 1.1
+LEAST_HEIGHT, RANK_HEIGHT, MOST_HEIGHT, AROUND = 1.6, 0.12, 6.0, 1.1
 #: Share of a rank's row that a bar fills; receives are narrow, because other operations run at the same time.
 HIGH, NARROW = 0.84, 0.25
 #: Maximum number of ranks with a row each; of more, a few represent all.
-FEW = 64
+MOST_RANK_ROWS = 64
 #: Heights of such a row, and of the panels of shares and of the critical path, in inches.
 ROW, SHARE, PATH = 0.22, 1.4, 1.9
 #: Position of messages in a row: begin and end.
@@ -86,8 +86,8 @@ class _Shown:
     def heights(self) -> list[float]:
         """Return the height of each panel, in inches."""
         if not self.chosen:
-            return [min(max(LEAST, EACH * self.ranks), MOST)]
-        return [SHARE, max(LEAST, ROW * len(self.chosen)), *([PATH] if self.path else [])]
+            return [min(max(LEAST_HEIGHT, RANK_HEIGHT * self.ranks), MOST_HEIGHT)]
+        return [SHARE, max(LEAST_HEIGHT, ROW * len(self.chosen)), *([PATH] if self.path else [])]
 
     def rows(self) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Return the operations and messages of the ranks that have rows."""
@@ -175,7 +175,7 @@ def _shown(
     operations = _rows(result, workloads, limits)
     messages = messages_of(result, operations, limits)
     ranks = operations.select("workload", "rank").n_unique()
-    many = ranks > FEW
+    many = ranks > MOST_RANK_ROWS
     return _Shown(
         label=source.label,
         seed=result.run.seed,

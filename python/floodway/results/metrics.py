@@ -106,8 +106,7 @@ def metric_of(name: str, series: Iterable[pl.DataFrame]) -> Metric:
     if len(matches) == 1:
         return _as_kept(matches[0])
     allowed = (*by_name, *sources)
-    text, near = not_a_choice(name, noun="a metric of these results", allowed=allowed)
-    raise PlotError(text, key="metric", given=name, allowed=allowed, nearest=near)
+    raise PlotError.of_choice(name, noun="a metric of these results", allowed=allowed, key="metric")
 
 
 def chosen_objects(

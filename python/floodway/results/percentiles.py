@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-__all__ = ["FEW", "LEAST_BEYOND", "MARK", "few_noted", "is_few", "name_of", "of_flows"]
+__all__ = [
+    "FEW_FLOWS_NOTE",
+    "LEAST_BEYOND",
+    "MARK",
+    "few_counted",
+    "few_noted",
+    "is_few",
+    "name_of",
+    "of_flows",
+]
 
 #: A percentile is marked where fewer flows than this lie beyond it: p99 of fewer than 1,000.
 LEAST_BEYOND = 10
 #: The mark of such a percentile.
 MARK = "†"
 #: The meaning of the mark without a number after it.
-FEW = f"{MARK} few flows: fewer than {LEAST_BEYOND} lie above this percentile"
+FEW_FLOWS_NOTE = f"{MARK} few flows: fewer than {LEAST_BEYOND} lie above this percentile"
 
 
 def is_few(flows: int, *, thousandths: int) -> bool:
@@ -40,6 +49,18 @@ def few_noted(unit: str, *, percentile: str = "this percentile") -> str:
     """
     number = f"the number after {MARK} is how many there were per {unit}"
     return f"{MARK} few flows: {number}; fewer than {LEAST_BEYOND} lie above {percentile}"
+
+
+def few_counted(fewest: int, most: int, *, unit: str) -> str:
+    """Return the note on the mark, with the numbers of flows that the marked percentiles are of.
+
+    Examples
+    --------
+    >>> few_counted(45, 984, unit="seed")
+    '† few flows, 45 to 984 per seed: fewer than 10 lie above this percentile'
+    """
+    count = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    return f"{MARK} few flows, {count} per {unit}: fewer than {LEAST_BEYOND} lie above this percentile"
 
 
 def name_of(thousandths: int) -> str:

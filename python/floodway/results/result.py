@@ -172,9 +172,10 @@ class Result:
         return f"Result({name!r}, seed {seed}: {flows}, {simulated}, {outcome.stopped})"
 
     def _repr_html_(self) -> str:
-        from floodway.results.notebook import html_of  # noqa: PLC0415 (in notebooks alone)
+        from floodway.common.documents.html import body  # noqa: PLC0415 (in notebooks alone)
+        from floodway.results.document import document  # noqa: PLC0415 (as above)
 
-        return html_of(self)
+        return body(document(self))
 
     def summary(self) -> Summary:
         """Compute the summary of the run.

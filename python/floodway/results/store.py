@@ -39,8 +39,8 @@ from floodway.results.files import (
 )
 from floodway.results.folders import refuse_collections
 from floodway.results.locks import Lock, left_behind, refuse_in_use
-from floodway.results.older import refuse_unusable
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
+from floodway.results.undigested import refuse_unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping

@@ -21,7 +21,7 @@ __all__ = ["Verified", "not_covered", "verified", "verified_all"]
 #: Files that a comparison or a study writes beside its runs.
 _DOCUMENTS = (COMPARISON_FILE, STUDY_FILE, "report.md", "index.html")
 #: Further files there by their ending, with the noun in singular and plural.
-_OTHERS = (
+_OTHER_FILES = (
     ((".csv", ".parquet", ".md", ".tex"), "table", "tables"),
     ((".png", ".pdf", ".svg"), "picture", "pictures"),
 )
@@ -111,7 +111,7 @@ def not_covered(folder: Path) -> str:
     files = [file for file in files if file.name not in FILES]
     present = {file.name for file in files}
     parts = [name for name in _DOCUMENTS if name in present]
-    for endings, one, several in _OTHERS:
+    for endings, one, several in _OTHER_FILES:
         count = sum(file.suffix in endings and file.name not in _DOCUMENTS for file in files)
         parts += [f"{count} {one if count == 1 else several}"] if count else []
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

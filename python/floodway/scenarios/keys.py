@@ -28,7 +28,7 @@ __all__ = ["engine", "files_of", "key_of", "written_key_of"]
 #: Version of the format of stored runs, which is a part of the key.
 FORMAT = 2
 #: Keys of a scenario that do not change its result.
-CALLED = ("name", "file", "description")
+DESCRIPTIVE_KEYS = ("name", "file", "description")
 #: Letters of the key of a scenario as written: 128 bits.
 WRITTEN = 32
 
@@ -50,8 +50,8 @@ def key_of(scenario: Scenario, folder: Path) -> str:
         "engine": engine(),
         "seed": scenario.seed,
         "files": _digests(files_of(content, folder)),
-        **{key: value for key, value in resolved.items() if key not in CALLED},
-        "scenario": {key: value for key, value in content.items() if key not in CALLED},
+        **{key: value for key, value in resolved.items() if key not in DESCRIPTIVE_KEYS},
+        "scenario": {key: value for key, value in content.items() if key not in DESCRIPTIVE_KEYS},
     }
     code = chosen_digests(resolved)
     if code:
@@ -77,7 +77,7 @@ def written_key_of(scenario: Scenario, folder: Path) -> str:
     parts = {
         "files": _digests(files_of(content, folder)),
         "code": chosen_digests(scenario.resolved()),
-        "scenario": {key: value for key, value in content.items() if key not in (*CALLED, "seed")},
+        "scenario": {key: value for key, value in content.items() if key not in (*DESCRIPTIVE_KEYS, "seed")},
     }
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:WRITTEN]

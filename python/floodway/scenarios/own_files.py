@@ -11,7 +11,7 @@ from pathlib import Path
 __all__ = ["execute", "neighbours_digest"]
 
 #: Packages whose files are not a part of a user's code.
-OWN = ("floodway", "floodway_lab")
+PACKAGES = ("floodway", "floodway_lab")
 
 
 def execute(path: Path) -> None:
@@ -69,7 +69,7 @@ def neighbours_digest(path: Path) -> str:
     files = {
         Path(file)
         for name, module in list(sys.modules.items())
-        if name.partition(".")[0] not in OWN and (file := getattr(module, "__file__", None))
+        if name.partition(".")[0] not in PACKAGES and (file := getattr(module, "__file__", None))
     }
     neighbours = sorted(
         file for file in files if file.is_relative_to(folder) and "site-packages" not in file.parts

@@ -28,7 +28,7 @@ LONG_PS = 5_000_000
 #: A send, receive or computation in words, behind its own name if it has one.
 _OPERATION = re.compile(r"(?:(.+) \()?(send|recv|compute) (?:of|from|for) .*")
 #: The largest number of stretches that are a phase each; with more, stretches that are alike form one phase.
-MOST = 12
+MOST_PHASES = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ def phases_of(steps: Sequence[Step]) -> tuple[Phase, ...]:
         (key, tuple(step for _, step in pairs))
         for key, pairs in groupby(zip(keys, steps, strict=True), key=lambda pair: pair[0])
     ]
-    if len(stretches) <= MOST:
+    if len(stretches) <= MOST_PHASES:
         return tuple(_phase(key, stretch, 1) for key, stretch in stretches)
     alike: dict[tuple[str, str], list[tuple[Step, ...]]] = {}
     for key, stretch in stretches:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["POLL_S", "stopped_by_interrupt", "watched"]
 
 #: The type that work returns.
-Kept = TypeVar("Kept")
+Outcome = TypeVar("Outcome")
 
 #: Seconds between two reads of the progress.
 POLL_S = 0.1
@@ -56,8 +56,8 @@ def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
 
 
 def watched(
-    work: Callable[[], Kept], progress: Progress, on_progress: Callable[[Progress], None] | None
-) -> Kept:
+    work: Callable[[], Outcome], progress: Progress, on_progress: Callable[[Progress], None] | None
+) -> Outcome:
     """Call a function in a thread of its own, and report its progress about ten times a second.
 
     Where hardly any memory is left the work is stopped, before the system ends the whole process.
@@ -73,7 +73,7 @@ def watched(
     """
     worker: list[int] = []
 
-    def at_work() -> Kept:
+    def at_work() -> Outcome:
         worker.append(threading.get_ident())
         return work()
 

@@ -11,10 +11,10 @@ import polars as pl
 from floodway.plot.axes import PANEL_HEIGHT, plain_style, scale_axes, shown
 from floodway.plot.curves import Drawing, Source, add_legend
 from floodway.plot.fct import FLOWS, TIME
-from floodway.plot.look import current
 from floodway.plot.ports import ports
 from floodway.plot.region import region
 from floodway.plot.shares import shares
+from floodway.plot.style import current
 from floodway.study.metrics.buckets import link_buckets, queue_buckets
 from floodway.study.metrics.selection import chosen_flows
 from floodway_lab.study.pictures.bars import NothingRanError

@@ -37,7 +37,7 @@ from floodway.plot.curves import (
     add_legend,
     colour_of,
 )
-from floodway.plot.look import current
+from floodway.plot.style import current
 from floodway_lab.study.pictures.bars import VARIANT, bars_of, frame_of
 from floodway_lab.study.pictures.captions import note_of
 from floodway_lab.study.pictures.formulas import FORMULAS

@@ -11,7 +11,7 @@ from matplotlib.colors import LogNorm, Normalize
 
 from floodway.plot.axes import figure_for, plain_style, shown
 from floodway.plot.curves import Drawing
-from floodway.plot.look import current, heading, panel_width
+from floodway.plot.style import current, heading, panel_width
 from floodway_lab.study.pictures.bars import VARIANT, bars_of, frame_of
 from floodway_lab.study.pictures.captions import note_of
 from floodway_lab.study.pictures.drawing import number_in, value_label

@@ -9,7 +9,7 @@ import polars as pl
 
 from floodway.plot.axes import figure_for, plain_style, shown
 from floodway.plot.curves import COLOURS, Drawing
-from floodway.plot.look import heading
+from floodway.plot.style import heading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

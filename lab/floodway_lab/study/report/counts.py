@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from floodway_lab.study.claims.judgement import VERDICTS, best_reading
+from floodway.results.quantities import counted
+from floodway_lab.study.claims.judgement import HOLDS, VERDICTS, best_reading
 from floodway_lab.study.claims.outcome import statement_of
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from floodway.study.outcome import Conducted
     from floodway_lab.study.claims.judgement import Judged
 
-__all__ = ["is_of_mechanism", "statements_of_all", "verdict_counts"]
+__all__ = ["is_of_mechanism", "statements_of_all", "verdict_counts", "verdict_sentence"]
 
 #: Names of statements by their origin: singular and plural.
 ORIGINS: Mapping[Origin, tuple[str, str]] = {
@@ -22,6 +23,11 @@ ORIGINS: Mapping[Origin, tuple[str, str]] = {
     "formula": ("number by a paper's formula", "numbers by a paper's formula"),
     "log": ("number from authors' logs or lists", "numbers from authors' logs or lists"),
     "ours": ("statement of our own", "statements of our own"),
+}
+#: Verdicts after a number of several statements.
+_PLURAL: Mapping[str, str] = {
+    "holds without the mechanism too": "hold without the mechanism too",
+    "differs": "differ",
 }
 #: Suffixes for published statements that a mechanism decides, and for those on baselines, traffic or costs.
 TESTED = " about the mechanism, with an ablation"
@@ -46,6 +52,35 @@ def verdict_counts(conducted: Conducted) -> Iterator[str]:
             yield _counted([judged for judged in of_origin if not is_of_mechanism(judged)], names, UNTESTED)
         elif of_origin:
             yield _counted(of_origin, names)
+
+
+def verdict_sentence(conducted: Conducted) -> tuple[str, Literal["", "good", "bad"]]:
+    """Return how many statements agree, each by its best reading, as a sentence; and its tone."""
+    verdicts = [best_reading(readings).verdict for readings in statements_of_all(conducted)]
+    if not verdicts:
+        return f"{counted(len(conducted.done), 'run')} ended; no statement is judged.", ""
+    agreeing = [verdict for verdict in verdicts if verdict in HOLDS]
+    in_direction = agreeing.count("agrees in direction")
+    parts = f", {in_direction} of them in direction" if 0 < in_direction < len(agreeing) else ""
+    if agreeing and in_direction == len(agreeing):
+        parts = " in direction"
+    if len(agreeing) == len(verdicts):
+        subject = {1: "The one statement agrees", 2: "Both statements agree"}.get(len(verdicts))
+        return f"{subject or f'All {len(verdicts)} statements agree'}{parts}.", "good"
+    left = [verdict for verdict in verdicts if verdict not in HOLDS]
+    counts = {verdict: left.count(verdict) for verdict in VERDICTS if verdict in left}
+    others = ", ".join(
+        f"{count} {verdict if count == 1 else _PLURAL.get(verdict, verdict)}"
+        for verdict, count in counts.items()
+    )
+    noun, verb = (
+        "statement" if len(verdicts) == 1 else "statements",
+        "agrees" if len(agreeing) == 1 else "agree",
+    )
+    return (
+        f"{len(agreeing)} of {len(verdicts)} {noun} {verb}{parts}; {others}.",
+        "bad" if "differs" in left else "",
+    )
 
 
 def statements_of_all(conducted: Conducted) -> tuple[tuple[Judged, ...], ...]:

@@ -8,6 +8,7 @@ import os
 import re
 from base64 import b64encode
 from html import unescape
+from itertools import cycle
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -29,7 +30,7 @@ from floodway.simulation.run import versions
 from floodway.study.format.model import NUMBERS
 from floodway.study.table import numbers_table
 from floodway_lab.study.report.claim_rows import COLUMNS, RULE, claim_rows, readings_list
-from floodway_lab.study.report.counts import verdict_counts
+from floodway_lab.study.report.counts import verdict_counts, verdict_sentence
 from floodway_lab.study.report.document import document
 from floodway_lab.study.report.gallery import Gallery, file_name, overview
 from floodway_lab.study.report.glance import COLUMNS as GLANCE
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from floodway.study.outcome import Conducted, Part
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
-    from floodway_lab.study.report.known import Known
+    from floodway_lab.study.report.run_facts import Known
 
 __all__ = ["PAGE_FILE", "REPORT_FILE", "TIMES", "write_report"]
 
@@ -56,6 +57,12 @@ QUICK = "This is the quick version, with fewer points, seeds or flows. Its numbe
 MOST_ROWS = 60
 #: The most labels that are listed; of more, only the number of differing values is given.
 MOST_LABELS = 12
+#: The heading of the rule of verdicts.
+RULE_TITLE = "How verdicts are decided"
+#: Headings whose parts are folded on the page; with claims, that of numbers, too.
+FOLDED = ("Simulated", RULE_TITLE, "Versions", "Run times")
+#: Tables with more columns than this have a line for each cell on a telephone.
+MOST_COLUMNS = 3
 #: The heading of the run times, the only part that differs each time.
 TIMES = "## Run times"
 
@@ -97,7 +104,7 @@ def write_report(
     text = "\n\n".join([*head, *sections, *_foot(conducted, store)]) + "\n"
     contents = {
         REPORT_FILE: text,
-        PAGE_FILE: _page(title, text, folder),
+        PAGE_FILE: _page(conducted, title, text, folder),
         STUDY_FILE: json.dumps(study_document, indent=2, ensure_ascii=False) + "\n",
     }
     for name, content in contents.items():
@@ -109,16 +116,17 @@ def _head(conducted: Conducted, title: str) -> Iterator[str]:
     yield f"# {plain(title)}"
     if conducted.plan.quick:
         yield QUICK
+    yield f"**{plain(verdict_sentence(conducted)[0])}**"
     yield from map(plain, verdict_counts(conducted))
 
 
 def _glance(conducted: Conducted, study_document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield all published statements of a paper, from its document: one table and one picture."""
+    """Yield all published statements of a paper, from its document: one picture and one table."""
     rows, picture = study_document["glance"], study_document["overview"]
-    if rows and len(conducted.parts) > 1:
-        yield table(GLANCE, ([*row.values()] for row in rows))
     if picture is not None:
         yield f"![{plain(picture['title'])}]({target(picture['file'])})\n\n{plain(picture['caption'])}"
+    if rows and len(conducted.parts) > 1:
+        yield table(GLANCE, ([*row.values()] for row in rows))
 
 
 def _section(part: Part, conducted: Conducted, pictures: Sequence[str], numbers: str) -> str:
@@ -126,12 +134,12 @@ def _section(part: Part, conducted: Conducted, pictures: Sequence[str], numbers:
     # A report on one study has its title already.
     title = f"## {plain(study.title)}" if len(conducted.parts) > 1 else ""
     run_facts = part.known
-    blocks = [title, plain(study.shows)]
+    blocks = [title, plain(study.shows), *pictures[:1]]
     blocks += [table(COLUMNS, [row.cells for row in claim_rows(part)])] if part.judged else []
-    blocks += [*pictures, formatted(study.notes)]
+    blocks += [_warnings(part), *pictures[1:], formatted(study.notes)]
     blocks += [readings_list((reading.name, reading.says) for reading in study.readings), numbers]
     blocks += [_simulated(part, run_facts), f"Numbers: {plain(study.source)}" if study.source else ""]
-    blocks += [_runs(part, conducted, run_facts), _warnings(part), RULE if part.judged else ""]
+    blocks += [_runs(part, conducted, run_facts), f"### {RULE_TITLE}\n\n{RULE}" if part.judged else ""]
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -251,7 +259,12 @@ def _run_link(run: Path, folder: Path) -> Markdown:
     return Markdown(f"[{plain(run.name[:12])}]({target(where)})")
 
 
-def _page(title: str, text: str, folder: Path) -> str:
+def _page(conducted: Conducted, title: str, text: str, folder: Path) -> str:
+    """Return the report as a page: its answer as the heading, without the lines that say the same."""
+    answer, tone = verdict_sentence(conducted)
+    text = "\n".join(
+        line for line in text.split("\n") if line not in (f"# {plain(title)}", f"**{plain(answer)}**")
+    )
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
 
     def inside(match: re.Match[str]) -> str:
@@ -262,11 +275,25 @@ def _page(title: str, text: str, folder: Path) -> str:
         return f'src="data:image/png;base64,{b64encode(picture.read_bytes()).decode()}"'
 
     body = re.sub(r'src="([^"/]+\.png)"', inside, body)
+    body = re.sub(r"<table>.*?</table>", _labelled, body, flags=re.DOTALL)
+    heads = "|".join((*FOLDED, *(["Numbers"] if any(part.judged for part in conducted.parts) else [])))
+    folded = r"<details><summary>\2</summary>\3</details>\n"
+    body = re.sub(rf"<(h[23])>({heads})</\1>(.*?)(?=<h[23]>|\Z)", folded, body, flags=re.DOTALL)
     return (
         environment("floodway_lab.study.report", "floodway.common.documents")
         .get_template("page.html.jinja")
-        .render(title=title, body=body)
+        .render(title=title, answer=answer, tone=tone, body=body)
     )
+
+
+def _labelled(match: re.Match[str]) -> str:
+    """Return a table whose cells name their columns, for telephones, where each cell has a line."""
+    heads = re.findall(r"<th>(.*?)</th>", match[0])
+    if len(heads) <= MOST_COLUMNS:
+        return match[0]
+    labels = cycle(re.sub(r"<[^>]*>", "", head) for head in heads)
+    rows = re.sub(r"<td>", lambda _: f'<td data-label="{next(labels)}">', match[0])
+    return rows.replace("<table>", '<table class="many">', 1)
 
 
 def _write(file: Path, text: str) -> None:

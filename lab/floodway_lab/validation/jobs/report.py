@@ -18,7 +18,7 @@ __all__ = ["BLOCK", "COLUMNS", "cells_of_set", "failure", "summary", "write_repo
 #: The name of the block of a page.
 BLOCK = "jobs"
 COLUMNS = ("set", "rows", "met", "not met", "not to be met", "greatest difference", "allowed there")
-NOTHING = "-"
+NO_VALUE = "-"
 
 
 def cells_of_set(job_set: Set) -> tuple[str, ...]:
@@ -30,8 +30,8 @@ def cells_of_set(job_set: Set) -> tuple[str, ...]:
         f"{len(job_set.judged) - len(job_set.failed):,}",
         f"{len(job_set.failed):,}",
         f"{sum(job_set.reasons.values()):,}",
-        NOTHING if greatest is None else f"{greatest.difference:+.2%}",
-        NOTHING if greatest is None else f"{greatest.allowed:+.2%}",
+        NO_VALUE if greatest is None else f"{greatest.difference:+.2%}",
+        NO_VALUE if greatest is None else f"{greatest.allowed:+.2%}",
     )
 
 

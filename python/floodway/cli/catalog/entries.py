@@ -9,8 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
+from floodway.cli.catalog.chips_and_papers import chips, paper_entries, paper_names
 from floodway.cli.catalog.model import Entry, Section
-from floodway.cli.catalog.others import chips, paper_entries, paper_names
 from floodway.cli.catalog.parameters import parameters_of
 from floodway.common.errors import UnknownNameError
 from floodway.common.glossary import terms

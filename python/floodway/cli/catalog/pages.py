@@ -25,7 +25,7 @@ SLOTS = {
 }
 
 #: Descriptions of entries that are values of a workload's keys, by slot or kind.
-NAMED = {
+DESCRIPTIONS = {
     "sizes": "A published distribution of flow sizes",
     "model": "A published language model, in a `[[workload]]`",
 }
@@ -63,7 +63,7 @@ def _slot_text(entry: Entry) -> str:
         case "workload":
             return f"A pattern of a workload's flows: key `{entry.name}` of `[[workload]]`."
         case "sizes" | "model":
-            return f'{NAMED[entry.kind]}: `{entry.slot} = "{entry.name}"`.'
+            return f'{DESCRIPTIONS[entry.kind]}: `{entry.slot} = "{entry.name}"`.'
         case kind:
             return OUTSIDE[kind]
 

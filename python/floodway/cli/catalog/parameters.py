@@ -16,7 +16,7 @@ __all__ = ["parameters_of", "table_of"]
 #: Forms of quantities, by their definitions in the grammar.
 QUANTITIES = {"Size": "size", "Time": "time", "Rate": "rate", "Length": "length"}
 #: Forms of other values, by their types in the grammar.
-WORDS = {"object": "table", "integer": "whole number", "boolean": "true or false", "string": "text"}
+TYPE_NAMES = {"object": "table", "integer": "whole number", "boolean": "true or false", "string": "text"}
 
 
 def table_of(grammar: Grammar, name: str) -> TableOf:
@@ -118,7 +118,7 @@ def _form(grammar: Grammar, form: Mapping[str, Any]) -> str:
         return f"`{tag}` = …" if tag else f"{{ {', '.join(form['properties'])} }}"
     if form.get("type") == "array":
         return f"list of {_form(grammar, form.get('items', {}))}"
-    return WORDS.get(form.get("type", ""), str(form.get("type", "value")))
+    return TYPE_NAMES.get(form.get("type", ""), str(form.get("type", "value")))
 
 
 def _defined_form(grammar: Grammar, name: str) -> str:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from floodway.common.errors import PlanError, unwritable
 from floodway.planning.answer import distance, lost_in_its_run
-from floodway.planning.arriving import largest_held
 from floodway.planning.asics import LANES, counts_headroom
+from floodway.planning.headroom import largest_held
 from floodway.planning.link import CLASS_NUMBERS
 from floodway.planning.question import HEADERS, RETH
 from floodway.planning.sonic.configuration import Configuration, LosslessPort
 from floodway.planning.sonic.links import AROUND_MTU, DEFAULT_MTU
-from floodway.planning.sonic.maps import OTHERS
+from floodway.planning.sonic.maps import RESERVED_DSCPS
 from floodway.planning.sonic.snippets import snippets
 from floodway.planning.sonic.writing import write
 from floodway.planning.units import missing
@@ -114,8 +114,8 @@ def warnings_of(plan: Plan, configuration: Configuration) -> Iterator[str]:
         )
     for number in configuration.classes:
         for dscp in configuration.dscps_of(number):
-            if dscp in OTHERS:
-                yield f"DSCP {dscp} leads to lossless class {number}, which is that of {OTHERS[dscp]}"
+            if dscp in RESERVED_DSCPS:
+                yield f"DSCP {dscp} leads to lossless class {number}, which is that of {RESERVED_DSCPS[dscp]}"
 
 
 def _dscp(text: str) -> tuple[int, int]:

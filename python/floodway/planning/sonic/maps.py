@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from floodway.planning.sonic.json_tables import Table
 
-__all__ = ["ALL_PORTS", "MAPS", "OTHERS", "Class", "Map", "Port", "check_maps", "port_of"]
+__all__ = ["ALL_PORTS", "MAPS", "RESERVED_DSCPS", "Class", "Map", "Port", "check_maps", "port_of"]
 
 #: Tables of maps by the field of `PORT_QOS_MAP` that names one of their rows.
 MAPS = {
@@ -46,7 +46,7 @@ NUMBERS = {
     "MAP_PFC_PRIORITY_TO_QUEUE": (("PFC priority", EIGHT), ("queue", QUEUES)),
 }
 #: DSCPs whose packets are not RDMA's data in any network, and whose they are.
-OTHERS = {0: "all traffic that is not marked", 48: "CNPs and routing protocols"}
+RESERVED_DSCPS = {0: "all traffic that is not marked", 48: "CNPs and routing protocols"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,8 +257,8 @@ def check_maps(tables: Mapping[str, Table], file: str) -> None:
 def _of_others(dscps: tuple[int, ...]) -> Iterator[str]:
     """Yield warnings of DSCPs that lead to the class and belong to other traffic."""
     for dscp in dscps:
-        if dscp in OTHERS:
-            yield f"DSCP {dscp} leads to the class, which is that of {OTHERS[dscp]} (DSCP_TO_TC_MAP)"
+        if dscp in RESERVED_DSCPS:
+            yield f"DSCP {dscp} leads to the class, which is that of {RESERVED_DSCPS[dscp]} (DSCP_TO_TC_MAP)"
 
 
 def _priorities(text: str, place: str, key: str) -> frozenset[int]:

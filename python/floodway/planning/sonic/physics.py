@@ -18,8 +18,8 @@ from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING
 
-from floodway.planning.arriving import begun, largest_held, pfc_headroom
 from floodway.planning.formulas import QUANTA
+from floodway.planning.headroom import begun, largest_held, pfc_headroom
 from floodway.planning.link import PREAMBLE_AND_GAP
 from floodway.planning.question import HEADERS, RETH, SMALLEST, Question
 from floodway.planning.units import PS_PER_METRE

@@ -10,8 +10,8 @@ import json
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import unwritable
+from floodway.planning.plan_files import SONIC_FILES as FILES
 from floodway.planning.sonic.configuration import CNP_CLASS, CNP_DSCP
-from floodway.planning.written import SONIC_FILES as FILES
 from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:

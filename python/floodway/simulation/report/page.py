@@ -56,13 +56,14 @@ class Page:
             raise unwritable(file, error) from error
 
 
-def page(data: Mapping[str, Any]) -> str:
-    """Return the page, with the data inside.
+def page(data: Mapping[str, Any], *, answer: str) -> str:
+    """Return the page, with the data inside, and a sentence below its heading if it has an answer.
 
     Names in the data are text: the script puts them into the page as such, and `<` is written so that no
     browser takes one for a tag.
     """
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    sentence = f'\n<p class="answer">{escape(answer)}</p>' if answer else ""
     title, script = escape(str(data["title"])), f"\n{_bundled('bundle.js')}\n"
     return f"""<!doctype html>
 <html lang="en">
@@ -76,7 +77,7 @@ def page(data: Mapping[str, Any]) -> str:
 </style>
 </head>
 <body>
-<h1>{title}</h1>
+<h1>{title}</h1>{sentence}
 <noscript><p>This page needs JavaScript. It loads nothing from elsewhere.</p></noscript>
 <main id="report" aria-busy="true"></main>
 <script type="application/json" id="data">{text}</script>

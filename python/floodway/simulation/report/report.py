@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import InputError
+from floodway.results.answer import answer as run_answer
 from floodway.simulation.report.document import Repeating, Shown, document
 from floodway.simulation.report.flows import named_flow, usual_flows
 from floodway.simulation.report.jobs import longest
@@ -28,6 +29,7 @@ def report(  # noqa: PLR0913 (what a caller may choose)
     results: Mapping[str, Result],
     *,
     title: str | None = None,
+    answer: str | None = None,
     flows: Sequence[str] | None = None,
     folders: Mapping[str, Path] | None = None,
     why: Callable[[Result, Sequence[str]], Sequence[Why]] | None = None,
@@ -41,6 +43,8 @@ def report(  # noqa: PLR0913 (what a caller may choose)
         The runs by their labels, four at most; they are side by side, under one slider of time.
     title
         The heading of the page; by default the names of the scenarios.
+    answer
+        The sentence below it; by default the answer of a single run, or none.
     flows
         Flows whose completion times are divided into their causes, as `floodway why` takes them; by default
         the one at p99 of slowdowns, and the slowest of each workload, five at most. The run is repeated once
@@ -82,4 +86,6 @@ def report(  # noqa: PLR0913 (what a caller may choose)
         )
         for label, result in results.items()
     ]
-    return page(document(title or ", ".join(names), shown, repeating))
+    if answer is None and len(shown) == 1:
+        answer = run_answer(shown[0].result.summary())
+    return page(document(title or ", ".join(names), shown, repeating), answer=answer or "")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from floodway.common.lookup import by_name
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -96,8 +98,8 @@ class Axis:
         return tuple(point.name for point in self.points)
 
     def point(self, name: str) -> AxisPoint:
-        """Return a point by its name."""
-        return next(point for point in self.points if point.name == name)
+        """Return a point by its name; an `UnknownNameError` if the axis has no such point."""
+        return by_name(self.points, name, noun=f"a point of {self.name}", key="point")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -493,10 +495,10 @@ class Study:
 
         Raises
         ------
-        StopIteration
+        UnknownNameError
             If the study has no variant of this name.
         """
-        return next(variant for variant in self.variants if variant.name == name)
+        return by_name(self.variants, name, noun="a variant of this study", key="variant")
 
     def axis(self, name: str) -> Axis:
         """Return an axis by its name.
@@ -513,7 +515,7 @@ class Study:
 
         Raises
         ------
-        StopIteration
+        UnknownNameError
             If the study has no axis of this name.
         """
-        return next(axis for axis in self.axes if axis.name == name)
+        return by_name(self.axes, name, noun="an axis of this study", key="axis")

@@ -13,7 +13,7 @@ from floodway.study.format.read import load_study
 __all__ = ["Paper", "papers", "ready_studies"]
 
 #: Files of a paper's folder that begin so are no figures.
-ASIDE = "_"
+HIDDEN_PREFIX = "_"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ def ready_studies(folder: Path | None = None) -> tuple[tuple[Path, str, str], ..
 
 
 def _files(folder: Path) -> tuple[Path, ...]:
-    files = (file for file in folder.glob("*.toml") if not file.name.startswith(ASIDE))
+    files = (file for file in folder.glob("*.toml") if not file.name.startswith(HIDDEN_PREFIX))
     return tuple(sorted(files, key=lambda file: natural(file.stem)))
 
 

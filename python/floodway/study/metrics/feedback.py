@@ -8,7 +8,6 @@ import polars as pl
 
 from floodway import _floodway
 from floodway.common.errors import PlotError
-from floodway.common.names import not_a_choice
 from floodway.results.feedback import allowed_spans, port_names, state_spans
 from floodway.study.metrics.buckets import queue_buckets
 from floodway.study.metrics.selection import chosen_link, of_ports
@@ -152,8 +151,7 @@ def _refuse_unknown(state: str, recorded: Sequence[str]) -> None:
         dict.fromkeys((*recorded, *(name for _, names in _floodway.queue_states() for name in names)))
     )
     if state not in states:
-        text, near = not_a_choice(state, noun="a state of queues", allowed=states)
-        raise PlotError(text, key="state", given=state, allowed=tuple(states), nearest=near)
+        raise PlotError.of_choice(state, noun="a state of queues", allowed=states, key="state")
 
 
 def _inside(spans: pl.DataFrame, options: Options) -> pl.DataFrame:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.common.errors import PlotError
-from floodway.common.names import not_a_choice
 from floodway.results.shares import share_rows
 from floodway.study.metrics.selection import matches
 
@@ -82,15 +81,15 @@ def _sent(result: Result, options: Options) -> tuple[float, pl.Series | None]:
         directions = rows["direction"].unique(maintain_order=True).to_list()
         chosen = [name for name in directions if matches(name, [options.link])]
         if not chosen:
-            text, near = not_a_choice(options.link, noun="a direction with shares", allowed=directions)
-            raise PlotError(text, key="link", given=options.link, allowed=tuple(directions), nearest=near)
+            raise PlotError.of_choice(
+                options.link, noun="a direction with shares", allowed=directions, key="link"
+            )
         rows = rows.filter(pl.col("direction").is_in(chosen))
     if options.workload:
         names = [name.name for name in result.outcome.workloads]
         unknown = next((name for name in options.workload if name not in names), None)
         if unknown is not None:
-            text, near = not_a_choice(unknown, noun="a workload", allowed=names)
-            raise PlotError(text, key="workload", given=unknown, allowed=tuple(names), nearest=near)
+            raise PlotError.of_choice(unknown, noun="a workload", allowed=names, key="workload")
         rows = rows.filter(pl.col("workload").is_in(list(options.workload)))
     end = result.outcome.simulated_us
     to = end if options.to_us is None else min(options.to_us, end)

@@ -51,7 +51,7 @@ REPORT_EVERY_S = 1.0
 #: A task or an answer: plain values, which are written as JSON or pickled.
 Plain = dict[str, Any]
 #: Folders that are there until the process ends.
-_KEPT: list[tempfile.TemporaryDirectory[str]] = []
+_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
 _LOADING = threading.Lock()
 #: The function that reports the progress of this process's runs, if it is one of a pool.
 _REPORTS: list[Callable[[Plain], None]] = []
@@ -248,7 +248,7 @@ def _load(files: Sequence[tuple[Path, str]]) -> None:
 def _python_file(name: str, content: bytes) -> Path:
     """Write a file of `--python` once for this process, since its classes are registered once."""
     folder = tempfile.TemporaryDirectory(prefix="floodway-")
-    _KEPT.append(folder)
+    _FOLDERS.append(folder)
     path = Path(folder.name) / name
     path.write_bytes(content)
     return path

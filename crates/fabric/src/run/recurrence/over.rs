@@ -10,8 +10,8 @@ use crate::network::blueprint::{Arrivals, Turns};
 use crate::run::node::Node;
 
 impl Moment<'_, '_> {
-    /// Closes the queue pairs of jobs that are at their end, where nothing of them is in the network, no timer
-    /// is armed, and no machine names flows later.
+    /// Closes the queue pairs of jobs that are at their end, where nothing of them is in the network, no
+    /// timer is armed, and no machine names flows later.
     pub(super) fn close_what_is_over(&mut self) {
         let blueprint = self.facts.blueprint;
         let programs = &self.runs.own.traffic.programs;

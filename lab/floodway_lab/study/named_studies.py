@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import UnknownNameError
-from floodway.common.names import not_a_choice
 from floodway.results.metrics import natural
 from floodway.study import load_study, papers
 
@@ -15,10 +14,10 @@ if TYPE_CHECKING:
 
     from floodway.study import Paper, Study
 
-__all__ = ["asked_for"]
+__all__ = ["studies_of"]
 
 
-def asked_for(names: Sequence[str], folder: Path | None = None) -> tuple[tuple[str, tuple[Study, ...]], ...]:
+def studies_of(names: Sequence[str], folder: Path | None = None) -> tuple[tuple[str, tuple[Study, ...]], ...]:
     """Read the studies of papers, each followed by its figures; all figures by default.
 
     Raises
@@ -36,8 +35,7 @@ def asked_for(names: Sequence[str], folder: Path | None = None) -> tuple[tuple[s
             current = name
             chosen.setdefault(name, [])
         elif not current:
-            text, near = not_a_choice(name, noun="a paper", allowed=papers_by_name)
-            raise UnknownNameError(text, key="paper", given=name, allowed=tuple(papers_by_name), nearest=near)
+            raise UnknownNameError.of_choice(name, noun="a paper", allowed=papers_by_name, key="paper")
         else:
             chosen[current].append(name)
     return tuple((name, _figures(papers_by_name[name], figures)) for name, figures in chosen.items())
@@ -56,8 +54,9 @@ def _figures(paper: Paper, figures: Sequence[str]) -> tuple[Study, ...]:
     for figure in figures:
         if figure not in names:
             ordered = sorted(names, key=natural)
-            text, near = not_a_choice(figure, noun=f"a figure of {paper.name}", allowed=ordered)
-            raise UnknownNameError(text, key="figure", given=figure, allowed=tuple(ordered), nearest=near)
+            raise UnknownNameError.of_choice(
+                figure, noun=f"a figure of {paper.name}", allowed=ordered, key="figure"
+            )
         stems.append(names[figure])
     return tuple(study for stem, study in studies.items() if stem in stems)
 

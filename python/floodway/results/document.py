@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.common.documents import Document, Section, Table, reading, share_text, time_text
 from floodway.common.documents.model import MOST_ROWS
+from floodway.results.answer import answer
 from floodway.results.lossless import OF_HARMFUL_FLOWS, sentence
 from floodway.results.parts import KEYS
-from floodway.results.percentiles import FEW, MARK, is_few
+from floodway.results.percentiles import FEW_FLOWS_NOTE, MARK, is_few
 from floodway.results.quantities import counted
+from floodway.results.simulated import Realised, facts, realised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -49,47 +51,31 @@ LATENCY_FORM = (
 TEXT_COLUMNS = ("workload", "link", "port")
 
 
-def document(result: Result, out: Path | str) -> Document:
-    """Return the document: a sentence, a row for each workload or collective, and all tables."""
+def document(result: Result, out: Path | str | None = None, *, full: bool = True) -> Document:
+    """Return the document: a sentence, a row for each workload or collective, and all tables.
+
+    Parameters
+    ----------
+    result
+        The run.
+    out
+        Folder of its results, for JSON; none of a result in memory.
+    full
+        Whether with the sections behind the answer, which a terminal shows with `--full` alone.
+    """
     summary = result.summary()
     outcome = result.outcome
     bad = bool(outcome.deadlocks or outcome.broken or outcome.lossless.loss or outcome.lossless.failed)
     return Document(
         title=_headline(result),
-        answer=_answer(summary),
+        answer=answer(summary),
         tone="bad" if bad else "",
         more=tuple(_more(summary)),
         table=_shown(summary),
         warnings=tuple(_warnings(outcome)),
-        sections=tuple(_sections(result, summary)),
+        sections=tuple(_sections(result, summary)) if full else (),
         data=_data(result, out),
     )
-
-
-def _answer(summary: Summary) -> str:
-    """Return a sentence on how long jobs or flows took, or on the throughput of flows without end."""
-    total = summary.total
-    if summary.iterations:
-        mean = sum(row.time_us for row in summary.iterations) / len(summary.iterations)
-        exposed = sum(row.exposed_us for row in summary.iterations) / len(summary.iterations)
-        share = share_text(exposed / mean if mean else 0.0)
-        return f"An iteration takes {time_text(mean)}; {share} of that is exposed communication."
-    if summary.collectives:
-        row = max(summary.collectives, key=lambda row: row.mean_us)
-        rate = f"{row.busbw_gbps / 8:,.3g} GB/s"
-        return f"{row.workload}: {row.name} takes {time_text(row.mean_us)}, a bus bandwidth of {rate}."
-    left = total.measured - total.measured_finished
-    if left:
-        return f"{left:,} of {counted(total.measured, 'measured flow')} did not finish."
-    if total.measured and total.fct.mean_us is not None:
-        p99 = "" if total.slowdown_p99 is None else f", with a slowdown of {total.slowdown_p99:.3g} at p99"
-        all_ = "The measured flow" if total.measured == 1 else f"All {total.measured:,} measured flows"
-        mean_text = "" if total.measured == 1 else " on average"
-        return f"{all_} finished, in {time_text(total.fct.mean_us)}{mean_text}{p99}."
-    if summary.endless:
-        together = sum(row.goodput_gbps for row in summary.endless)
-        return f"Flows that never end get {reading('_gbps', together)} together."
-    return "No flow was measured."
 
 
 def _more(summary: Summary) -> Iterator[str]:
@@ -166,7 +152,7 @@ def _of_flows(summary: Summary) -> Table:
     return Table(
         columns=("workload", "measured", "not done", "mean", "p99", "slowdown p99", "goodput"),
         rows=tuple(cells),
-        notes=((FEW,) if marked else ()) + (_finished_only(rows)),
+        notes=((FEW_FLOWS_NOTE,) if marked else ()) + (_finished_only(rows)),
     )
 
 
@@ -195,6 +181,12 @@ def _sections(result: Result, summary: Summary) -> Iterator[Section]:
     yield Section(title="All numbers", tables=tuple(table for table in tables if table.rows))
     yield Section(title="Verdicts", lines=tuple(_verdicts(summary)))
     yield Section(title="As perftest reports", verbatim=tuple(_perftest(result)))
+    rows = [
+        (fact.name, "; ".join(fact.lines))
+        for fact in (*facts(result), *realised([Realised.from_result(result)]))
+    ]
+    table = Table(columns=("", "what"), rows=tuple(rows), words=frozenset({"what"}))
+    yield Section(title="What was simulated", tables=(table,))
 
 
 class _Rows:
@@ -218,7 +210,7 @@ class _Rows:
         )
 
 
-def _data(result: Result, out: Path | str) -> dict[str, Any]:
+def _data(result: Result, out: Path | str | None) -> dict[str, Any]:
     """Return all numbers of a run, for JSON."""
     outcome = result.outcome
     summary = _plain(asdict(result.summary()))
@@ -228,7 +220,7 @@ def _data(result: Result, out: Path | str) -> dict[str, Any]:
     return {
         "scenario": result.run.name,
         "seed": result.run.seed,
-        "results": str(out),
+        "results": None if out is None else str(out),
         "versions": dict(result.run.versions),
         "timings": asdict(result.run.timings),
         "summary": summary,
@@ -302,7 +294,7 @@ def _fct(summary: Summary) -> Table:
     if any(row.fct.mean_of_finished_only for row in _rows(summary)):
         notes.append("* of the finished flows only; unfinished ones rank above every finished one")
     if any(is_few(row.measured, thousandths=990) for row in _rows(summary)):
-        notes.append(FEW)
+        notes.append(FEW_FLOWS_NOTE)
     table.notes = notes
     return table.build()
 
@@ -332,7 +324,7 @@ def _slowdown(workload: WorkloadSummary) -> Table:
         )
         table.add_row(f"{bucket.from_bytes:,}", f"{bucket.to_bytes:,}", f"{bucket.flows:,}", *values)
     if any(is_few(bucket.flows, thousandths=990) for bucket in workload.slowdown):
-        table.notes.append(FEW)
+        table.notes.append(FEW_FLOWS_NOTE)
     return table.build()
 
 

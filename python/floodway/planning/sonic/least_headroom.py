@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import RunError
+from floodway.planning.flow_controls import flow_control
 from floodway.planning.link import Buffers, worst_payloads
-from floodway.planning.needs import flow_control
 from floodway.planning.question import HEADERS
 from floodway.planning.runs import simulated
 from floodway.planning.trials import trial

@@ -17,10 +17,10 @@ from floodway import OutputError
 from floodway.scenarios import keys
 from floodway.study import Conducted, Study, conduct, plan_of
 from floodway.study.running.storage import Runs
-from floodway_lab.reproduction.kept import Kept, file_of
 from floodway_lab.reproduction.pages import Provenance, results_page
 from floodway_lab.reproduction.paper import judge, take_in
-from floodway_lab.study.asked import asked_for
+from floodway_lab.reproduction.stored_numbers import StoredNumbers, file_of
+from floodway_lab.study.named_studies import studies_of
 from scenarios import SMALL
 from studies import study_file
 
@@ -124,7 +124,7 @@ class Paper:
 
     @property
     def studies(self) -> tuple[Study, ...]:
-        ((_, studies),) = asked_for(("pools",), self.folder / "studies")
+        ((_, studies),) = studies_of(("pools",), self.folder / "studies")
         return studies
 
     def take_in(self, name: str) -> None:
@@ -189,7 +189,7 @@ def test_claims_are_judged_by_kept_numbers_as_by_the_runs(ran: tuple[Paper, Cond
     assert len(conducted.failures) == 3
     for part in conducted.parts:
         study, runs = part.study, part.numbers.runs
-        kept = Kept.read(file_of(paper.page, study.name, quick=False)).numbers(study, runs)
+        kept = StoredNumbers.read(file_of(paper.page, study.name, quick=False)).numbers(study, runs)
         failures = {
             key: error for key, error in part.numbers.failures.items() if key in {run.key for run in runs}
         }

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from floodway import _floodway
 from floodway.common.errors import PlanError, ScenarioError
-from floodway.planning.arriving import largest_held, occupied, pfc_headroom
+from floodway.common.lookup import by_name
+from floodway.planning.headroom import largest_held, occupied, pfc_headroom
 from floodway.planning.link import PREAMBLE_AND_GAP, Buffers, Course, link_scenario, stop_ps, until_obeyed
 from floodway.planning.question import SMALLEST
 from floodway.scenarios.scenario import Scenario
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FLOW_CONTROLS",
-    "HALF",
-    "MOST",
+    "HALF_RATE",
+    "NINE_TENTHS_RATE",
     "FlowControl",
     "Thresholds",
     "flow_control",
@@ -32,7 +33,7 @@ __all__ = [
 
 PS_PER_S = 1_000_000_000_000
 #: Shares of the link's rate at which its far end drains, for which the link's throughput is given.
-HALF, MOST = 0.5, 0.9
+HALF_RATE, NINE_TENTHS_RATE = 0.5, 0.9
 #: One-way delay of the cable between a relay and its switch, ps (SWING, section 6.1).
 CABLE_PS = 1_000_000
 
@@ -295,8 +296,8 @@ FLOW_CONTROLS: tuple[FlowControl, ...] = (
 
 
 def flow_control(name: str) -> FlowControl:
-    """Return a flow control by its name."""
-    return next(control for control in FLOW_CONTROLS if control.name == name)
+    """Return a flow control by its name; an `UnknownNameError` if there is no such one."""
+    return by_name(FLOW_CONTROLS, name, noun="a flow control that is planned", key="flow-control")
 
 
 def _reason(error: ScenarioError) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 
-__all__ = ["Kept", "file_of", "finished", "keep"]
+__all__ = ["StoredNumbers", "file_of", "finished", "keep"]
 
 #: Names in a paper's folder: the file of a study, and the folder of the files of the quick form.
 NUMBERS, QUICK = "numbers", "quick"
@@ -49,7 +49,7 @@ def file_of(folder: Path, study: str, *, quick: bool) -> Path:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class StoredNumbers:
     """Numbers that are kept of a study; none by default.
 
     Attributes
@@ -71,7 +71,7 @@ class Kept:
     table: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=["scenario", "seed", "wall_s"]))
 
     @classmethod
-    def read(cls, file: Path) -> Kept:
+    def read(cls, file: Path) -> StoredNumbers:
         """Read a file of `keep`; without a file, nothing is kept.
 
         Raises
@@ -202,7 +202,7 @@ def keep(  # noqa: PLR0913 (what a file says)
     file
         The file to write; its folder is made if it does not exist.
     date, revision, pictures
-        As in `Kept`.
+        As in `StoredNumbers`.
 
     Raises
     ------

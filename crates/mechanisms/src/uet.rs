@@ -245,6 +245,17 @@ impl Reliability for Params {
         true
     }
 
+    fn early_timeout_warning(&self, base_rtt: Span, _can_lose: bool) -> Option<String> {
+        let OrAuto::Given(rto) = self.rto else { return None };
+        (rto < base_rtt).then(|| {
+            let reply = Span::us(base_rtt.0.div_ceil(1_000_000));
+            format!(
+                "a packet of \"uet\" counts as lost after {rto}, and on the longest path a reply takes {reply}, so that \
+                 everything is sent again and again: rto = \"auto\" is at least two round trips"
+            )
+        })
+    }
+
     fn spreads(&self) -> bool {
         self.entropy != Entropy::Fixed && self.paths > 1
     }

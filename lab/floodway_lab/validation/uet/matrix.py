@@ -92,10 +92,10 @@ def _connection(place: str, line: str, unsupported: list[str]) -> Connection:
     ends, *words = line.split()
     source, arrow, destination = ends.partition("->")
     values: dict[str, int] = {}
-    known = (*TAKEN, *NOT_MODELLED)
+    allowed = (*TAKEN, *NOT_MODELLED)
     keys, rest = words[::2], words[1::2]
     if not (arrow and source.isdecimal() and destination.isdecimal()) or any(
-        key not in known for key in keys
+        key not in allowed for key in keys
     ):
         form = "SOURCE->DESTINATION start MICROSECONDS size BYTES"
         raise ValidationError(f"{place}: expected {form}, got {line!r}", place=place)
@@ -121,6 +121,6 @@ def _whole(place: str, key: str, words: list[str]) -> int:
     except ValueError:
         number = -1.0
     if not 0 <= number < 2**53:
-        given = words[0] if words else None
-        raise ValidationError(f"{place}: expected a number from 0 behind {key}", place=place, given=given)
+        value = words[0] if words else None
+        raise ValidationError(f"{place}: expected a number from 0 behind {key}", place=place, given=value)
     return int(number)

@@ -239,9 +239,9 @@ def _read(file: Path) -> tuple[dict[str, int], dict[int, dict[str, int]]]:
             continue
         place, key = f"{file}:{number}", words[0].lower()
         if len(words) == 1 or not words[1].isdecimal():
-            given = words[1] if len(words) > 1 else None
+            value = words[1] if len(words) > 1 else None
             message = f"{place}: expected a whole number behind {words[0]}"
-            raise ValidationError(message, place=place, given=given)
+            raise ValidationError(message, place=place, given=value)
         if key == "tier":
             values = tiers.setdefault(int(words[1]), {})
             continue

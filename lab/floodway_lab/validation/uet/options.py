@@ -195,19 +195,19 @@ def options_of(file: Path, text: str) -> Options:
 
 def _values(file: Path, words: Sequence[str]) -> dict[str, list[str]]:
     """Return the values of options by their names, in their order."""
-    known = {**TAKEN, **NOT_MODELLED}
+    options = {**TAKEN, **NOT_MODELLED}
     by_option: dict[str, list[str]] = {}
     at = 0
     while at < len(words):
         option = words[at]
-        if option not in known:
-            near = nearest(option, tuple(known))
+        if option not in options:
+            near = nearest(option, tuple(options))
             hint = f"; did you mean {near}?" if near else ""
-            message = f"{file}:1: {option!r} is not an option that floodway knows: {', '.join(known)}{hint}"
+            message = f"{file}:1: {option!r} is not an option that floodway knows: {', '.join(options)}{hint}"
             raise ValidationError(
-                message, place=f"{file}:1", given=option, allowed=tuple(known), nearest=near
+                message, place=f"{file}:1", given=option, allowed=tuple(options), nearest=near
             )
-        count = known[option]
+        count = options[option]
         values = list(words[at + 1 : at + 1 + count])
         if len(values) < count:
             raise ValidationError(f"{file}:1: {option} has no value", place=f"{file}:1", key=option)
@@ -277,12 +277,12 @@ class _Read:
 
     def _unsupported(self) -> list[str]:
         """Return what is not modelled: options with all that are taken, or values with those that are."""
-        found = [option for option in self.values if option in NOT_MODELLED]
-        reasons = [f"{', '.join(found)} (taken: {', '.join(TAKEN)})"] if found else []
+        strangers = [option for option in self.values if option in NOT_MODELLED]
+        reasons = [f"{', '.join(strangers)} (taken: {', '.join(TAKEN)})"] if strangers else []
         for option, allowed in MODELLED.items():
-            given = self.values.get(option, [allowed[0]])[0]
-            if given not in allowed:
-                reasons.append(f"{option} {given} (taken: {', '.join(allowed)})")
+            value = self.values.get(option, [allowed[0]])[0]
+            if value not in allowed:
+                reasons.append(f"{option} {value} (taken: {', '.join(allowed)})")
         if "-sleek" in self.values:
             # Probes have the network's round trip and target.
             reasons += [

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 import floodway
 from floodway.common.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from command import Command
 
 SCENARIOS = Path(__file__).parent.parent / "scenarios"
 #: A fourth of the queue of the ready scenarios, so that many packets are cut.
@@ -193,3 +197,60 @@ def test_probes_and_requests_come_the_same_on_any_number_of_threads(threads: int
     one, other = run("uet-incast", *sets), run("uet-incast", *sets, threads=threads)
     assert one.flows.equals(other.flows)
     assert one.counters.equals(other.counters)
+
+
+TWO_HOSTS = """
+mtu = "4096B"
+topology.single-switch = { hosts = 2, rate = "100G", delay = "10us" }
+[defaults]
+flow-control = "lossy"
+rate-control = "line-rate"
+buffer.output-queue = { size = "400KB" }
+[[override]]
+name = "last"
+links = "h2-s1"
+faults.error-rate = { data = 0.01 }
+[[workload]]
+name = "one"
+flows = [{ from = "h1", to = "h2", size = "1MB" }]
+"""
+
+
+def two_hosts(folder: Path) -> Path:
+    file = folder / "two.toml"
+    file.write_text(TWO_HOSTS, encoding="utf-8")
+    return file
+
+
+def test_a_timeout_below_the_round_trip_gets_a_warning(tmp_path: Path) -> None:
+    early = floodway.load(two_hosts(tmp_path), sets=[("defaults.reliability", '{ uet = { rto = "1ns" } }')])
+    assert any('"uet" counts as lost after 1ns' in warning for warning in early.warnings)
+    late = floodway.load(two_hosts(tmp_path), sets=[("defaults.reliability", '{ uet = { rto = "1ms" } }')])
+    assert not late.warnings
+
+
+def test_a_check_shows_the_bounds_of_output_queues(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    command: Command = request.getfixturevalue("floodway")
+    shown = command("check", two_hosts(tmp_path)).out
+    assert "output queues of 400KB" in shown
+    assert "GB" not in shown
+
+
+def test_a_probability_set_from_outside_is_refused_there(tmp_path: Path) -> None:
+    with pytest.raises(
+        ScenarioError, match=r"^--set last\.faults\.error-rate\.data=1\.5: .*1\.5 is not a prob"
+    ):
+        floodway.load(two_hosts(tmp_path), sets=[("last.faults.error-rate.data", "1.5")])
+
+
+def test_timeouts_for_each_pair_count_what_output_queues_hold(tmp_path: Path) -> None:
+    sets = [
+        ("defaults.reliability", '{ irn = { preset = "per-pair" } }'),
+        ("last.faults.error-rate.data", "0.3"),
+        ("limit", "1s"),
+    ]
+    result = floodway.run(floodway.load(two_hosts(tmp_path), sets=sets))
+    # A queue of 400 KB drains in 32 us.
+    assert result.flows["finished"].all()
+    assert result.flows["fct_us"].max() < 5_000  # type: ignore[operator]
+    assert result.flows["timeouts"].sum() > 0

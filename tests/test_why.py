@@ -163,11 +163,45 @@ def test_what_is_no_flow_is_reported_with_the_nearest(small: Result) -> None:
 def test_a_flow_that_is_not_complete_cannot_be_taken_apart(tmp_path: Path) -> None:
     cut = package.run(package.load(written(tmp_path, LISTED), sets=[("limit", "1ms")]))
     with pytest.raises(
-        InputError, match=r"list:h1:0 was not complete when the run ended: .* bytes had arrived"
+        InputError,
+        match=r"list:h1:0 was not complete when the run ended: .* bytes had arrived; its sender has .* timer",
     ):
         cut.why("list:h1:0")
     with pytest.raises(InputError, match="p99 does not exist: 0 of 1 measured flows are complete"):
         cut.why("p99")
+
+
+LOSSY = """
+mtu = "4096B"
+limit = "100us"
+topology.single-switch = { hosts = 2, rate = "100G", delay = "1us" }
+[defaults]
+flow-control = "lossy"
+buffer.output-queue = { size = "400KB" }
+reliability.uet = { rto = "1ms" }
+faults.error-rate = { data = 1.0 }
+[[workload]]
+name = "list"
+flows = [{ from = "h1", to = "h2", size = "1MB" }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("control", "text"),
+    [
+        ("nscc", r"its sender has packet 2\d to send, and waits for its window: .*B, with .*B in flight"),
+        ("rccc", r"its sender has packet 2\d to send, and waits for credit: it has none, and .*B in flight"),
+        ("line-rate", r"its sender has sent all packets, and waits for replies: .*B are in flight"),
+    ],
+)
+def test_a_flow_that_is_not_complete_says_what_its_sender_waits_for(
+    tmp_path: Path, control: str, text: str
+) -> None:
+    cut = package.run(package.load(written(tmp_path, LOSSY), sets=[("defaults.rate-control", control)]))
+    with pytest.raises(
+        InputError, match=rf"0 of 1,000,000 bytes had arrived; {text}; its timer expires at 1"
+    ):
+        cut.why("list:h1:0")
 
 
 def test_results_of_another_run_are_distinguished_from_ours(small: Result) -> None:

@@ -401,6 +401,13 @@ def why(scenario: Scenario, flows: Sequence[tuple[str, str, int]], *, progress: 
     source and number, each once. The interpreter lock is released meanwhile.
     """
 
+def waiting(scenario: Scenario, flow: tuple[str, str, int], *, progress: Progress) -> str | None:
+    """Run a scenario to its end, and say what the sender of a flow waits for then.
+
+    None if it has not started, is complete, or there is no such flow. The flow is given by workload, source
+    and number; the interpreter lock is released meanwhile.
+    """
+
 @final
 class CriticalPath:
     """The critical path of a collective or an iteration."""

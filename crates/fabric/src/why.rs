@@ -32,6 +32,7 @@ mod sender;
 mod sent;
 mod stops;
 pub(crate) mod trace;
+mod waiting;
 
 pub use parts::{Cause, FlowRef, Part, Why};
 pub use path::{CriticalPath, PathPart, PathStep, PathTarget};

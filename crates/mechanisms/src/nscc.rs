@@ -30,17 +30,17 @@
 //! | symbol | here |
 //! |---|---|
 //! | `target_qdelay` | `target` |
-//! | `config_base_rtt`, BDP | the longest round trip of all pairs of hosts, and line rate times it |
+//! | `config_base_rtt`, BDP | `config-base-rtt`, and line rate times it |
 //! | `scaling_a`, `scaling_b` | BDP over 150 KB, target over 12 us |
 //! | alpha, fi, eta | 4 mss a b / target, 5 mss a, 0.15 mss a |
 //! | `fi_scale`, gamma, `max_md_jump` | 0.25 a, 0.8, 0.5 |
-//! | `qa_gate`, `qa_threshold` | 3, `quick-adapt-delay` |
+//! | `qa_gate`, `qa_threshold` | `quick-adapt-gate`, 4 targets |
 //!
 //! # Sizing
 //!
 //! ```text
-//! first and largest window = 1.5 · line rate · base round trip
-//! target                   = 0.75 · longest base round trip where packets are cut, else all of it
+//! first and largest window = 1.5 · line rate · `base-rtt`
+//! target                   = 0.75 · `config-base-rtt` where packets are cut, else all of it
 //! ```
 //!
 //! # Known differences
@@ -69,11 +69,14 @@ use crate::slots::{
     Sample,
 };
 pub use crate::uet::Form;
-use crate::uet::{network_rtt, target_delay};
+use crate::uet::{check_rtt, network_rtt, target_delay};
 
 mod window;
 
 use window::{Constants, Window};
+
+/// The largest `quick-adapt-gate`: a window is less than two to this power.
+const LARGEST_GATE: u32 = 32;
 
 /// Parameters of NSCC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -90,6 +93,21 @@ pub struct Params {
     /// Delay below which a path counts as empty, so that the window may grow fast; at least 0.
     /// Source: the Consortium's simulator: 1 us.
     pub clear_delay: Span,
+    /// Round trip from which target and constants follow, above 0; `"auto"` for the longest base round trip
+    /// of all pairs of hosts.
+    /// Source: UEC, section 3.6.13.3.
+    pub config_base_rtt: OrAuto<Span>,
+    /// Base round trip that a connection begins with, above 0, until a packet takes less; `"auto"` for that
+    /// of its path, and in the simulator's form for the longest of all pairs of hosts.
+    /// Source: UEC, section 3.6.13.3.
+    pub base_rtt: OrAuto<Span>,
+    /// First window, above 0, at least a full packet; `"auto"` for 1.5 bandwidth-delay products.
+    /// Source: UEC, table 3-83.
+    pub first_window: OrAuto<Bytes>,
+    /// Quick adapt acts where less than the largest window over two to the power of this number arrived in
+    /// its period, 0 to 32.
+    /// Source: UEC, table 3-82.
+    pub quick_adapt_gate: u32,
     /// How delays are averaged. Default: `ewma` in the simulator's form, else `rtt`.
     /// Source: UEC, section 3.6.13.6.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,6 +137,10 @@ impl Default for Params {
             form: Form::Spec,
             target: OrAuto::Auto,
             clear_delay: Span::us(1),
+            config_base_rtt: OrAuto::Auto,
+            base_rtt: OrAuto::Auto,
+            first_window: OrAuto::Auto,
+            quick_adapt_gate: 3,
             average: None,
             cut_lowers_base_rtt: None,
         }
@@ -132,8 +154,22 @@ impl Reaction for Params {
         if self.target == OrAuto::Given(Span::ZERO) {
             return Err(ParamError::new("target", "0us is not allowed; write a time above 0, like \"10us\""));
         }
-        let (form, constants) = (self.form, self.constants(qp));
-        Ok(Rp(Box::new(Window::new(form, constants, qp))))
+        check_rtt("base-rtt", self.base_rtt)?;
+        check_rtt("config-base-rtt", self.config_base_rtt)?;
+        if self.first_window == OrAuto::Given(Bytes::ZERO) {
+            let message = "0B is not allowed; write a size above 0, like \"64KiB\"";
+            return Err(ParamError::new("first-window", message));
+        }
+        if self.quick_adapt_gate > LARGEST_GATE {
+            let message = format!("{} is not a number from 0 to {LARGEST_GATE}", self.quick_adapt_gate);
+            return Err(ParamError::new("quick-adapt-gate", message));
+        }
+        let base_rtt = self.base_rtt.or_else(|| self.form.base_rtt(qp));
+        let window = Window::new(self.form, self.constants(qp), base_rtt);
+        Ok(Rp(Box::new(match self.first_window {
+            OrAuto::Given(first) => window.with_first(first),
+            OrAuto::Auto => window,
+        })))
     }
 
     fn needs(&self) -> &'static [Need] {
@@ -143,14 +179,13 @@ impl Reaction for Params {
 
 impl Params {
     fn constants(&self, qp: &QpInfo) -> Constants {
-        let target = match self.target {
-            OrAuto::Given(target) => target,
-            OrAuto::Auto => target_delay(qp),
-        };
+        let network = self.config_base_rtt.or_else(|| network_rtt(qp));
+        let target = self.target.or_else(|| target_delay(network, qp.trims));
         let htsim = self.form == Form::Htsim;
         let average = self.average.unwrap_or(if htsim { Average::Ewma } else { Average::Rtt });
-        Constants::new(qp, network_rtt(qp), target, self.clear_delay, average)
+        Constants::new(self.form, qp, network, target, self.clear_delay, average)
             .with_cuts(self.cut_lowers_base_rtt.unwrap_or(htsim))
+            .with_gate(self.quick_adapt_gate)
     }
 }
 

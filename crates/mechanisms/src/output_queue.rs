@@ -72,6 +72,10 @@ pub struct Params {
     /// is that of the Consortium's simulator; UEC, section 4.1, has a class of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_class: Option<Class>,
+    /// Bytes of a packet that has lost its payload, above 0; a packet that has no more is dropped. Default:
+    /// the header of `wire`. Source: the Consortium's simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim_size: Option<Bytes>,
 }
 
 /// Which packet a full queue cuts or drops.
@@ -88,7 +92,14 @@ pub enum Victim {
 
 impl Default for Params {
     fn default() -> Self {
-        Params { size: Bytes(178_450), control: None, trim: true, victim: Victim::Arriving, trim_class: None }
+        Params {
+            size: Bytes(178_450),
+            control: None,
+            trim: true,
+            victim: Victim::Arriving,
+            trim_class: None,
+            trim_size: None,
+        }
     }
 }
 
@@ -108,6 +119,7 @@ impl Buffer for Params {
                 control,
                 trims: self.trim,
                 trim_class: self.trim_class,
+                trim_size: self.trim_size,
             }),
         }
     }
@@ -115,6 +127,12 @@ impl Buffer for Params {
     fn build(&self) -> Result<Admission, ParamError> {
         if self.size == Bytes::ZERO {
             return Err(ParamError::new("size", "a queue of 0B holds no packet"));
+        }
+        if self.trim_size == Some(Bytes::ZERO) {
+            return Err(ParamError::new(
+                "trim-size",
+                "0B is not allowed; write a size above 0, like \"64B\"",
+            ));
         }
         if let Some(class) = self.trim_class
             && (class == Class::CONTROL || usize::from(class.0) >= Class::COUNT)
@@ -210,6 +228,12 @@ mod tests {
         assert_eq!(class(2).plan().output.and_then(|output| output.trim_class), Some(Class(2)));
         let error = class(6).build().unwrap_err();
         assert_eq!(error.message, "class 6 is not for data; allowed: 0 to 5, 7");
+    }
+
+    #[test]
+    fn a_cut_packet_of_no_bytes_is_refused() {
+        let error = Params { trim_size: Some(Bytes::ZERO), ..Params::default() }.build().unwrap_err();
+        assert_eq!(error.key, "trim-size");
     }
 
     #[test]

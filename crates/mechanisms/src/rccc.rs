@@ -26,7 +26,7 @@
 //! # Sizing
 //!
 //! ```text
-//! first credit = 1.5 · line rate · base round trip
+//! first credit = 1.5 · line rate · `base-rtt`
 //! ```
 //!
 //! # Known differences
@@ -47,11 +47,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    AckView, Allowance, Backlog, ControlMessage, Cut, Granter, HostInfo, LossView, Need, ParamError, QpInfo,
-    Reaction, ReactionPoint, Sample,
+    AckView, Allowance, Backlog, ControlMessage, Cut, Granter, HostInfo, LossView, Need, OrAuto, ParamError,
+    QpInfo, Reaction, ReactionPoint, Sample,
 };
 pub use crate::uet::Form;
-use crate::uet::largest_window;
+use crate::uet::{check_rtt, largest_window};
 
 mod pacer;
 
@@ -70,6 +70,10 @@ pub struct Params {
     /// Whether the specification or the Consortium's simulator is followed where they differ.
     /// Source: floodway's choice: the specification.
     pub form: Form,
+    /// Base round trip that a connection begins with, above 0, until a packet takes less; `"auto"` for that
+    /// of its path, and in the simulator's form for the longest of all pairs of hosts.
+    /// Source: UEC, section 3.6.14.
+    pub base_rtt: OrAuto<Span>,
 }
 
 impl Reaction for Params {
@@ -77,8 +81,9 @@ impl Reaction for Params {
 
     fn build(&self, qp: &QpInfo) -> Result<Rp, ParamError> {
         let htsim = self.form == Form::Htsim;
-        let base_rtt = self.form.base_rtt(qp);
-        let largest = largest_window(qp.line_rate, base_rtt).0.cast_signed().max(qp.wire.0.cast_signed());
+        check_rtt("base-rtt", self.base_rtt)?;
+        let base_rtt = self.base_rtt.or_else(|| self.form.base_rtt(qp));
+        let largest = self.form.first_window(qp.line_rate, base_rtt).0.max(qp.wire.0).cast_signed();
         Ok(Rp {
             rate: qp.line_rate,
             base_rtt,
@@ -87,7 +92,7 @@ impl Reaction for Params {
             credit: largest,
             granted: 0,
             speculates: true,
-            follows_cuts: htsim,
+            has_fixed_limit: htsim,
         })
     }
 
@@ -100,7 +105,7 @@ impl Reaction for Params {
     }
 
     fn granter(&self, host: &HostInfo) -> Option<Box<dyn Granter>> {
-        Some(Box::new(Pacer::new(host)))
+        Some(Box::new(Pacer::new(host, self.form, self.base_rtt)))
     }
 }
 
@@ -117,8 +122,8 @@ pub struct Rp {
     granted: u64,
     /// Nothing has been heard of the receiver.
     speculates: bool,
-    /// A packet without payload lowers the base round trip.
-    follows_cuts: bool,
+    /// The most credit stays what it was at first, as in the Consortium's simulator.
+    has_fixed_limit: bool,
 }
 
 impl Rp {
@@ -131,7 +136,7 @@ impl Rp {
     }
 
     fn lower_base_rtt(&mut self, rtt: Span) {
-        if rtt < self.base_rtt {
+        if rtt < self.base_rtt && !self.has_fixed_limit {
             self.base_rtt = rtt;
             self.largest = largest_window(self.rate, rtt).0.cast_signed().max(self.mtu);
         }
@@ -155,10 +160,7 @@ impl ReactionPoint for Rp {
         self.is_answered();
     }
 
-    fn on_cut(&mut self, _now: Time, cut: &Cut) {
-        if self.follows_cuts {
-            self.lower_base_rtt(cut.rtt);
-        }
+    fn on_cut(&mut self, _now: Time, _cut: &Cut) {
         self.is_answered();
     }
 

@@ -65,6 +65,7 @@
 //! - Its simulator, `ultraethernet/uet-htsim`, `uec.cpp` and `uec_mp.cpp`.
 //! - Bonato et al., "REPS: Recycled Entropy Packet Spraying", arXiv 2407.21625, 2024.
 
+use floodway_units::cast::whole;
 use floodway_units::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -142,6 +143,37 @@ impl Form {
             Form::Htsim => network_rtt(qp),
         }
     }
+
+    /// The bandwidth-delay product of a round trip, in whole bytes; the Consortium's simulator computes it in
+    /// doubles, which may be a byte less.
+    pub(crate) fn product(self, rate: Rate, rtt: Span) -> u64 {
+        match self {
+            Form::Spec => rate.bytes_in(rtt).0,
+            Form::Htsim => whole(rtt.0 as f64 / 1e12 * (rate.0 / 8) as f64),
+        }
+    }
+
+    /// The largest window at first.
+    pub(crate) fn first_window(self, rate: Rate, rtt: Span) -> Bytes {
+        Bytes(self.product(rate, rtt) * 3 / 2)
+    }
+
+    /// The largest window once a packet has taken less than the first base round trip. The simulator computes
+    /// it by another formula, whose doubles are others.
+    pub(crate) fn later_window(self, rate: Rate, rtt: Span) -> Bytes {
+        match self {
+            Form::Spec => largest_window(rate, rtt),
+            Form::Htsim => Bytes(whole(rtt.0 as f64 / 1e6 * rate.0 as f64 / 8e6) * 3 / 2),
+        }
+    }
+}
+
+/// Is a round trip that a key gives above 0?
+pub(crate) fn check_rtt(key: &'static str, given: OrAuto<Span>) -> Result<(), ParamError> {
+    if given == OrAuto::Given(Span::ZERO) {
+        return Err(ParamError::new(key, "0us is not allowed; write a time above 0, like \"10us\""));
+    }
+    Ok(())
 }
 
 /// The longest base round trip of the network.
@@ -150,9 +182,9 @@ pub(crate) fn network_rtt(qp: &QpInfo) -> Span {
 }
 
 /// The delay that a window aims at.
-pub(crate) fn target_delay(qp: &QpInfo) -> Span {
+pub(crate) fn target_delay(network_rtt: Span, trims: bool) -> Span {
     // Section 3.6.13.3: three quarters of the round trip with trimming.
-    if qp.trims { network_rtt(qp) * 3 / 4 } else { network_rtt(qp) }
+    if trims { network_rtt * 3 / 4 } else { network_rtt }
 }
 
 /// The largest window, and the largest credit: 1.5 bandwidth-delay products, each product cut to whole bytes.
@@ -211,6 +243,17 @@ impl Reliability for Params {
 
     fn reports(&self) -> bool {
         true
+    }
+
+    fn early_timeout_warning(&self, base_rtt: Span, _can_lose: bool) -> Option<String> {
+        let OrAuto::Given(rto) = self.rto else { return None };
+        (rto < base_rtt).then(|| {
+            let reply = Span::us(base_rtt.0.div_ceil(1_000_000));
+            format!(
+                "a packet of \"uet\" counts as lost after {rto}, and on the longest path a reply takes {reply}, so that \
+                 everything is sent again and again: rto = \"auto\" is at least two round trips"
+            )
+        })
     }
 
     fn spreads(&self) -> bool {

@@ -86,6 +86,7 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::critical_path, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::why, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::waiting, module)?)?;
     module.add_function(wrap_pyfunction!(study::parse_study, module)?)?;
     module.add_function(wrap_pyfunction!(study::parse_mutants, module)?)?;
     module.add_function(wrap_pyfunction!(study::study_catalog_json, module)?)?;

@@ -325,6 +325,28 @@ pub fn why(
     }
 }
 
+/// Runs a scenario to its end, and says what the sender of a flow waits for then; none if it has not started,
+/// is complete, or there is no such flow. The flow is given by workload, source and number; the interpreter
+/// lock is released meanwhile.
+#[pyfunction]
+#[pyo3(signature = (scenario, flow, *, progress))]
+#[expect(clippy::needless_pass_by_value, reason = "Python's values are converted")]
+pub fn waiting(
+    py: Python<'_>,
+    scenario: &Scenario,
+    flow: (String, String, u64),
+    progress: &Progress,
+) -> PyResult<Option<String>> {
+    let control = &progress.control;
+    let blueprint = scenario.parsed().blueprint();
+    let Some(flow) = known(blueprint, &flow) else { return Ok(None) };
+    let work = || Traced::build(blueprint, control, &[flow]).map(Traced::waiting);
+    match watched(py, Some((control, blueprint)), work)? {
+        Ok(mut found) => Ok(found.pop().flatten()),
+        Err(fault) => Err(errors::unfit(py, scenario.parsed().file(), &fault)),
+    }
+}
+
 /// The critical path of a collective or an iteration.
 #[pyclass(frozen, get_all, module = "floodway._floodway")]
 pub struct CriticalPath {

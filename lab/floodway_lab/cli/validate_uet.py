@@ -38,9 +38,10 @@ def run(request: Request) -> int:
     for result in validation.failed:
         first = result.differences[0] if result.differences else result.faults[0]
         echo(f"error: {result.case.label}: {first}", err=True)
-    if all(result.verdict == "not run" for result in validation.results):
-        echo("warning: no case has run, so nothing was compared", err=True)
-    return FAILED if validation.failed else DONE
+    missing = [result for result in validation.results if result.verdict == "not run"]
+    for result in missing:
+        echo(f"error: {result.case.label} has not run: {result.reason}", err=True)
+    return FAILED if validation.failed or missing else DONE
 
 
 def _answer(folder: Path, validation: UetValidation) -> Document:

@@ -2090,6 +2090,9 @@ class OutputQueue(Table):
         scheduler shares the link among classes. Default: the control class, which is served
         first. Source: the default is that of the Consortium's simulator; UEC, section 4.1, has
         a class of their own.
+    trim_size
+        Bytes of a packet that has lost its payload, above 0; a packet that has no more is
+        dropped. Default: the header of `wire`. Source: the Consortium's simulator.
     """
 
     _tag: ClassVar[str | None] = "output-queue"
@@ -2098,6 +2101,7 @@ class OutputQueue(Table):
     trim: bool | None = None
     victim: TrimVictim | None = None
     trim_class: Class | None = None
+    trim_size: Size | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2741,6 +2745,19 @@ class Nscc(Table):
     clear_delay
         Delay below which a path counts as empty, so that the window may grow fast; at least 0.
         Source: the Consortium's simulator: 1 us.
+    config_base_rtt
+        Round trip from which target and constants follow, above 0; `"auto"` for the longest
+        base round trip of all pairs of hosts. Source: UEC, section 3.6.13.3.
+    base_rtt
+        Base round trip that a connection begins with, above 0, until a packet takes less;
+        `"auto"` for that of its path, and in the simulator's form for the longest of all pairs
+        of hosts. Source: UEC, section 3.6.13.3.
+    first_window
+        First window, above 0, at least a full packet; `"auto"` for 1.5 bandwidth-delay
+        products. Source: UEC, table 3-83.
+    quick_adapt_gate
+        Quick adapt acts where less than the largest window over two to the power of this number
+        arrived in its period, 0 to 32. Source: UEC, table 3-82.
     average
         How delays are averaged. Default: `ewma` in the simulator's form, else `rtt`. Source:
         UEC, section 3.6.13.6.
@@ -2753,6 +2770,10 @@ class Nscc(Table):
     form: UetForm | None = None
     target: TimeOrAuto | None = None
     clear_delay: Time | None = None
+    config_base_rtt: TimeOrAuto | None = None
+    base_rtt: TimeOrAuto | None = None
+    first_window: SizeOrAuto | None = None
+    quick_adapt_gate: int | None = None
     average: NsccAverage | None = None
     cut_lowers_base_rtt: bool | None = None
 
@@ -2766,10 +2787,15 @@ class Rccc(Table):
     form
         Whether the specification or the Consortium's simulator is followed where they differ.
         Source: floodway's choice: the specification.
+    base_rtt
+        Base round trip that a connection begins with, above 0, until a packet takes less;
+        `"auto"` for that of its path, and in the simulator's form for the longest of all pairs
+        of hosts. Source: UEC, section 3.6.14.
     """
 
     _tag: ClassVar[str | None] = "rccc"
     form: UetForm | None = None
+    base_rtt: TimeOrAuto | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

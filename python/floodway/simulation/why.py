@@ -296,24 +296,32 @@ def take_each_apart(
     scenario, on_progress
         As for `take_apart`, whose errors it raises.
     """
-    rows = [_finished(result, flow) for flow in flows]
+    rows = [_row(result, flow) for flow in flows]
     if not rows:
         return []
     if scenario is None:
         scenario = scenario_of(result)
     ids = [(str(row["workload"]), str(row["source"]), int(row["flow_id"].rpartition(":")[2])) for row in rows]
+    for row, flow in zip(rows, ids, strict=True):
+        if not row["finished"]:
+            waiting = run_again(partial(_floodway.waiting, scenario.native, flow), on_progress)
+            raise _incomplete(row, waiting)
     whys = run_again(partial(_floodway.why, scenario.native, ids), on_progress) or []
     return [_why(result, row, why) for row, why in zip(rows, whys, strict=True)]
 
 
-def _finished(result: Result, flow: str) -> dict[str, Any]:
-    """Return the row of a flow that is complete."""
+def _row(result: Result, flow: str) -> dict[str, Any]:
     flow_id = chosen(result.flows, flow)
-    row = result.flows.row(by_predicate=pl.col("flow_id") == flow_id, named=True)
-    if not row["finished"]:
-        done = f"{row['delivered_bytes']:,} of {row['size_bytes']:,} bytes had arrived"
-        raise InputError(f"{flow_id} was not complete when the run ended: {done}", key="flow", given=flow)
-    return row
+    return result.flows.row(by_predicate=pl.col("flow_id") == flow_id, named=True)
+
+
+def _incomplete(row: Mapping[str, Any], waiting: str | None) -> InputError:
+    """Return the error for a flow that is not complete: how far it is, and what its sender waits for."""
+    flow_id = str(row["flow_id"])
+    done = f"{row['delivered_bytes']:,} of {row['size_bytes']:,} bytes had arrived"
+    more = "" if waiting is None else f"; {waiting}"
+    message = f"{flow_id} was not complete when the run ended: {done}{more}"
+    return InputError(message, key="flow", given=flow_id)
 
 
 def _why(result: Result, row: Mapping[str, Any], why: _floodway.Why | None) -> Why:

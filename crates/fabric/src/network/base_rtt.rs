@@ -277,10 +277,12 @@ impl Facts<'_> {
     }
 
     /// How long `next` takes to send what its switch holds of the link from `port` when that is full: the
-    /// ingress's own buffer, or its reserve and headroom, or the pool where nothing is set aside for it.
+    /// ingress's own buffer, or its reserve and headroom, or the pool where nothing is set aside for it;
+    /// where output queues have bounds of their own, that queue.
     fn time_to_drain(&self, port: PortId, next: PortId, class: u8) -> Span {
-        let held = self.full[self.layout.port_class_id(peer(port), class)];
-        self.ports[next.index()].rate.time_to_send(Bytes(held))
+        let of_ingress = || Bytes(self.full[self.layout.port_class_id(peer(port), class)]);
+        let held = self.blueprint.output_queue(next).unwrap_or_else(of_ingress);
+        self.ports[next.index()].rate.time_to_send(held)
     }
 
     fn bdp(&self, path: PathTimes) -> Bytes {

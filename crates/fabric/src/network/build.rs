@@ -5,7 +5,7 @@ use std::sync::Arc;
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{CongestionPoint, FcSender as _, OutputPlan, PortInfo};
 use floodway_units::cast::narrow;
-use floodway_units::{Class, NodeId, PortId, Span};
+use floodway_units::{Bytes, Class, NodeId, PortId, Span};
 
 use self::nodes::{NodeBuilder, router};
 use self::ports::{build_machines, congested, points_with};
@@ -45,6 +45,14 @@ impl Blueprint {
             Role::Switch(spec) => Some(spec),
             Role::Host { .. } => None,
         })
+    }
+
+    /// The bound of the queues of data at a port, where its switch's output queues have bounds of their own.
+    pub fn output_queue(&self, port: PortId) -> Option<Bytes> {
+        let end = &self.links[port.index() / 2].ends[port.index() % 2];
+        let Role::Switch(switch) = &self.nodes[end.node.index()].role else { return None };
+        let plan = switch.buffer.plan().output?;
+        Some(end.output_queue.unwrap_or(plan.queue))
     }
 
     /// The bounds of output queues, of each switch that has such.

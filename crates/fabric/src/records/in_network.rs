@@ -34,8 +34,12 @@ impl<'w> InNetwork<'w, '_> {
             inputs.flat_map(|inputs| inputs.packet_refs(packets)).map(|packet_ref| &packets[packet_ref]);
         let flying = self.on_links.iter().map(|&(_, packet_ref)| &packets[packet_ref]);
         let machines = nodes.iter().flat_map(|node| &node.machines);
-        let meters = machines.filter_map(|machines| machines.queueing.meter.as_deref());
+        let meters = machines.clone().filter_map(|machines| machines.queueing.meter.as_deref());
         let metered = meters.flat_map(|meter| meter.fifo.iter(packets));
+        let leaving = machines.filter_map(|machines| machines.queueing.output.as_deref()?.leaving());
+        let entry = nodes.iter().filter_map(Node::switch).flat_map(|switch| &switch.entry);
+        let passing = entry.map(|&(_, packet_ref)| packet_ref);
+        let between = leaving.chain(passing).map(|packet_ref| &packets[packet_ref]);
         let nics = nodes.iter().flat_map(Node::nics);
         let ports = nodes.iter().flat_map(|node| node.links.ports.iter());
         let retries = ports.filter_map(|port| port.impairment.retry.as_deref());
@@ -46,6 +50,7 @@ impl<'w> InNetwork<'w, '_> {
             .chain(received)
             .chain(metered)
             .chain(piped)
+            .chain(between)
             .chain(crossing)
             .chain(retried)
             .filter(|packet| !packet.is_link_control())

@@ -280,6 +280,13 @@ impl Ran<'_> {
         trace.why(facts, &runs.own.traffic.labels, *now)
     }
 
+    /// What the sender of a flow that was followed waits for, if it has started and is not complete.
+    fn waiting(&self, flow: FlowRef) -> Option<String> {
+        let own = &self.world.runs.own;
+        let trace = own.traces.iter().find(|trace| trace.section.flow == flow)?;
+        trace.waiting(&own.pairs)
+    }
+
     /// Closes the books; the records, where this process has those of all.
     fn finish(mut self) -> Option<Records> {
         let world = &mut self.world;
@@ -353,6 +360,13 @@ impl<'a> Traced<'a> {
         self.fabric.end_when_found();
         let ran = self.fabric.go();
         self.flows.iter().map(|&flow| ran.why(flow)).collect()
+    }
+
+    /// Runs to the end: what the senders of the flows wait for then, in their order; none of one that has not
+    /// started, or is complete.
+    pub fn waiting(self) -> Vec<Option<String>> {
+        let ran = self.fabric.go();
+        self.flows.iter().map(|&flow| ran.waiting(flow)).collect()
     }
 
     /// Runs to the end: what is kept is the same to the byte as without flows to follow.

@@ -136,6 +136,53 @@ fn a_window_grows_fast_while_there_is_no_delay() {
 }
 
 #[test]
+fn round_trips_and_the_first_window_may_be_given() {
+    let half = OrAuto::Given(Span(RTT.0 / 2));
+    let params = Params { base_rtt: half, ..Params::default() };
+    assert_eq!(window(&params.build(&qp()).expect("it fits")), 131_463, "of the connection");
+    let first = Params { first_window: OrAuto::Given(Bytes(41_500)), ..params };
+    assert_eq!(window(&first.build(&qp()).expect("it fits")), 41_500);
+    // A reported packet without delay adds alpha times the target, 4 mss a b.
+    let grown = |params: Params| {
+        let mut rp = Params { form: Form::Htsim, first_window: first.first_window, ..params }
+            .build(&qp())
+            .expect("they fit");
+        for n in 1..=9 {
+            report(&mut rp, Time(RTT.0 + n * 332_000), RTT + Span::us(2), false, 1);
+        }
+        window(&rp)
+    };
+    let shorter = Params { config_base_rtt: half, ..Params::default() };
+    assert!(grown(shorter) < grown(Params::default()));
+}
+
+#[test]
+fn the_gate_of_quick_adapt_is_a_power_of_two() {
+    let struck = |gate| {
+        let mut rp = Params { form: Form::Htsim, quick_adapt_gate: gate, ..Params::default() }
+            .build(&qp())
+            .expect("it fits");
+        report(&mut rp, us(15), RTT, false, 1);
+        report(&mut rp, us(20), RTT, false, 10);
+        let cut = Cut { lost: Bytes(4150), rtt: RTT, in_flight: Bytes(250_000), last_hop: false };
+        rp.on_cut(us(41), &cut);
+        window(&rp)
+    };
+    // 41,500 B are less than half of 262,926 B, but not than an eighth.
+    assert_eq!([1, 3].map(struck), [41_500, 262_926 - 4150]);
+}
+
+#[test]
+fn values_without_a_meaning_are_refused() {
+    let key = |params: Params| params.build(&qp()).unwrap_err().key;
+    let (zero, params) = (OrAuto::Given(Span::ZERO), Params::default());
+    assert_eq!(key(Params { base_rtt: zero, ..params }), "base-rtt");
+    assert_eq!(key(Params { config_base_rtt: zero, ..params }), "config-base-rtt");
+    assert_eq!(key(Params { first_window: OrAuto::Given(Bytes::ZERO), ..params }), "first-window");
+    assert_eq!(key(Params { quick_adapt_gate: 33, ..params }), "quick-adapt-gate");
+}
+
+#[test]
 fn a_target_of_nothing_is_refused() {
     let params = Params { target: OrAuto::Given(Span::ZERO), ..Params::default() };
     let error = params.build(&qp()).unwrap_err();

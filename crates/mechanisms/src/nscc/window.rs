@@ -6,7 +6,7 @@ use floodway_units::{Bytes, Rate, Span, Time};
 
 use super::Average;
 use crate::slots::{Cut, QpInfo, Query, Sample};
-use crate::uet::{Form, largest_window};
+use crate::uet::Form;
 
 /// The reference network of `scaling_a` and `scaling_b`: 100 Gbit/s and 12 us. Source: UEC, section 3.6.13.3.
 const REFERENCE_BDP: f64 = 150_000.0;
@@ -16,8 +16,6 @@ const GAMMA: f64 = 0.8;
 const LEAST_PART: f64 = 0.5;
 /// Weight of a sample of delay. Source: uec.cpp.
 const DELAY_ALPHA: f64 = 0.0125;
-/// Table 3-82: quick adapt acts where less than this part of the largest window arrived, as a power of two.
-const QA_GATE: u32 = 3;
 /// uec.cpp: with trimming quick adapt acts on a delay of so many targets.
 const QA_TARGETS: u64 = 4;
 
@@ -39,12 +37,21 @@ pub(super) struct Constants {
     fast_scale: f64,
     /// Bytes and time after which increases take effect.
     adjust_bytes: u64,
+    /// Quick adapt acts where less than this part of the largest window arrived, as a power of two.
+    gate: u32,
 }
 
 impl Constants {
-    pub fn new(qp: &QpInfo, network: Span, target: Span, clear_delay: Span, average: Average) -> Self {
+    pub fn new(
+        form: Form,
+        qp: &QpInfo,
+        network: Span,
+        target: Span,
+        clear_delay: Span,
+        average: Average,
+    ) -> Self {
         let (mss, mtu) = (qp.mtu.0 as f64, qp.wire.0);
-        let bdp = qp.line_rate.bytes_in(network).0 as f64;
+        let bdp = form.product(qp.line_rate, network) as f64;
         let (a, b) = (bdp / REFERENCE_BDP, target.0 as f64 / REFERENCE_RTT);
         Constants {
             network_rtt: network.0,
@@ -61,11 +68,16 @@ impl Constants {
             eta: 0.15 * mss * a,
             fast_scale: 0.25 * a,
             adjust_bytes: 8 * mtu,
+            gate: 0,
         }
     }
 
     pub fn with_cuts(self, cuts_lower_base_rtt: bool) -> Self {
         Constants { cuts_lower_base_rtt, ..self }
+    }
+
+    pub fn with_gate(self, gate: u32) -> Self {
+        Constants { gate, ..self }
     }
 }
 
@@ -101,15 +113,14 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub fn new(form: Form, of: Constants, qp: &QpInfo) -> Self {
-        let base_rtt = form.base_rtt(qp).0;
-        let largest = largest_window(of.rate, Span(base_rtt)).0.max(of.mtu);
+    pub fn new(form: Form, of: Constants, base_rtt: Span) -> Self {
+        let largest = form.first_window(of.rate, base_rtt).0.max(of.mtu);
         Window {
             form,
             of,
             cwnd: largest,
             largest,
-            base_rtt,
+            base_rtt: base_rtt.0,
             average: 0,
             averaged_at: None,
             increase: 0,
@@ -126,6 +137,11 @@ impl Window {
             // In the simulator all periods begin at time 0.
             has_begun: form == Form::Htsim,
         }
+    }
+
+    /// The same with another first window.
+    pub fn with_first(self, first: Bytes) -> Self {
+        Window { cwnd: first.0.max(self.of.mtu), ..self }
     }
 
     /// The connection's first packet starts.
@@ -254,7 +270,7 @@ impl Window {
         } else if now > self.period_end {
             let delayed = self.form == Form::Htsim && delay > QA_TARGETS * self.of.target;
             let struck = self.was_cut || loss || delayed;
-            if self.period_end != 0 && struck && self.achieved < self.largest >> QA_GATE {
+            if self.period_end != 0 && struck && self.achieved < self.largest >> self.of.gate {
                 let window = self.achieved.max(self.of.mtu);
                 self.cwnd = if self.form == Form::Htsim { window } else { window.min(self.cwnd) };
                 (self.to_ignore, self.ignored, self.was_cut) = (in_flight, 0, false);
@@ -288,7 +304,7 @@ impl Window {
     fn lower_base_rtt(&mut self, rtt: u64) {
         if rtt < self.base_rtt {
             self.base_rtt = rtt;
-            self.largest = largest_window(self.of.rate, Span(rtt)).0.max(self.of.mtu);
+            self.largest = self.form.later_window(self.of.rate, Span(rtt)).0.max(self.of.mtu);
         }
     }
 

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use floodway_units::{FlowId, Rate, Span, Time};
 
 use super::{QUANTUM, pull};
-use crate::slots::{Grant, Granter, HostInfo};
-use crate::uet::largest_window;
+use crate::slots::{Grant, Granter, HostInfo, OrAuto};
+use crate::uet::Form;
 
 /// Quanta of one turn at most: four payloads of 4096 B. Source: uec.cpp.
 const MOST: u64 = 64;
@@ -25,6 +25,7 @@ pub(super) struct Pacer {
     active: VecDeque<usize>,
     idle: VecDeque<usize>,
     next: Option<Time>,
+    form: Form,
 }
 
 /// What one connection has been granted.
@@ -35,18 +36,22 @@ struct Connection {
     wants: u64,
     granted: u64,
     is_active: bool,
-    is_idle: bool,
+    /// How often it waits among those that do not ask.
+    idle: u32,
 }
 
 impl Pacer {
-    pub fn new(host: &HostInfo) -> Self {
+    /// `base_rtt`: that of connections, if a scenario gives it.
+    pub fn new(host: &HostInfo, form: Form, base_rtt: OrAuto<Span>) -> Self {
+        let rtt = base_rtt.or_else(|| host.largest_rtt);
         Pacer {
             quantum: quantum_time(host.rate),
-            beyond: largest_window(host.rate, host.largest_rtt).0 / QUANTUM.cast_unsigned(),
+            beyond: form.first_window(host.rate, rtt).0 / QUANTUM.cast_unsigned(),
             connections: Vec::new(),
             active: VecDeque::new(),
             idle: VecDeque::new(),
             next: None,
+            form,
         }
     }
 
@@ -54,8 +59,7 @@ impl Pacer {
     fn place(&mut self, flow: FlowId) -> usize {
         let known = self.connections.iter().position(|connection| connection.flow == Some(flow));
         known.unwrap_or_else(|| {
-            let opened =
-                Connection { flow: Some(flow), wants: 0, granted: 0, is_active: false, is_idle: false };
+            let opened = Connection { flow: Some(flow), wants: 0, granted: 0, is_active: false, idle: 0 };
             let free = self.connections.iter().position(Connection::is_free);
             let place = free.unwrap_or(self.connections.len());
             match self.connections.get_mut(place) {
@@ -76,8 +80,9 @@ impl Pacer {
                 self.active.push_back(place);
             } else {
                 connection.is_active = false;
-                if !connection.is_idle {
-                    connection.is_idle = true;
+                // uec.cpp: it waits once more each time.
+                if connection.idle == 0 || self.form == Form::Htsim {
+                    connection.idle += 1;
                     self.idle.push_back(place);
                 }
             }
@@ -86,9 +91,10 @@ impl Pacer {
         let place = self.idle.pop_front()?;
         let connection = &mut self.connections[place];
         connection.granted += MOST;
-        connection.is_idle = connection.granted < connection.wants + self.beyond;
-        if connection.is_idle {
+        if (connection.wants..connection.wants + self.beyond).contains(&connection.granted) {
             self.idle.push_back(place);
+        } else {
+            connection.idle -= 1;
         }
         Some((place, MOST))
     }
@@ -96,7 +102,7 @@ impl Pacer {
 
 impl Connection {
     fn is_free(&self) -> bool {
-        self.flow.is_none() && !self.is_active && !self.is_idle
+        self.flow.is_none() && !self.is_active && self.idle == 0
     }
 }
 
@@ -111,8 +117,13 @@ impl Granter for Pacer {
     fn on_request(&mut self, now: Time, flow: FlowId, number: u64, at_once: bool) {
         let place = self.place(flow);
         let connection = &mut self.connections[place];
+        // uec.cpp: what asks for more than before has a turn, even if it was granted as much unasked.
+        let asks = match self.form {
+            Form::Spec => connection.wants.max(number) > connection.granted,
+            Form::Htsim => number > connection.wants,
+        };
         connection.wants = connection.wants.max(number);
-        if !connection.is_active && (at_once || connection.wants > connection.granted) {
+        if !connection.is_active && (at_once || asks) {
             connection.is_active = true;
             self.active.push_back(place);
         }

@@ -15,7 +15,11 @@ fn backlog(new: u64) -> Backlog {
 }
 
 fn pacer() -> Pacer {
-    Pacer::new(&HostInfo { rate: Rate::gbps(100), largest_rtt: RTT })
+    pacer_of(Form::Spec, OrAuto::Auto)
+}
+
+fn pacer_of(form: Form, base_rtt: OrAuto<Span>) -> Pacer {
+    Pacer::new(&HostInfo { rate: Rate::gbps(100), largest_rtt: RTT }, form, base_rtt)
 }
 
 /// All grants up to a time: when, which connection, up to which number.
@@ -111,4 +115,33 @@ fn the_turns_of_a_closed_connection_pass_without_a_grant() {
     pacer.on_close(FlowId(1));
     pacer.on_request(Time::ZERO, FlowId(1), 20, false);
     assert_eq!(grants(&mut pacer, 20 * 20_686), [(10 * 20_686, 1, 20)]);
+}
+
+#[test]
+fn in_the_simulators_form_what_asks_for_more_than_before_has_a_turn_though_it_was_granted_as_much() {
+    for (form, turn) in [(Form::Spec, 138), (Form::Htsim, 74)] {
+        let mut pacer = pacer_of(form, OrAuto::Auto);
+        pacer.on_request(Time::ZERO, FlowId(1), 10, false);
+        // The second grant is unasked.
+        assert_eq!(grants(&mut pacer, 10 * 20_686).last().map(|grant| grant.2), Some(74));
+        pacer.on_request(Time(11 * 20_686), FlowId(1), 20, false);
+        assert_eq!(grants(&mut pacer, 74 * 20_686).last().map(|grant| grant.2), Some(turn), "{form:?}");
+    }
+}
+
+#[test]
+fn credit_unasked_is_bound_by_the_base_round_trip_that_is_given() {
+    let mut pacer = pacer_of(Form::Htsim, OrAuto::Given(Span(RTT.0 / 2)));
+    pacer.on_request(Time::ZERO, FlowId(1), 10, false);
+    // 131,463 B are 513 quanta.
+    assert_eq!(grants(&mut pacer, u64::MAX).last().map(|grant| grant.2), Some(10 + 9 * 64));
+}
+
+#[test]
+fn the_most_credit_follows_the_base_round_trip() {
+    let half = Params { base_rtt: OrAuto::Given(Span(RTT.0 / 2)), ..Params::default() };
+    let qp = QpInfo { base_rtt: RTT, largest_rtt: RTT, ..QpInfo::example() };
+    assert_eq!(half.build(&qp).map(|rp| rp.credit), Ok(131_463));
+    let zero = Params { base_rtt: OrAuto::Given(Span::ZERO), ..Params::default() };
+    assert_eq!(zero.build(&qp).unwrap_err().key, "base-rtt");
 }

@@ -264,6 +264,8 @@ pub struct OutputPlan {
     pub trims: bool,
     /// The class of such headers; none where they go with the control class.
     pub trim_class: Option<Class>,
+    /// Bytes of a packet that has lost its payload; none for those of the run's headers.
+    pub trim_size: Option<Bytes>,
 }
 
 /// How an input-output queued switch takes packets from its inputs to its outputs.

@@ -299,6 +299,10 @@ impl TransportSender for Sender {
         let (number, size, repeated) = state.last;
         let full = state.flying().0.saturating_add(size) >= room.window.0;
         let asks = repeated || state.backlog.new == Bytes::ZERO || room.closed || full;
+        if state.requests.wants.is_some() && room.window == Bytes::MAX {
+            // uec.cpp: the round trip between requests is one of NSCC's constants, 0 without it.
+            state.requests.gap = Span::ZERO;
+        }
         state.requests.wants = state.requests.wants.map(|_| room.wants);
         Header { number, entropy: state.entropy(now, number, room), asks, wants: room.wants, query: None }
     }

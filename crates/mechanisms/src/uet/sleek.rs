@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use floodway_units::{Bytes, Rate, Span, Time};
 
-use super::{Form, largest_window, target_delay};
+use super::{Form, largest_window, network_rtt, target_delay};
 use crate::slots::{QpInfo, Query, Report, Sample};
 
 /// `uec.cpp`: round trips of silence after which a probe is sent, and after which another one is.
@@ -55,7 +55,7 @@ impl Sleek {
             mss: qp.mtu.0,
             mtu: qp.wire.0,
             base_rtt: form.base_rtt(qp),
-            target: target_delay(qp),
+            target: target_delay(network_rtt(qp), qp.trims),
             probe: Probe::default(),
             recovering: false,
             until: 0,

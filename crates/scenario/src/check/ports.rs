@@ -23,8 +23,10 @@ pub struct PortGroup {
     /// How long its sizes let the upstream take to obey a pause; none where the flow control sends none.
     #[serde(rename = "react_us", serialize_with = "as_us")]
     pub react: Option<Span>,
-    /// The port's dedicated buffer; none in a shared pool.
+    /// The port's dedicated buffer; none in a shared pool, or where output queues bound what is held.
     pub buffer_bytes: Option<u64>,
+    /// The bound of the output queue of the port's link, where output queues have bounds of their own.
+    pub output_queue_bytes: Option<u64>,
     /// The buffer is per output: the port has this much for each.
     pub by_output: bool,
     /// The smallest buffer with which the flow control keeps its guarantee; none without flow control.
@@ -72,13 +74,15 @@ fn group(
         Some(_) => Bytes::ZERO,
         None => pools[link.ends[port.index() % 2].node.index()],
     };
+    let output = blueprint.output_queue(port);
     PortGroup {
         kind: format!("{} from {}", kind_of(&node.tags, "switch"), kind_of(&link.tags, "link")),
         count: 1,
         class: class.0,
         flow_control: control.map(FlowControlParams::name),
         react: control.and_then(|control| control.reaction(&account.link)),
-        buffer_bytes: account.own.filter(|own| *own < Bytes::MAX).map(|own| own.0),
+        buffer_bytes: account.own.filter(|own| *own < Bytes::MAX && output.is_none()).map(|own| own.0),
+        output_queue_bytes: output.map(|output| output.0),
         by_output: account.by_output,
         min_buffer_bytes: control.map(|control| control.min_buffer(&account.link).0),
         reserve_bytes: account.reserve.0,

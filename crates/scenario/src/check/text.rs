@@ -117,6 +117,9 @@ fn ports(report: &Report) -> Section {
         let in_bdps = |size: u64| format!("{} ({:.2} BDP)", bytes(size), size as f64 / port.bdp_bytes as f64);
         let none = || "-".to_owned();
         let buffer = match (port.buffer_bytes, port.reserve_bytes) {
+            _ if port.output_queue_bytes.is_some() => {
+                format!("output queues of {}", port.output_queue_bytes.map_or_else(none, bytes))
+            }
             (Some(own), _) if port.by_output => format!("{} per VOQ", bytes(own)),
             (Some(own), _) => in_bdps(own),
             (None, 0) => "pool".into(),

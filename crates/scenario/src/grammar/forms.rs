@@ -372,11 +372,26 @@ pub struct ErrorRate(pub ErrorRates);
 #[schemars(rename = "ErrorRates")]
 struct ByKind {
     /// Of data packets. Default: 0.
+    #[serde(deserialize_with = "probability")]
     data: f64,
     /// Of ACK, NAK and CNP. Default: 0.
+    #[serde(deserialize_with = "probability")]
     control: f64,
     /// Of link control frames, such as PFC's. Default: 0.
+    #[serde(deserialize_with = "probability")]
     link_control: f64,
+}
+
+/// Each key has its own error, whose place may be a value set from outside the file.
+fn probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    checked(f64::deserialize(deserializer)?)
+}
+
+fn checked<E: de::Error>(rate: f64) -> Result<f64, E> {
+    if (0.0..=1.0).contains(&rate) {
+        return Ok(rate);
+    }
+    Err(E::custom(format_args!("{rate} is not a probability from 0 to 1")))
 }
 
 impl<'de> Deserialize<'de> for ErrorRate {
@@ -397,15 +412,6 @@ impl JsonSchema for ErrorRate {
 
 struct ErrorRateVisitor;
 
-impl ErrorRateVisitor {
-    fn rates<E: de::Error>(data: f64, control: f64, link_control: f64) -> Result<ErrorRate, E> {
-        match [data, control, link_control].into_iter().find(|rate| !(0.0..=1.0).contains(rate)) {
-            Some(rate) => Err(E::custom(format_args!("{rate} is not a probability from 0 to 1"))),
-            None => Ok(ErrorRate(ErrorRates { data, control, link_control })),
-        }
-    }
-}
-
 impl<'de> Visitor<'de> for ErrorRateVisitor {
     type Value = ErrorRate;
 
@@ -414,7 +420,8 @@ impl<'de> Visitor<'de> for ErrorRateVisitor {
     }
 
     fn visit_f64<E: de::Error>(self, rate: f64) -> Result<ErrorRate, E> {
-        Self::rates(rate, rate, rate)
+        let rate = checked(rate)?;
+        Ok(ErrorRate(ErrorRates { data: rate, control: rate, link_control: rate }))
     }
 
     fn visit_i64<E: de::Error>(self, rate: i64) -> Result<ErrorRate, E> {
@@ -422,7 +429,7 @@ impl<'de> Visitor<'de> for ErrorRateVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ErrorRate, A::Error> {
-        let by_kind = ByKind::deserialize(MapAccessDeserializer::new(map))?;
-        Self::rates(by_kind.data, by_kind.control, by_kind.link_control)
+        let ByKind { data, control, link_control } = ByKind::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(ErrorRate(ErrorRates { data, control, link_control }))
     }
 }

@@ -13,12 +13,13 @@ import polars as pl
 from floodway.common.errors import ValidationError
 from floodway.common.files import read_text
 from floodway_lab.validation.uet.cases import FIRST_FLOW, TRACE_FILE
+from floodway_lab.validation.uet.scenario import flow_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from floodway.results import Result
-    from floodway_lab.validation.uet.cases import Connection, UetCase
+    from floodway_lab.validation.uet.cases import UetCase
 
 __all__ = ["PS", "Difference", "differences"]
 
@@ -69,8 +70,8 @@ def _ps(value: object) -> int | None:
 def _of_flows(case: UetCase, result: Result) -> Iterator[Difference]:
     columns = ("flow_id", "finish_receiver_us", "finish_sender_us")
     rows = {str(row["flow_id"]): row for row in result.flows.select(columns).iter_rows(named=True)}
-    for connection, expected, number in zip(case.connections, case.expected, _numbers(case), strict=True):
-        row = rows.get(_flow_id(connection, number))
+    for connection, expected, flow_id in zip(case.connections, case.expected, flow_ids(case), strict=True):
+        row = rows.get(flow_id)
         name = f"flow {connection.source}->{connection.destination}, {connection.size:,} bytes"
         ends = (
             ("received", expected.received_ps, "finish_receiver_us"),
@@ -85,35 +86,15 @@ def _of_flows(case: UetCase, result: Result) -> Iterator[Difference]:
                 yield Difference(time_ps=at, text=text)
 
 
-def _flow_id(connection: Connection, number: int) -> str:
-    """Return the id of a flow in results."""
-    return f"flows:h{connection.source + 1}:{number}"
-
-
-def _numbers(case: UetCase) -> list[int]:
-    """Return the number of each flow among those of its source, which are numbered by their starts."""
-    order = sorted(range(len(case.connections)), key=lambda place: case.connections[place].start_us)
-    count: dict[int, int] = {}
-    numbers = [0] * len(order)
-    for place in order:
-        source = case.connections[place].source
-        numbers[place] = count.get(source, 0)
-        count[source] = numbers[place] + 1
-    return numbers
-
-
 def _of_windows(case: UetCase, result: Result) -> Iterator[Difference]:
     """Compare the windows of each flow at the lines of the trace, up to the first that differs."""
     if not case.options.sender or result.allowances is None or not (case.folder / TRACE_FILE).is_file():
         return
     expected = _windows(case)
     allowances = result.allowances.with_columns(pl.col("flow_id").cast(pl.String))
-    for place, (connection, number) in enumerate(zip(case.connections, _numbers(case), strict=True)):
-        rows = allowances.filter(pl.col("flow_id") == _flow_id(connection, number)).select(
-            "time_ns", "window_bytes"
-        )
-        # Where credit is used up, nothing may be sent whatever the window.
-        changes = [(round(time * 1000), int(window)) for time, window in rows.iter_rows() if window]
+    for place, (connection, flow_id) in enumerate(zip(case.connections, flow_ids(case), strict=True)):
+        rows = allowances.filter(pl.col("flow_id") == flow_id).select("time_ns", "window_bytes")
+        changes = [(round(time * 1000), int(window)) for time, window in rows.iter_rows()]
         times = [time for time, _ in changes]
         for time, (event, window) in expected.get(place, {}).items():
             if time == case.expected[place].acknowledged_ps:
@@ -121,7 +102,8 @@ def _of_windows(case: UetCase, result: Result) -> Iterator[Difference]:
                 continue
             change = bisect_right(times, time)
             ours = changes[change - 1][1] if change else None
-            if ours != window:
+            # Where credit is used up nothing may be sent, and the window is not recorded.
+            if ours not in (window, 0):
                 shown = "none" if ours is None else f"of {ours:,} B"
                 flow = f"flow {connection.source}->{connection.destination}"
                 text = f"{flow}: {event}: a window of {window:,} B in the reference, {shown} here"

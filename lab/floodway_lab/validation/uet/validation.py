@@ -159,8 +159,6 @@ class _Plan:
 
 def _plan(case: UetCase, root: Path, *, seeds: int) -> _Plan:
     """Return the plan of a case: its runs, or the reason why it has none."""
-    if case.options.unsupported:
-        return _Plan(case=case, reason=f"not modelled: {', '.join(case.options.unsupported)}")
     try:
         scenario = scenario_of(case)
     except (ScenarioError, ValidationError) as error:

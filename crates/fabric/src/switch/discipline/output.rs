@@ -1,5 +1,6 @@
 //! Output queues with bounds of their own: what is kept of a port's.
 
+use floodway_mechanisms::slots::OutputPlan;
 use floodway_units::{Bytes, Class};
 
 use crate::link::arena::PacketRef;
@@ -16,6 +17,8 @@ pub(crate) struct OutputQueue {
     pub(super) trim_class: Option<Class>,
     /// A packet without room loses its payload alone.
     pub(super) trims: bool,
+    /// Bytes of such a packet, where they are not those of the run's headers.
+    pub(super) trim_size: Option<Bytes>,
     /// Bytes that a queue of data may hold, if not as many as its switch's.
     pub room: Option<Bytes>,
     /// The queue whose first packet the transmitter sends, and how long that takes.
@@ -33,22 +36,34 @@ impl OutputQueue {
     /// That of a switch's port, if the switch has such queues, perhaps with a room of its `own`; of a host's,
     /// where ties go as htsim schedules events.
     pub fn at(role: &Role, own: Option<Bytes>, ties: Ties) -> Option<Box<Self>> {
-        let (bound, trim_class, trims) = match role {
-            Role::Switch(switch) => {
-                let plan = switch.buffer.plan().output?;
-                (own.map_or(plan.control.0, |room| 2 * room.0), plan.trim_class, plan.trims)
-            }
-            Role::Host { .. } if ties == Ties::Htsim => (u64::MAX, None, false),
+        let plan = match role {
+            Role::Switch(switch) => Some(switch.buffer.plan().output?),
+            Role::Host { .. } if ties == Ties::Htsim => None,
             Role::Host { .. } => return None,
         };
-        let (control, serving, sending, turns) = (0, None, None, 0);
-        Some(Box::new(OutputQueue { bound, control, trim_class, trims, room: own, serving, sending, turns }))
+        let of_plan = |plan: OutputPlan| own.map_or(plan.control.0, |room| 2 * room.0);
+        Some(Box::new(OutputQueue {
+            bound: plan.map_or(u64::MAX, of_plan),
+            control: 0,
+            trim_class: plan.and_then(|plan| plan.trim_class),
+            trims: plan.is_some_and(|plan| plan.trims),
+            trim_size: plan.and_then(|plan| plan.trim_size),
+            room: own,
+            serving: None,
+            sending: None,
+            turns: 0,
+        }))
     }
 
     /// Both control packets and data wait at a host: do control packets go first?
     pub(super) fn prefers_control(&mut self) -> bool {
         self.turns = (self.turns + 1) % TURNS;
         self.turns != 0
+    }
+
+    /// The packet that the transmitter of a host sends, which waits in no queue any more.
+    pub fn leaving(&self) -> Option<PacketRef> {
+        self.sending.map(|(packet_ref, _)| packet_ref)
     }
 
     /// Has a packet of the control class room? If so it counts from now on.

@@ -152,15 +152,13 @@ impl AtSwitch<'_, '_> {
     /// Cuts the payload off a packet that carries a header of its transport; `port_class` is the account that
     /// counts it.
     fn cut(&mut self, out: Local, port_class: usize, packet_ref: PacketRef) -> bool {
-        let header = self.ctx.facts.format.trimmed().frame.0;
-        let packet = &self.ctx.run.packets[packet_ref];
-        let cut = u64::from(packet.frame).saturating_sub(header);
-        if !packet.is_data() || cut == 0 || !self.ctx.run.packets.has_header(packet_ref) {
-            return false;
-        }
         let to_host = self.ctx.facts.ports[peer(self.node.links.id(out)).index()].at_host;
         let Some(output) = self.node.machines[out.index()].queueing.output.as_ref() else { return false };
-        if !output.trims {
+        let header = output.trim_size.unwrap_or(self.ctx.facts.format.trimmed().frame).0;
+        let packet = &self.ctx.run.packets[packet_ref];
+        let cut = u64::from(packet.frame).saturating_sub(header);
+        let has_header = packet.is_data() && self.ctx.run.packets.has_header(packet_ref);
+        if !(output.trims && has_header && cut > 0) {
             return false;
         }
         let class = output.trim_class;

@@ -49,6 +49,7 @@ __all__ = [
     "schema_json",
     "study_catalog_json",
     "study_schema_json",
+    "waiting",
     "why",
 ]
 

@@ -194,8 +194,8 @@ impl Writer<'_, '_> {
         fields!(self; paced);
         self.at("pacing_timer", pacing_timer.at);
         self.packets("receive_buffer", *receive_buffer, None);
-        let ranks = ranks.slots().collect::<Vec<_>>();
-        let receivers = receivers.slots().collect::<Vec<_>>();
+        let ranks = ranks.slots().map(|slot| self.name_of(slot)).collect::<Vec<_>>();
+        let receivers = receivers.slots().map(|slot| self.name_of(slot)).collect::<Vec<_>>();
         fields!(self; ranks, receivers);
     }
 
@@ -312,6 +312,15 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// The queue pair of a slot, which depends on threads, by what does not; link control is of none.
+    fn name_of(&self, slot: u32) -> String {
+        if slot == u32::MAX {
+            return "none".to_owned();
+        }
+        let path = &self.moment.runs.own.pairs.paths[slot as usize];
+        format!("{}/{}/{}/{}", path.workload, path.source.0, path.destination.0, path.number)
+    }
+
     /// A packet, in a queue whose paused time is `paused`.
     fn packet(&mut self, packet_ref: PacketRef, paused_time: Option<u64>) {
         let packets = &self.moment.runs.own.packets;
@@ -334,7 +343,9 @@ impl Writer<'_, '_> {
             hop,
         } = *packet;
         self.field("packet", &kind);
-        fields!(self; flow, ingress, out, frame, payload, flags, class, hop, base);
+        let of = self.name_of(flow.0);
+        self.field("flow", &of);
+        fields!(self; ingress, out, frame, payload, flags, class, hop, base);
         let waited_paused = paused.wrapping_add(paused_time.unwrap_or(0));
         let lost = packets.is_lost(packet_ref);
         fields!(self; waited_paused, lost);

@@ -223,23 +223,17 @@ def two_to_one(
             TWO_TO_ONE,
             (221_965_920, 227_996_640, 398_223_680, 404_254_400),
         ),
+        (
+            f"{NSCC} -tiers 2 -ecn 9 9 -q 40",
+            TWO_TIERS,
+            (310_024_960, 314_045_440, 334_526_720, 338_547_200),
+        ),
     ],
 )
 def test_two_flows_to_one_host_end_when_they_do_in_the_simulator(
     tmp_path: Path, options: str, paths: dict[int, str], ends: tuple[int, int, int, int]
 ) -> None:
     (result,) = validate_uet(two_to_one(tmp_path / "two", options, ends=ends, paths=paths)).results
-    assert (result.verdict, [str(one) for one in result.differences]) == ("pass", [])
-
-
-def test_networks_of_two_tiers_are_the_simulators(tmp_path: Path) -> None:
-    folder = two_to_one(
-        tmp_path / "two",
-        f"{NSCC} -tiers 2 -ecn 9 9 -q 40",
-        ends=(310_024_960, 314_045_440, 334_526_720, 338_547_200),
-        paths=TWO_TIERS,
-    )
-    (result,) = validate_uet(folder).results
     assert (result.verdict, [str(one) for one in result.differences]) == ("pass", [])
 
 

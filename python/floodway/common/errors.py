@@ -184,7 +184,7 @@ class InputError(FloodwayError):
 
     @classmethod
     def of_choice(cls, given: str, *, noun: str, allowed: Iterable[str], key: str | None = None) -> Self:
-        """Return the error for a name that is none of those allowed, with the nearest of them.
+        """Return the error for a name that is not allowed, with the nearest of those that are.
 
         Parameters
         ----------

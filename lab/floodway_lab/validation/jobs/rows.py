@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import ValidationError
-from floodway.common.files import read_text
+from floodway_lab.validation.texts import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -137,11 +137,7 @@ def cells_of(file: Path, columns: Sequence[str]) -> Iterator[Cells]:
         If the file cannot be read, lacks a column, or has a line with another number of cells.
     """
     shown = os.fspath(file)
-    try:
-        text = read_text(file)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise ValidationError(f"{shown}: cannot be read: {error}", place=shown) from error
-    lines = list(csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+    lines = list(csv.reader(text_of(file).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
     head = lines[0] if lines else []
     for column in columns:
         if column not in head:

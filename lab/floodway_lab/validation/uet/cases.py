@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import ValidationError
-from floodway.common.files import read_text
 from floodway_lab.validation.jobs.rows import cells_of
+from floodway_lab.validation.texts import text_of
 from floodway_lab.validation.uet.matrix import matrix_of
 from floodway_lab.validation.uet.options import options_of
 
@@ -107,7 +107,7 @@ def _is_case(folder: Path) -> bool:
 
 def _case(root: Path, folder: Path) -> UetCase:
     command = folder / COMMAND_FILE
-    options = options_of(command, _text(command))
+    options = options_of(command, text_of(command))
     matrix = matrix_of(folder / options.matrix)
     connections = matrix.connections
     expected = tuple(
@@ -129,14 +129,6 @@ def _case(root: Path, folder: Path) -> UetCase:
         expected=expected,
         paths=paths,
     )
-
-
-def _text(file: Path) -> str:
-    try:
-        return read_text(file)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        shown = os.fspath(file)
-        raise ValidationError(f"{shown}: cannot be read: {error}", place=shown) from error
 
 
 def _paths(file: Path, connections: Sequence[Connection]) -> dict[tuple[int, str], tuple[str, ...]]:

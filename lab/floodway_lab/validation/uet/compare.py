@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -10,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from floodway.common.errors import ValidationError
-from floodway.common.files import read_text
+from floodway_lab.validation.texts import text_of
 from floodway_lab.validation.uet.cases import FIRST_FLOW, TRACE_FILE
 from floodway_lab.validation.uet.scenario import flow_ids
 
@@ -117,11 +115,7 @@ def _windows(case: UetCase) -> dict[int, dict[int, tuple[str, int]]]:
     Instants at which a timer expires are left out, as the trace does not say what the window is then.
     """
     file = case.folder / TRACE_FILE
-    try:
-        text = read_text(file)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        shown = os.fspath(file)
-        raise ValidationError(f"{shown}: cannot be read: {error}", place=shown) from error
+    text = text_of(file)
     expired = {(match[2], match[1]) for match in EXPIRY.finditer(text)}
     windows: dict[int, dict[int, tuple[str, int]]] = {}
     for match in WINDOW.finditer(text):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import ValidationError
-from floodway.common.files import read_text
+from floodway_lab.validation.texts import text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,13 +64,8 @@ def matrix_of(file: Path) -> Matrix:
     ValidationError
         If it cannot be read, has a line that is not one of a connection, or no connections.
     """
-    try:
-        text = read_text(file)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        shown = os.fspath(file)
-        raise ValidationError(f"{shown}: cannot be read: {error}", place=shown) from error
     hosts, connections, unsupported = 0, [], []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text_of(file).splitlines(), start=1):
         words = line.split()
         place = f"{file}:{number}"
         if not words or words[0].startswith("#"):

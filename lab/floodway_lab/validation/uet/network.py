@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import ValidationError
-from floodway.common.files import read_text
+from floodway_lab.validation.texts import text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -225,11 +225,7 @@ def _from_file(folder: Path, options: Options) -> Network:
 
 def _read(file: Path) -> tuple[dict[str, int], dict[int, dict[str, int]]]:
     """Read the keys of a topology's head, and those of each tier."""
-    try:
-        text = read_text(file)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        shown = os.fspath(file)
-        raise ValidationError(f"{shown}: cannot be read: {error}", place=shown) from error
+    text = text_of(file)
     head: dict[str, int] = {}
     tiers: dict[int, dict[str, int]] = {}
     values = head

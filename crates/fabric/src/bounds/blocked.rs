@@ -88,6 +88,6 @@ impl BlockedPorts<'_, '_> {
         let queues = (1..layout.queues_per_port).filter(|q| layout.class_of_queue(*q) == class);
         let at_input = |inputs: &Inputs| node.locals().any(|from| inputs.bytes(from, port, class) > 0);
         queues.map(|q| &node.links.queues[layout.queue(port) + q]).any(|queue| queue.bytes > 0)
-            || node.switch().and_then(|switch| switch.inputs.as_deref()).is_some_and(at_input)
+            || node.inputs().is_some_and(at_input)
     }
 }

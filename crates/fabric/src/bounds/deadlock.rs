@@ -138,7 +138,7 @@ impl DeadlockSearch<'_, '_> {
     fn holds(&self, port: PortId, ingress: PortId, class: u8) -> bool {
         let node = self.network.node_at(port);
         let (port, ingress) = (self.network.facts.local(port), self.network.facts.local(ingress));
-        if let Some(inputs) = node.switch().and_then(|switch| switch.inputs.as_ref()) {
+        if let Some(inputs) = node.inputs() {
             return inputs.bytes(ingress, port, class) > 0;
         }
         let first = self.network.facts.layout.queue(port);

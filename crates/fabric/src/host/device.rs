@@ -10,9 +10,15 @@ use crate::network::layout::Local;
 use crate::run::at_node::AtHost;
 use crate::run::device::Device;
 use crate::run::events::EventKind;
+use crate::switch::forward::Switch;
 
 impl Device for Host {
     const IS_HOST: bool = true;
+
+    #[inline]
+    fn as_switch(&self) -> Option<&Switch> {
+        None
+    }
 
     fn has_waiting(&self, port: Local) -> bool {
         self.nics[port.index()].has_waiting()

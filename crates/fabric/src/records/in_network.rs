@@ -29,7 +29,7 @@ impl<'w> InNetwork<'w, '_> {
         let queued = queues.flat_map(|queue| queue.fifo.iter(packets));
         let piped = nodes.iter().filter_map(Node::switch).flat_map(|switch| &switch.pipe);
         let piped = piped.map(|&(_, _, packet_ref)| &packets[packet_ref]);
-        let inputs = nodes.iter().filter_map(|node| node.switch()?.inputs.as_deref());
+        let inputs = nodes.iter().filter_map(Node::inputs);
         let crossing =
             inputs.flat_map(|inputs| inputs.packet_refs(packets)).map(|packet_ref| &packets[packet_ref]);
         let flying = self.on_links.iter().map(|&(_, packet_ref)| &packets[packet_ref]);
@@ -104,7 +104,7 @@ impl<'w> InNetwork<'w, '_> {
         let charged = |(out, packet): &(Local, &Packet)| !node.isolates(*out) || !packet.has(ISOLATED);
         piped.filter(charged).for_each(|(_, packet)| add(packet));
         node.nics().flat_map(|nic| nic.receive_buffer.iter(packets)).for_each(&mut add);
-        if let Some(inputs) = node.switch().and_then(|switch| switch.inputs.as_ref()) {
+        if let Some(inputs) = node.inputs() {
             // What has crossed is charged to no account.
             inputs.packet_refs(packets).for_each(|packet_ref| add(&packets[packet_ref]));
         } else if !node.is_host() {

@@ -19,31 +19,21 @@ pub(crate) trait Device: Sized {
     const IS_HOST: bool;
 
     /// The switch that it is, if it is one.
-    fn as_switch(&self) -> Option<&Switch> {
-        None
-    }
+    fn as_switch(&self) -> Option<&Switch>;
 
     /// Does it have something to send by a port that waits in no queue there?
     fn has_waiting(&self, port: Local) -> bool;
 
     /// The inputs of a switch with a crossbar.
+    #[inline]
     fn inputs(&self) -> Option<&Inputs> {
-        None
+        self.as_switch()?.inputs.as_deref()
     }
 
     /// The relay that it is, if it is one.
+    #[inline]
     fn relay(&self) -> Option<&Relay> {
-        None
-    }
-
-    /// What a packet takes from its arrival to its queue.
-    fn pipeline(&self) -> u64 {
-        0
-    }
-
-    /// Its number among the switches, in its events.
-    fn number(&self) -> u32 {
-        u32::MAX
+        self.as_switch()?.relay.as_ref()
     }
 
     /// A packet has been charged that leaves by `out`.

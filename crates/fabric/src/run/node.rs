@@ -10,6 +10,7 @@ use crate::link::links::Links;
 use crate::network::layout::Local;
 use crate::switch::buffer::Buffer;
 use crate::switch::congestion::PortMachines;
+use crate::switch::crossbar::Inputs;
 use crate::switch::forward::Switch;
 
 /// A host or a switch, with the ends of links that are there. An event of one node changes the state of no
@@ -127,6 +128,11 @@ impl Node {
             AnyDevice::Host(_) => None,
             AnyDevice::Switch(switch) => Some(switch),
         }
+    }
+
+    /// The inputs of a switch with a crossbar.
+    pub fn inputs(&self) -> Option<&Inputs> {
+        self.switch()?.inputs.as_deref()
     }
 
     /// Its NICs, by port; none at a switch.

@@ -256,13 +256,11 @@ impl<D: Device> At<'_, '_, D> {
             ingress.id,
         );
         let awaits = ingress.receiver.awaits_release();
-        if awaits != std::mem::replace(&mut ingress.awaits, awaits) {
-            self.node.buffer.awaiting_changed(
-                &*self.device,
-                &mut self.ctx.run.events,
-                self.ctx.now,
-                port_class,
-            );
+        if awaits != std::mem::replace(&mut ingress.awaits, awaits)
+            && let Some(switch) = self.device.as_switch()
+        {
+            let events = &mut self.ctx.run.events;
+            self.node.buffer.awaiting_changed(switch, events, self.ctx.now, port_class);
         }
         if !self.ctx.run.out.frames.0.is_empty() {
             if self.device.is_bypassed() {

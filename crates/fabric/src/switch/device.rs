@@ -8,12 +8,12 @@ use crate::network::layout::Local;
 use crate::run::at_node::AtSwitch;
 use crate::run::device::Device;
 use crate::run::events::EventKind;
-use crate::switch::crossbar::Inputs;
-use crate::switch::forward::{Relay, Switch};
+use crate::switch::forward::Switch;
 
 impl Device for Switch {
     const IS_HOST: bool = false;
 
+    #[inline]
     fn as_switch(&self) -> Option<&Switch> {
         Some(self)
     }
@@ -21,26 +21,6 @@ impl Device for Switch {
     #[inline]
     fn has_waiting(&self, _port: Local) -> bool {
         false
-    }
-
-    #[inline]
-    fn inputs(&self) -> Option<&Inputs> {
-        self.inputs.as_deref()
-    }
-
-    #[inline]
-    fn relay(&self) -> Option<&Relay> {
-        self.relay.as_ref()
-    }
-
-    #[inline]
-    fn pipeline(&self) -> u64 {
-        self.pipeline
-    }
-
-    #[inline]
-    fn number(&self) -> u32 {
-        self.number
     }
 
     #[inline]

@@ -41,5 +41,5 @@ fn waiting(half: &SendHalf) -> String {
 }
 
 fn shown(at: Time) -> String {
-    format!("{:.3} us", at.0 as f64 / 1e6)
+    format!("{:.3} us", at.as_us())
 }

@@ -20,6 +20,7 @@ use crate::records::tally::FirstDrop;
 use crate::run::at_node::{At, bytes};
 use crate::run::device::Device;
 use crate::run::events::{EventKind, Events, NEVER};
+use crate::switch::forward::Switch;
 
 impl Buffer {
     /// Charges a packet for which no callback runs: the account and the pool are far from every threshold,
@@ -74,37 +75,31 @@ impl Buffer {
     }
 
     /// The account begins or stops to wait for releases.
-    pub fn awaiting_changed<D: Device>(
-        &mut self,
-        device: &D,
-        events: &mut Events,
-        now: u64,
-        port_class: usize,
-    ) {
-        self.set_fast_path(device, port_class);
+    pub fn awaiting_changed(&mut self, switch: &Switch, events: &mut Events, now: u64, port_class: usize) {
+        self.set_fast_path(switch, port_class);
         if self.accounts.known(port_class).awaits {
             let own = self.releases.iter().filter(|leaving| leaving.port_class as usize == port_class);
-            own.for_each(|leaving| events.add(EventKind::Release, device.number(), leaving.at.max(now)));
+            own.for_each(|leaving| events.add(EventKind::Release, switch.number, leaving.at.max(now)));
         }
     }
 
     /// Computes the bound of the fast path of an account.
-    pub fn set_fast_path(&mut self, device: &impl Device, port_class: usize) {
-        if let Some(fast_path_below) = self.fast_path_of_account(device, port_class) {
+    pub fn set_fast_path(&mut self, switch: &Switch, port_class: usize) {
+        if let Some(fast_path_below) = self.fast_path_of_account(switch, port_class) {
             self.accounts.known_mut(port_class).fast_path_below = fast_path_below;
         }
     }
 
     /// The bound below which packets are charged without a callback: 0 while a release is awaited. None where
     /// there is no fast path.
-    pub fn fast_path_of_account<D: Device>(&self, device: &D, port_class: usize) -> Option<u32> {
+    pub fn fast_path_of_account(&self, switch: &Switch, port_class: usize) -> Option<u32> {
         let account = self.accounts.known(port_class);
-        if D::IS_HOST || device.pipeline() != 0 {
+        if switch.pipeline != 0 {
             return None;
         }
         let pooled = account.pooled;
         // Behind a crossbar nothing goes straight through.
-        let plain = !account.awaits && account.admission.is_plain() && !device.has_crossbar();
+        let plain = !account.awaits && account.admission.is_plain() && !switch.has_crossbar();
         let fast_path_below = if !plain || pooled && self.pool_size == 0 {
             0
         } else if pooled {

@@ -445,7 +445,7 @@ hooks! {
         fn cap(&self) -> Bytes {
             Bytes::MAX
         }
-        /// When to call `on_timeout` next.
+        /// When to call `on_timeout` next; at once where that time has passed.
         fn next_timeout(&self) -> Option<Time> {
             None
         }

@@ -8,6 +8,7 @@ mod cascade;
 mod cbfc;
 mod check;
 mod columns;
+mod combinations;
 mod conweave;
 mod deadlocks;
 mod errors;

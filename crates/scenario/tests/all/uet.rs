@@ -28,3 +28,26 @@ fn a_short_last_packet_may_overtake_the_one_before_it() {
     });
     assert!((1..6).contains(&faster.count()), "on some seeds they have one path");
 }
+
+/// A queue pair that rests for longer than a sender is silent wants to be called at once when a message
+/// comes, not before.
+#[test]
+fn queue_pairs_that_rested_ask_for_credit_when_a_message_comes() {
+    for seed in 1..=3 {
+        let records = run(&format!(
+            r#"
+            seed = {seed}
+            topology.single-switch = {{ hosts = 4, rate = "100G", delay = "1us" }}
+            [defaults]
+            reliability = "uet"
+            rate-control = "rccc"
+            qp = "per-pair"
+            [[workload]]
+            name = "pairs"
+            poisson = {{ sizes = "fb-hadoop", load = 0.3, of = "hosts" }}
+            until = "300us"
+            "#
+        ));
+        assert!(reals(&records.flows, "slowdown").iter().all(|slowdown| *slowdown < 30.0));
+    }
+}

@@ -122,15 +122,17 @@ impl AtHost<'_, '_> {
         if layers {
             return self.stack_changed(id);
         }
+        let now = self.ctx.time();
         let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        half.arm_transport(&mut self.ctx.run.events);
+        half.arm_transport(&mut self.ctx.run.events, now);
         self.update_qp(id);
     }
 
     /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
     pub fn stack_changed(&mut self, id: u32) {
+        let now = self.ctx.time();
         let half = self.ctx.run.pairs.senders.known_mut(id as usize);
-        half.arm(&mut self.ctx.run.events);
+        half.arm(&mut self.ctx.run.events, now);
         if half.layers.constant {
             self.update_qp(id);
         } else {
@@ -398,8 +400,8 @@ impl SendHalf {
 
     /// Arms its timer for when its transport wants to be called; when its layers do is as it was.
     #[inline]
-    fn arm_transport(&mut self, events: &mut Events) {
-        let next = self.transport.next_timeout();
+    fn arm_transport(&mut self, events: &mut Events, now: Time) {
+        let next = self.transport.next_timeout().map(|at| at.max(now));
         if next.is_some() && !self.state.done {
             let set = self.timer_set();
             events.sync_queue_pair(&mut self.timers.timer, next, self.timers.timer_key, set);
@@ -408,8 +410,8 @@ impl SendHalf {
 
     /// Arms its timers for when its machines want to be called.
     #[inline]
-    pub fn arm(&mut self, events: &mut Events) {
-        let mut next = self.transport.next_timeout();
+    pub fn arm(&mut self, events: &mut Events, now: Time) {
+        let mut next = self.transport.next_timeout().map(|at| at.max(now));
         let mut set = self.timer_set();
         if !self.layers.constant
             && let Some(layers) = self.next_of_layers()

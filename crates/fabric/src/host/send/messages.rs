@@ -125,7 +125,7 @@ impl AtHost<'_, '_> {
             };
             let Some((packet, header)) = next else { return };
             if queries {
-                half.arm(&mut self.ctx.run.events);
+                half.arm(&mut self.ctx.run.events, now);
             }
             let nic = half.nic;
             self.ctx.run.kept.records.injected(u64::from(packet.frame));

@@ -25,3 +25,10 @@ pub fn reals<'a>(table: &'a Table, column: &str) -> &'a [f64] {
         other => panic!("{column} is {other:?}"),
     }
 }
+
+pub fn flags<'a>(table: &'a Table, column: &str) -> &'a [u8] {
+    match table.column(column) {
+        Some(Values::Bool(values)) => values,
+        other => panic!("{column} is {other:?}"),
+    }
+}

@@ -76,7 +76,6 @@ use crate::slots::{
 
 mod blocks;
 mod conweave;
-mod marks;
 mod paper;
 mod sizing;
 mod swing;

@@ -31,6 +31,7 @@ pub mod irn;
 pub mod line_rate;
 pub mod llr;
 pub mod lossy;
+mod marks;
 pub mod mercury;
 pub mod mercury_window;
 pub mod no_link_retry;

@@ -75,6 +75,7 @@ use crate::slots::{OrAuto, ParamError, QpInfo, Reliability, Repeats};
 mod entropy;
 mod receiver;
 mod sender;
+mod sent;
 mod sleek;
 
 pub use entropy::Entropy;

@@ -11,8 +11,8 @@
 
 use floodway_units::{Bytes, Time};
 
-use super::marks::Marks;
 use super::sizing::Settings;
+use crate::marks::Marks;
 use crate::slots::{Cx, LossView, Messages, QpInfo, Reply, Segment, TransportReceiver, TransportSender};
 
 /// A recovery from loss.

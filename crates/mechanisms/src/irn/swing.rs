@@ -18,8 +18,8 @@ use std::collections::VecDeque;
 use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, Span, Time};
 
-use super::marks::Marks;
 use super::sizing::Settings;
+use crate::marks::Marks;
 use crate::slots::{Cx, LossView, Messages, QpInfo, Reply, Segment, TransportReceiver, TransportSender};
 
 /// State of a packet that was sent.

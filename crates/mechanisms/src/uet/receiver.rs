@@ -1,9 +1,8 @@
 //! The receiver's end: what has arrived, and when that is reported.
 
-use std::collections::BTreeSet;
-
 use floodway_units::Bytes;
 
+use crate::marks::Marks;
 use crate::slots::{Cx, Header, QpInfo, Query, Reply, Report, Segment, TransportReceiver};
 
 /// Packets of a report's bitmap.
@@ -18,10 +17,8 @@ struct State {
     /// Bytes of a packet beside its payload.
     overhead: u64,
     ack_every: u64,
-    /// All packets before this one have arrived.
-    expected: u64,
-    /// What has arrived behind it.
-    above: BTreeSet<u64>,
+    /// The packets that have arrived.
+    arrived: Marks,
     /// Bytes that have arrived, each once, headers included.
     received: u64,
     /// The same since the last report.
@@ -35,8 +32,7 @@ impl Receiver {
         Receiver(Box::new(State {
             overhead: qp.wire.0.saturating_sub(qp.mtu.0),
             ack_every: ack_every.0,
-            expected: 0,
-            above: BTreeSet::new(),
+            arrived: Marks::default(),
             received: 0,
             accepted: 0,
             asked: false,
@@ -45,26 +41,21 @@ impl Receiver {
 }
 
 impl State {
-    fn is_known(&self, number: u64) -> bool {
-        number < self.expected || self.above.contains(&number)
-    }
-
     /// The report that a packet causes.
     fn report(&self, repeated: bool, h: &Header, is_marked: bool, exact: bool) -> Report {
-        let behind = h.number.saturating_sub(BITS - 1).max(self.expected + 1);
+        let behind = h.number.saturating_sub(BITS - 1).max(self.arrived.base() + 1);
         let base = if exact { h.number } else { behind };
-        let seen = self.above.range(base..base.saturating_add(BITS));
         Report {
             number: h.number,
             entropy: h.entropy,
             repeated,
             marked: is_marked,
             trimmed: false,
-            next: self.expected,
+            next: self.arrived.base(),
             base,
-            bits: seen.fold(0, |bits, number| bits | 1 << (number - base)),
+            bits: self.arrived.bits_above(base),
             received: self.received,
-            out_of_order: self.above.len() as u64,
+            out_of_order: self.arrived.above(),
             last_hop: false,
             query: h.query,
         }
@@ -72,15 +63,9 @@ impl State {
 
     /// A new packet has arrived: is everything before the last one there again that a packet asked about?
     fn add(&mut self, number: u64) -> bool {
-        if number != self.expected {
-            self.above.insert(number);
-            return false;
-        }
-        self.expected += 1;
-        while self.above.remove(&self.expected) {
-            self.expected += 1;
-        }
-        self.above.is_empty() && std::mem::take(&mut self.asked)
+        let is_next = number == self.arrived.base();
+        self.arrived.add(number);
+        is_next && self.arrived.above() == 0 && std::mem::take(&mut self.asked)
     }
 }
 
@@ -91,7 +76,7 @@ impl TransportReceiver for Receiver {
 
     fn on_packet(&mut self, cx: &mut Cx<'_, Report>, s: &Segment, h: &Header, is_marked: bool) -> Bytes {
         let state = &mut *self.0;
-        if state.is_known(h.number) {
+        if state.arrived.has(h.number) {
             // The sender does not know of it: the report is due at once.
             cx.push(state.report(s.retransmission, h, is_marked, is_marked));
             state.accepted = 0;
@@ -121,7 +106,7 @@ impl TransportReceiver for Receiver {
     ) {
         let state = &mut *self.0;
         let report = state.report(s.retransmission, h, is_marked, is_marked);
-        if state.is_known(h.number) {
+        if state.arrived.has(h.number) {
             cx.push(report);
             state.accepted = 0;
         } else {
@@ -135,7 +120,7 @@ impl TransportReceiver for Receiver {
             cx.push(state.report(false, h, is_marked, false));
             return;
         }
-        let is_known = state.is_known(h.number);
+        let is_known = state.arrived.has(h.number);
         if is_known {
             state.accepted = 0;
         } else {

@@ -1,11 +1,12 @@
 //! The sender's end: what is sent, again or for the first time, and what reports and the timer make of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use floodway_units::{Bytes, Span, Time};
 
 use super::Form;
 use super::entropy::{Choice, Feedback};
+use super::sent::{Outstanding, Sent};
 use super::sleek::Sleek;
 use crate::slots::{
     Backlog, Cut, Header, LossView, Messages, QpInfo, Query, Reply, Report, Reported, Room, Sample, Segment,
@@ -14,14 +15,6 @@ use crate::slots::{
 
 /// A sender without credit that waits for nothing asks for some after so many round trips.
 const SILENT_ROUNDS: u64 = 8;
-
-/// A packet that was sent and has neither been reported nor counted as lost.
-#[derive(Clone, Copy, Debug)]
-struct Sent {
-    size: u64,
-    at: Time,
-    is_request: bool,
-}
 
 /// The sender's end. It is boxed, so that flows with another reliability stay small.
 #[derive(Clone, Debug)]
@@ -40,9 +33,7 @@ struct State {
     next: u64,
     /// All packets before this one have arrived.
     acknowledged: u64,
-    sent: BTreeMap<u64, Sent>,
-    /// The same by time.
-    by_time: BTreeSet<(Time, u64)>,
+    sent: Outstanding,
     /// What is to be sent again: sizes.
     repeats: BTreeMap<u64, u64>,
     /// How often packets were sent again that are not acknowledged.
@@ -121,8 +112,7 @@ impl Sender {
             timer: Timer::default(),
             next: 0,
             acknowledged: 0,
-            sent: BTreeMap::new(),
-            by_time: BTreeSet::new(),
+            sent: Outstanding::default(),
             repeats: BTreeMap::new(),
             repeated: BTreeMap::new(),
             backlog: Backlog::default(),
@@ -140,13 +130,12 @@ impl State {
     /// A packet starts.
     fn starts(&mut self, now: Time, number: u64, size: u64) {
         self.in_flight += size.cast_signed();
-        self.waits_for(now, number, Sent { size, at: now, is_request: false });
+        self.waits_for(now, number, size, false);
     }
 
     /// A packet or request is waited for.
-    fn waits_for(&mut self, now: Time, number: u64, sent: Sent) {
-        self.sent.insert(number, sent);
-        self.by_time.insert((now, number));
+    fn waits_for(&mut self, now: Time, number: u64, size: u64, is_request: bool) {
+        self.sent.insert(number, Sent { size, at: now, is_request, is_timed: true });
         self.set_timer(now, now);
         self.requests.heard = now;
     }
@@ -162,15 +151,14 @@ impl State {
     /// The timer is for the first packet again that is waited for.
     fn reset_timer(&mut self, now: Time) {
         self.timer.due = None;
-        if let Some(&(at, _)) = self.by_time.first() {
+        if let Some((at, _)) = self.sent.first_timed() {
             self.set_timer(now, at);
         }
     }
 
     /// A packet is no longer waited for: its size and start, if it was.
     fn take(&mut self, now: Time, number: u64) -> Option<Sent> {
-        let sent = self.sent.remove(&number)?;
-        self.by_time.remove(&(sent.at, number));
+        let sent = self.sent.remove(number)?;
         if self.timer.of == Some(sent.at) {
             self.reset_timer(now);
         }
@@ -208,7 +196,7 @@ impl State {
             let rtt = self.sleek.as_ref()?.answered(now, report.number)?;
             return Some(Sample { rtt, query: report.query });
         }
-        let sent = self.sent.get(&report.number)?;
+        let sent = self.sent.get(report.number)?;
         let is_one = match self.repeated.get(&report.number) {
             None => !report.repeated,
             Some(1) => report.repeated,
@@ -319,7 +307,7 @@ impl TransportSender for Sender {
             state.requests.heard = now;
         }
         let sample = state.sample(now, report);
-        while let Some((&number, _)) = state.sent.range(..report.next).next() {
+        while let Some(number) = state.sent.first_before(report.next) {
             state.arrived(now, number);
         }
         while let Some((&number, _)) = state.repeats.range(..report.next).next() {
@@ -327,10 +315,10 @@ impl TransportSender for Sender {
         }
         // What has not been sent cannot have arrived.
         state.acknowledged = state.acknowledged.max(report.next.min(state.next));
-        for bit in 0..64 {
-            if report.bits >> bit & 1 != 0 {
-                state.arrived(now, report.base + bit);
-            }
+        let mut bits = report.bits;
+        while bits != 0 {
+            state.arrived(now, report.base + u64::from(bits.trailing_zeros()));
+            bits &= bits - 1;
         }
         let next = state.data_before(state.acknowledged);
         state.messages.release(next);
@@ -365,7 +353,7 @@ impl TransportSender for Sender {
         let Some(mut sleek) = state.sleek.take() else { return };
         sleek.arm(now, state.next, state.backlog.new > Bytes::ZERO);
         let range = sleek.recovers(window, state.next, !state.repeats.is_empty());
-        let lost: Vec<(u64, Sent)> = state.sent.range(range).map(|(number, sent)| (*number, *sent)).collect();
+        let lost: Vec<(u64, Sent)> = state.sent.range(range).collect();
         for (number, sent) in lost.into_iter().filter(|(_, sent)| !sent.is_request) {
             // Section 3.5: what is missing at the receiver is sent again once.
             state.take(now, number);
@@ -411,7 +399,7 @@ impl Sender {
     /// When a sender without credit that waits for nothing asks for some.
     fn silent_at(&self) -> Option<Time> {
         let state = &*self.0;
-        let silence = state.requests.silence.filter(|_| state.by_time.is_empty())?;
+        let silence = state.requests.silence.filter(|_| state.sent.is_untimed())?;
         self.ready().map(|_| state.requests.heard + silence)
     }
 }
@@ -420,12 +408,12 @@ impl State {
     /// The timer of the packet that started first has expired: the bytes that count as lost.
     fn expires(&mut self, now: Time) -> Bytes {
         self.timer.due = None;
-        let Some(&(at, number)) = self.by_time.first() else { return Bytes::ZERO };
+        let Some((_, number)) = self.sent.first_timed() else { return Bytes::ZERO };
         self.choice.learn(now, 0, Feedback::Timeout);
-        let is_request = self.sent.get(&number).is_some_and(|sent| sent.is_request);
+        let is_request = self.sent.get(number).is_some_and(|sent| sent.is_request);
         if let Some(sleek) = self.sleek.as_mut().filter(|sleek| sleek.is_recovering() && !is_request) {
             // uec.cpp: recovery is to send it again, whose timer is off until then.
-            self.by_time.remove(&(at, number));
+            self.sent.untime(number);
             if self.repeated.contains_key(&number) {
                 sleek.sends_again_from(number);
             } else {
@@ -480,7 +468,7 @@ impl State {
     /// A request is sent.
     fn sends_request(&mut self, now: Time, number: u64) {
         self.requests.last = Some(now);
-        self.waits_for(now, number, Sent { size: self.overhead, at: now, is_request: true });
+        self.waits_for(now, number, self.overhead, true);
     }
 
     fn query(&mut self, now: Time, query: Query, number: u64, room: &Room) -> Header {

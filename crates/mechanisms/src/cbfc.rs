@@ -176,7 +176,8 @@ impl Params {
         match self.mode {
             Mode::Ideal => Count::Bytes,
             Mode::Infiniband => Count::Blocks,
-            Mode::Uec => Count::Credits(self.credit_size.unwrap_or(CREDIT).0),
+            // Sizes may be asked for before `check` refuses a credit of nothing.
+            Mode::Uec => Count::Credits(self.credit_size.unwrap_or(CREDIT).0.max(1)),
         }
     }
 

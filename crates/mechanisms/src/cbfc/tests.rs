@@ -373,6 +373,7 @@ fn keys_of_another_mode_are_refused() {
     assert_eq!(key(Params { sync: Some(Span::us(1)), ..infiniband() }), "sync");
     assert_eq!(key(Params { on_change: Some(Bytes(1)), ..uec() }), "on-change");
     assert_eq!(key(Params { credit_size: Some(Bytes(31)), ..uec() }), "credit-size");
+    assert_eq!(key(Params { credit_size: Some(Bytes::ZERO), ..uec() }), "credit-size");
     assert_eq!(key(Params { spacing: Some(Span::us(2)), ..uec() }), "spacing");
     assert_eq!(key(Params { period: Some(Span::ms(1)), ..uec() }), "period");
     assert_eq!(key(Params { sync: Some(Span::ns(1)), ..uec() }), "sync");

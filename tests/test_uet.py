@@ -43,6 +43,21 @@ def test_cut_packets_are_sent_again_and_each_byte_is_delivered_once(control: str
     assert result.outcome.faults == ()
 
 
+def test_what_was_cut_and_sent_again_is_named_wherever_drops_are(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    command: Command = request.getfixturevalue("floodway")
+    path, small = SCENARIOS / "uet-incast.toml", "=".join(SMALL)
+    shown = command("run", path, "--set", small, "--out", tmp_path / "run", "--full").out
+    trims = floodway.read(tmp_path / "run").counters["trims"].sum()
+    assert f"cut to their headers: {trims:,} packets, which lost" in shown
+    assert "sent again: " in shown
+    variants = ("--vary", "defaults.buffer.output-queue.trim=true,false", "--no-pictures")
+    shown = command("compare", path, "--set", small, *variants, "--full", "--out", tmp_path / "both").out
+    assert "packets cut to their headers" in shown
+    assert "payload sent again, MB" in shown
+
+
 def test_without_trimming_packets_are_dropped_and_timers_send_them_again() -> None:
     result = run("uet-incast", ("defaults.buffer.output-queue.trim", "false"), SMALL)
     assert "trims" not in result.counters.columns
@@ -180,6 +195,7 @@ def test_with_sleek_flows_go_on_after_losses_of_all_kinds(control: str, seed: st
         ("defaults.rate-control", '"hpcc"', "needs records of telemetry"),
         ("defaults.flow-control", '"pfc"', "never pauses where"),
         ("defaults.buffer.output-queue.size", '"4KB"', "holds no packet of"),
+        ("defaults.buffer.output-queue.control", '"0B"', "holds no reply of"),
     ],
 )
 def test_what_cannot_work_together_is_an_error(key: str, value: str, text: str) -> None:

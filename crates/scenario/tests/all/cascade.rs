@@ -172,6 +172,8 @@ fn mechanisms_that_lose_packets_are_refused_where_they_cannot_work() {
     };
     refused("congestion-point = [\"rcm\", \"casl\"]", "two of the list both decide how packets queue");
     refused("congestion-point = \"casl\"\nbuffer = \"ioq\"", "it has queues for lossy packets");
+    let output_queue = "congestion-point = \"casl\"\nflow-control = \"lossy\"\nbuffer = \"output-queue\"";
+    refused(output_queue, "`buffer.output-queue` bounds each queue by itself");
     let credits = "it sends packets that no pause stops, which flow-control = \"cbfc\" of";
     refused("congestion-point = \"casl\"\nflow-control = \"cbfc\"", credits);
     refused("congestion-point.casl = { floor = 0.7 }", ".casl.floor: ");

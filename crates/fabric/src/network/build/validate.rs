@@ -181,6 +181,11 @@ impl Blueprint {
     /// Why a port cannot have queues that may lose beside others, if so.
     fn cannot_isolate(&self, port: PortId) -> Option<String> {
         let switch = self.switch_at(port)?;
+        if switch.buffer.plan().output.is_some() {
+            let why = "it has queues for lossy packets, which are charged to no account, and `buffer.output-queue` bounds each \
+                       queue by itself: choose buffer = \"shared\" or \"static\"";
+            return Some(why.into());
+        }
         if switch.buffer.plan().crossbar.is_some() {
             return Some(
                 "it has queues for lossy packets, which an input-output queued switch does not have at its inputs: \
@@ -230,20 +235,21 @@ impl Blueprint {
             return Err(BuildError { place: self.port_name(port), key: Some("flow-control"), message });
         }
         let Role::Switch(switch) = &self.nodes[link.ends[end].node.index()].role else { return Ok(()) };
-        let room =
-            switch.buffer.plan().output.map(|output| link.ends[end].output_queue.unwrap_or(output.queue));
-        match room.filter(|room| *room < self.largest_frame()) {
-            None => Ok(()),
-            Some(room) => {
-                let message =
-                    format!("an output queue of {room} holds no packet of {}", self.largest_frame());
-                Err(BuildError {
-                    place: self.port_name(port),
-                    key: Some("buffer.output-queue.size"),
-                    message,
-                })
-            }
+        let Some(output) = switch.buffer.plan().output else { return Ok(()) };
+        let own = link.ends[end].output_queue;
+        let room = own.unwrap_or(output.queue);
+        let control = own.map_or(output.control, |room| room + room);
+        let (largest, reply) = (self.largest_frame(), self.wire.ack_with(self.telemetry()).frame);
+        let refuse = |key, message| Err(BuildError { place: self.port_name(port), key: Some(key), message });
+        if room < largest {
+            let message = format!("an output queue of {room} holds no packet of {largest}");
+            return refuse("buffer.output-queue.size", message);
         }
+        if control < reply {
+            let message = format!("a queue of {control} for the control class holds no reply of {reply}");
+            return refuse("buffer.output-queue.control", message);
+        }
+        Ok(())
     }
 
     fn validate_links(&self) -> Result<(), BuildError> {

@@ -348,7 +348,8 @@ impl Packets {
             train.pass(self.count, sizes.map(|wire| hop.serial.time(wire)), ports);
             fixed = fixed.saturating_add(hop.delay.0);
             if let Some((drain, gap)) = hop.drain {
-                train.pass(self.count, sizes.map(|wire| drain.time(wire - gap)), 1);
+                // Each NIC has a receive buffer of its own.
+                train.pass(self.count, sizes.map(|wire| drain.time(wire - gap)), ports);
             }
         }
         Span(fixed.saturating_add(if self.count == 1 { train.first } else { train.all.max(train.full) }))

@@ -86,6 +86,11 @@ impl Selector {
         })
     }
 
+    /// Whether it is a list without members.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether it uses only these tags.
     pub fn is_of_tags(&self, tags: &[&str]) -> bool {
         self.0.iter().all(|term| matches!(term, Term::Tag(tag) if tags.contains(&tag.as_str())))

@@ -128,6 +128,11 @@ impl<'a> Layer<'a> {
             return Err(self.error("", format!("it needs exactly one of: {}", SELECTORS.join(", "))));
         };
         self.check_keys(key)?;
+        if selector.is_empty() {
+            let message =
+                "an empty list selects nothing: write names, tags or \"*\", or leave out the override";
+            return Err(self.error(key, message));
+        }
         if selector.names_workload() && key != "flows" {
             return Err(self.error(key, "a workload selects flows only"));
         }

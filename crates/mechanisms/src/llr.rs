@@ -32,6 +32,11 @@
 //! would send a window again. Flow control that counts credit (`cbfc`) loses none. Without errors it costs 8
 //! bytes for each 2,048 of the other direction, and memory of a round trip of the link at the sender.
 //!
+//! All that was sent within that round trip is sent again, of whatever flow. So where a link carries many
+//! frames in a round trip, and damages more than one of them, transports that repeat single packets are
+//! faster: a link of 400G and 2 km has 245 frames of an MTU of 4096 bytes in a round trip, and two flows of
+//! 500 KB take 245 us with LLR where it damages 1 %, with `uet` alone 99 us, with go-back-N alone 1,023 us.
+//!
 //! # Symbols
 //!
 //! | symbol | here |

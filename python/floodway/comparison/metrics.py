@@ -386,6 +386,19 @@ _TOTALS = (
         digits=0,
     ),
     Metric(
+        key="cut_packets",
+        label="packets cut to their headers",
+        of_summary=lambda summary: summary.cut_packets,
+        digits=0,
+        always=False,
+    ),
+    Metric(
+        key="retransmitted_mb",
+        label="payload sent again, MB",
+        of_summary=lambda summary: summary.retransmitted_bytes / 1e6,
+        always=False,
+    ),
+    Metric(
         key="metered_messages",
         label="credits and other messages dropped by meters",
         of_summary=lambda summary: dict(summary.outcome.drops).get(METERED, 0),

@@ -12,7 +12,7 @@ from floodway.results.answer import answer
 from floodway.results.lossless import OF_HARMFUL_FLOWS, sentence
 from floodway.results.parts import KEYS
 from floodway.results.percentiles import FEW_FLOWS_NOTE, MARK, is_few
-from floodway.results.quantities import counted
+from floodway.results.quantities import bytes_text, counted
 from floodway.results.simulated import Realised, facts, realised
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def _more(summary: Summary) -> Iterator[str]:
     yield f"lossless: {_lossless(outcome)}"
     if outcome.drops:
         yield _drops(outcome)
+    yield from _repairs(summary)
     yield from _capture(outcome)
     yield from _jobs(outcome)
 
@@ -482,6 +483,7 @@ def _verdicts(summary: Summary) -> Iterable[str]:
     if summary.cnps.total:
         yield _cnps(summary.cnps)
     yield _drops(outcome)
+    yield from _repairs(summary)
     if summary.order.out_of_order:
         late, packets = summary.order.out_of_order, summary.order.packets
         yield f"out of order: {late:,} of {packets:,} data packets, {late * 100 / packets:.2f} %"
@@ -500,6 +502,15 @@ def _capture(outcome: Outcome) -> Iterator[str]:
 
 def _drops(outcome: Outcome) -> str:
     return "drops: " + (", ".join(f"{reason} {packets:,}" for reason, packets in outcome.drops) or "none")
+
+
+def _repairs(summary: Summary) -> Iterator[str]:
+    """Yield what was lost without a drop, and what was sent again."""
+    if summary.cut_packets:
+        lost = bytes_text(summary.cut_bytes)
+        yield f"cut to their headers: {counted(summary.cut_packets, 'packet')}, which lost {lost}"
+    if summary.retransmitted_bytes:
+        yield f"sent again: {bytes_text(summary.retransmitted_bytes)} of payload"
 
 
 def _invariants(outcome: Outcome) -> str:

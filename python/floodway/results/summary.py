@@ -281,6 +281,12 @@ class Summary:
         Time paused, summed over ports and classes.
     pfc_frames
         Pause frames received, resumes among them.
+    cut_packets
+        Packets that lost their payload at full queues, whose headers went on (trimming).
+    cut_bytes
+        Bytes that they lost.
+    retransmitted_bytes
+        Payload that was sent again, of the flows that have rows.
     cnps
         CNPs by who made them.
     cns_made
@@ -305,6 +311,9 @@ class Summary:
     most_paused: tuple[PortSummary, ...]
     paused_us: float
     pfc_frames: int
+    cut_packets: int
+    cut_bytes: int
+    retransmitted_bytes: int
     cnps: CnpTotals
     cns_made: int
     most_feedback: tuple[FeedbackSummary, ...]
@@ -349,6 +358,9 @@ def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
         most_paused=_ports(counters, by="paused_us"),
         paused_us=float(counters["paused_us"].sum()),
         pfc_frames=int(counters["pfc_rx"].sum()),
+        cut_packets=int(counters["trims"].sum()) if "trims" in counters else 0,
+        cut_bytes=int(counters["trimmed_bytes"].sum()) if "trimmed_bytes" in counters else 0,
+        retransmitted_bytes=int(flows["retransmitted_bytes"].sum()),
         cnps=outcome.cnps or CnpTotals(congestion_points=sum(port.cnps for port in feedback)),
         cns_made=sum(port.cns for port in feedback),
         most_feedback=feedback[:NAMED_PORTS],

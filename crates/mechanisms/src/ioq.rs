@@ -157,7 +157,7 @@ mod tests {
             headroom_free: Bytes::MAX,
             size: Bytes::kb(100),
             egress_used: Bytes::ZERO,
-            queue_room: None,
+            queue_room: Bytes::MAX,
         };
         let mut machine = Params::default().build().expect("valid");
         let (mut bench, held) = (Bench::<()>::new(), ingress(0, 700_000, 0));

@@ -89,6 +89,14 @@ impl FcSender for Sender {
     fn gate(&self, _now: Time, _next: Bytes) -> Gate {
         Gate::Open
     }
+
+    fn is_free(&self) -> bool {
+        true
+    }
+
+    fn never_closes(&self) -> bool {
+        true
+    }
 }
 
 /// Receiver half: sends no messages.
@@ -99,6 +107,10 @@ impl FcReceiver for Receiver {
     fn on_enqueue(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
 
     fn on_release(&mut self, _cx: &mut Cx<'_, FcFrame>, _q: &IngressView) {}
+
+    fn fast_path_below(&self, _pool_free: Bytes) -> Bytes {
+        Bytes::MAX
+    }
 }
 
 #[cfg(test)]

@@ -140,14 +140,13 @@ impl Buffer for Params {
             let message = format!("class {} is not for data; allowed: 0 to 5, 7", class.0);
             return Err(ParamError::new("trim-class", message));
         }
-        Ok(Admission { size: self.size, trim: self.trim, victim: self.victim })
+        Ok(Admission { trim: self.trim, victim: self.victim })
     }
 }
 
 /// One per ingress port.
 #[derive(Clone, Copy, Debug)]
 pub struct Admission {
-    size: Bytes,
     trim: bool,
     victim: Victim,
 }
@@ -163,7 +162,7 @@ impl slots::Admission for Admission {
         pool: &PoolView,
     ) -> Admit {
         // Section 4.1: a packet without room loses its payload, and its header goes on.
-        if e.len + p.frame <= pool.queue_room.unwrap_or(self.size) {
+        if e.len + p.frame <= pool.queue_room {
             Admit::Shared
         } else if self.victim == Victim::Either && uniform(rng) < 0.5 {
             Admit::CutLast
@@ -172,6 +171,10 @@ impl slots::Admission for Admission {
         } else {
             Admit::Drop(DropReason::Egress)
         }
+    }
+
+    fn is_plain(&self) -> bool {
+        true
     }
 }
 
@@ -188,12 +191,12 @@ mod tests {
         headroom_free: Bytes::MAX,
         size: UNBOUNDED,
         egress_used: Bytes::ZERO,
-        queue_room: None,
+        queue_room: Bytes(10_000),
     };
 
     /// What becomes of packets of 1,000 B at a queue of 10 KB that holds so much.
     fn admitted(params: Params, held: u64, times: usize) -> Vec<Admit> {
-        let mut machine = Params { size: Bytes(10_000), ..params }.build().expect("it has a size");
+        let mut machine = params.build().expect("it has a size");
         let mut bench = Bench::<()>::new();
         let mut admit = || {
             machine.admit(Time::ZERO, &mut bench.rng, &packet(1_000), &ingress(0, 0, 0), &egress(held), &POOL)

@@ -247,6 +247,10 @@ impl slots::Admission for Admission {
     fn is_plain(&self) -> bool {
         self.egress.is_none()
     }
+
+    fn plain_up_to(&self, pool_free: Bytes) -> Bytes {
+        pool_free.scale(self.egress_alpha)
+    }
 }
 
 #[cfg(test)]
@@ -265,7 +269,7 @@ mod tests {
         headroom_free: Bytes::MAX,
         size: Bytes::MAX,
         egress_used: Bytes::ZERO,
-        queue_room: None,
+        queue_room: Bytes::MAX,
     };
 
     fn machine(crossing: Crossing) -> Admission {

@@ -140,7 +140,7 @@ mod tests {
             headroom_free: Bytes::MAX,
             size: Bytes::kb(100),
             egress_used: Bytes::ZERO,
-            queue_room: None,
+            queue_room: Bytes::MAX,
         };
         let params = Params { size: Sizing::Fixed(Bytes::kb(100)), crossing };
         let mut machine = params.build().expect("a size is given");
@@ -185,7 +185,7 @@ mod tests {
             headroom_free: Bytes::MAX,
             size: Bytes::kb(1_040),
             egress_used: Bytes::ZERO,
-            queue_room: None,
+            queue_room: Bytes::MAX,
         };
         let mut machine = Params { size: Sizing::Auto, crossing: Crossing::Headroom }.build().expect("valid");
         let mut bench = Bench::<()>::new();

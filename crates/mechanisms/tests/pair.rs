@@ -311,7 +311,7 @@ impl<'a> Pair<'a> {
             headroom_free: Bytes::MAX,
             size: self.capacity,
             egress_used: Bytes::ZERO,
-            queue_room: None,
+            queue_room: Bytes::MAX,
         };
         let (packet, egress) = (packet(bytes, self.setting.overhead), egress(self.setting.link.rate));
         match self.admission.admit(self.now, &mut self.rng, &packet, &self.view, &egress, &pool) {

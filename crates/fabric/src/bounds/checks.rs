@@ -22,6 +22,7 @@ use crate::run::events::NEVER;
 use crate::run::node::Node;
 use crate::run::state::Run;
 use crate::switch::buffer::Ingress;
+use crate::switch::discipline::output::OutputQueue;
 use crate::switch::forward::Switch;
 
 /// A port and a time, formatted only if a check fails.
@@ -77,7 +78,11 @@ impl NodeCheck<'_, '_> {
         let mut waiting = 0;
         for q in 0..self.facts.layout.queues_per_port {
             let queue = &self.node.links.queues[first + q];
-            let bytes: u64 = queue.fifo.iter(&self.run.packets).map(|packet| u64::from(packet.frame)).sum();
+            let mut bytes: u64 =
+                queue.fifo.iter(&self.run.packets).map(|packet| u64::from(packet.frame)).sum();
+            if q == 1 {
+                bytes += self.passing(port);
+            }
             assert!(
                 q == 0 || queue.bytes == bytes,
                 "queue {q} of {here} holds {bytes} B, not {}",
@@ -101,12 +106,20 @@ impl NodeCheck<'_, '_> {
         assert_eq!(state.controls, controls, "link control frames wait at {here}");
     }
 
+    /// Bytes of the packet that passes the port's output queue.
+    fn passing(&self, port: Local) -> u64 {
+        let output = self.node.machines[port.index()].queueing.output.as_deref();
+        let leaves = self.node.buffer.releases.iter().find(|leaving| leaving.port == port);
+        let passes = output.is_some_and(OutputQueue::has_passing);
+        leaves.filter(|_| passes).map_or(0, |leaving| u64::from(leaving.frame))
+    }
+
     /// The flags of a port, and the bound of its fast path.
     fn check_flags(&self, port: Local) {
         let (state, here) = (&self.node.links.ports[port.index()], self.here(port));
         assert!(!state.choosing, "{here} has chosen what it sends");
         let busy = state.up && state.free_at > self.now;
-        let waits = state.waiting > 0 || state.controls;
+        let waits = state.waiting > self.passing(port) || state.controls;
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
         assert_eq!(
             state.fast_path_up_to,

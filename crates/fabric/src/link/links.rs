@@ -116,6 +116,15 @@ impl Links {
         self.set_waiting(ctx, port, self.ports.known(port.index()).waiting - u64::from(frame));
     }
 
+    /// A packet left its queue at `at`, since when nothing has happened to the port; no histogram is kept.
+    pub fn left(&mut self, port: Local, frame: u16, at: u64) {
+        let state = self.ports.known_mut(port.index());
+        let before = state.waiting;
+        state.waiting -= u64::from(frame);
+        let waiting = state.waiting;
+        self.series.known_mut(port.index()).queue(at, before, waiting);
+    }
+
     /// Sets the bytes that wait at the port from now on.
     #[inline]
     pub fn set_waiting(&mut self, ctx: &Ctx<'_, '_>, port: Local, waiting: u64) {

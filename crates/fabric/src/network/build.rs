@@ -12,7 +12,7 @@ use self::ports::{build_machines, congested, points_with};
 use crate::error::BuildError;
 use crate::host::listed::Listed;
 use crate::network::base_rtt::Largest;
-use crate::network::blueprint::{Blueprint, DirectionSpec, Role, SwitchSpec, Ties};
+use crate::network::blueprint::{Blueprint, DirectionSpec, Release, Role, SwitchSpec, Ties};
 use crate::network::facts::{Demanded, Facts};
 use crate::network::layout::{Layout, Local};
 use crate::network::routing::Routes;
@@ -235,8 +235,20 @@ fn set_callbacks(facts: &mut Facts<'_>, node: &mut Node, port: Local) {
     let own = facts.blueprint.links[id.index() / 2].ends[id.index() % 2].output_queue;
     let role = &facts.blueprint.nodes[node.id.index()].role;
     machines.queueing.output = OutputQueue::at(role, own, facts.blueprint.semantics.ties);
+    machines.queueing.lossy_room = node.buffer.lossy_room();
     let state = &mut node.links.ports[port.index()];
     state.observed |= machines.queueing.output.is_some() && state.at_host;
+    if let Some(output) = &mut machines.queueing.output {
+        let reads_ports = matches!(&device, AnyDevice::Switch(switch) if switch.reads_ports());
+        output.passes = facts.straight
+            && !facts.telemetry
+            && !reads_ports
+            && facts.release != Release::Start
+            && facts.blueprint.semantics.ties == Ties::Hashed
+            && !state.at_host
+            && state.link.delay > 0
+            && node.links.egress[facts.layout.port_class(port, 1)].sender.never_closes();
+    }
     state.fast_path_up_to = machines.fast_path_up_to();
     state.has_discipline = !machines.queueing.is_plain();
     state.observed |= state.noted;

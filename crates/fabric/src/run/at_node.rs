@@ -179,6 +179,9 @@ impl<'a, D: Device> At<'_, 'a, D> {
     #[inline(never)]
     pub fn dispatch_other(&mut self, event: Event) {
         self.set_current(event);
+        if self.device.holds_output() {
+            self.apply_releases();
+        }
         let (kind, id) = self.ctx.run.events.decode(event.order);
         self.ctx.run.kept.counts[kind as usize] += 1;
         match kind {

@@ -74,6 +74,15 @@ pub(crate) trait Device: Sized {
     /// The same with an output queue.
     fn serves_output(at: &mut At<'_, '_, Self>, port: Local);
 
+    /// Does what it sends stay in its queues until the last bit has left?
+    #[inline]
+    fn holds_output(&self) -> bool {
+        false
+    }
+
+    /// A packet of `frame` bytes that passed an output queue left at `at`.
+    fn passed_output(_here: &mut At<'_, '_, Self>, _port: Local, _frame: u16, _at: u64) {}
+
     /// Where a packet leaves that is made here, for the node behind `packet`'s path; none where no port leads
     /// there.
     fn way_of(at: &mut At<'_, '_, Self>, port: Local, packet: &Packet) -> Option<Local>;

@@ -261,7 +261,8 @@ impl<'a> World<'a> {
 
     /// Closes the books at `now`.
     pub fn close(&mut self, now: Time) {
-        self.now = now.0;
+        // Nothing of this instant has been executed.
+        (self.now, self.order) = (now.0, 0);
         let own: Vec<NodeId> =
             self.nodes.iter().map(|node| node.id).filter(|&node| self.owns(node)).collect();
         for &node in &own {

@@ -93,7 +93,7 @@ impl PortMachines {
         ready.truncate(kept);
     }
 
-    /// The queue length up to which no congestion point is called.
+    /// The queue length up to which no congestion point is called, and a packet has room.
     pub fn fast_path_up_to(&self) -> u32 {
         // Of each flow the queue is kept in which it waits.
         if self.queueing.sorts() {
@@ -101,7 +101,8 @@ impl PortMachines {
         }
         let points = self.congestion_points.iter();
         let up_to = points.map(|point| point.fast_path_up_to().unwrap_or_default().0).min();
-        u32::try_from(up_to.unwrap_or(u64::MAX)).unwrap_or(u32::MAX)
+        let up_to = up_to.unwrap_or(u64::MAX).min(self.queueing.sure_room());
+        u32::try_from(up_to).unwrap_or(u32::MAX)
     }
 
     /// Calls the congestion points with an event.

@@ -64,6 +64,15 @@ impl Device for Switch {
         at.send_from_queue(port);
     }
 
+    #[inline]
+    fn holds_output(&self) -> bool {
+        self.holds_output
+    }
+
+    fn passed_output(here: &mut AtSwitch<'_, '_>, port: Local, frame: u16, at: u64) {
+        here.passed_output(port, frame, at);
+    }
+
     fn serves_output(at: &mut AtSwitch<'_, '_>, port: Local) {
         at.serve_output(port);
     }

@@ -51,6 +51,9 @@ pub(crate) struct PortQueueing {
     /// Where queues have bounds of their own, and what the transmitter sends waits in them until its last bit
     /// has left.
     pub output: Option<Box<OutputQueue>>,
+    /// Where a class without a threshold may come in: bytes up to which each queue of data has room while the
+    /// switch's pool is on the fast path.
+    pub lossy_room: Option<u64>,
     /// Where a class has several queues: of each flow with packets here, its queue and how many.
     flows: FxHashMap<u32, (usize, u32)>,
     /// Where the discipline observes inputs and there is no crossbar: bytes that wait, by ingress port and
@@ -70,6 +73,16 @@ impl PortQueueing {
             }
         }
         queueing
+    }
+
+    /// Bytes that a queue of data may hold.
+    pub fn queue_room(&self) -> u64 {
+        self.output.as_ref().map_or(u64::MAX, |output| output.room)
+    }
+
+    /// Bytes up to which a queue of data has room whenever the switch's pool is on the fast path.
+    pub fn sure_room(&self) -> u64 {
+        self.lossy_room.map_or(self.queue_room(), |room| room.min(self.queue_room()))
     }
 
     /// Is there a FIFO per class, and nothing else?

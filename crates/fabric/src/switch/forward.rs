@@ -13,7 +13,7 @@ mod pass;
 use std::collections::VecDeque;
 
 use floodway_mechanisms::registry::AnyRouter;
-use floodway_mechanisms::slots::Disposition;
+use floodway_mechanisms::slots::{Disposition, Router};
 
 use crate::link::arena::PacketRef;
 use crate::network::layout::Local;
@@ -34,6 +34,8 @@ pub(crate) struct Switch {
     pub entry: VecDeque<(Local, PacketRef)>,
     /// Its ports with congestion points.
     pub points: Vec<Local>,
+    /// What it sends stays in its queues until the last bit has left.
+    pub holds_output: bool,
     /// Where it is a relay.
     pub relay: Option<Relay>,
     /// Where it is input-output queued.
@@ -47,6 +49,11 @@ impl Switch {
         self.router.as_mut().expect("who chooses is there at every switch")
     }
 
+    /// Does the router look at ports?
+    pub fn reads_ports(&self) -> bool {
+        self.router.as_ref().is_some_and(Router::reads_ports)
+    }
+
     /// One with neither packets nor ports.
     pub fn none() -> Self {
         Switch {
@@ -56,6 +63,7 @@ impl Switch {
             pipe: VecDeque::new(),
             entry: VecDeque::new(),
             points: Vec::new(),
+            holds_output: false,
             relay: None,
             inputs: None,
         }

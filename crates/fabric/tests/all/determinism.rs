@@ -20,9 +20,13 @@ struct Fabrics {
 }
 
 fn racks(flow_control: &str) -> Fabrics {
+    racks_with(flow_control, r#"{"static": {"size": "auto"}}"#)
+}
+
+fn racks_with(flow_control: &str, buffer: &str) -> Fabrics {
     let mut net = Net::new(Format::Ethernet).limit(Span::ms(20));
-    let leaves = ["l0", "l1"].map(|name| net.switch(name));
-    let spines = ["p0", "p1"].map(|name| net.switch(name));
+    let leaves = ["l0", "l1"].map(|name| net.switch_with(name, buffer));
+    let spines = ["p0", "p1"].map(|name| net.switch_with(name, buffer));
     let mut hosts = Vec::new();
     for (i, &leaf) in leaves.iter().enumerate() {
         for j in 0..4 {
@@ -117,6 +121,26 @@ fn a_machine_that_never_acts_changes_nothing() {
         assert!(sum(&plain, "pfc_tx") > 0 && sum(&plain, "drops_link_error") > 0, "{classes} classes");
         assert_eq!(everything(&plain), everything(&run_with_idle_machines(&net)), "{classes} classes");
         add_class(&mut net);
+    }
+}
+
+#[test]
+fn a_machine_that_never_acts_changes_nothing_where_queues_are_full() {
+    let buffers = [
+        (r#"{"shared": {"pool": "60KB"}}"#, "drops_egress"),
+        (r#"{"shared": {"pool": "15KB", "egress-alpha": 9.0}}"#, "drops_buffer"),
+        (r#"{"static": {"size": "12KB"}}"#, "drops_buffer"),
+        (r#"{"output-queue": {"size": "12KB"}}"#, "trims"),
+        (r#"{"output-queue": {"size": "12KB", "victim": "either"}}"#, "trims"),
+        (r#"{"output-queue": {"size": "12KB", "trim": false}}"#, "drops_egress"),
+    ];
+    for (buffer, lost) in buffers {
+        let Fabrics { mut net, hosts } = racks_with(r#""lossy""#, buffer);
+        net = net.reliability(if buffer.contains("output") { r#""uet""# } else { r#""irn""# });
+        net.blueprint.workloads[0].arrivals = poisson(&hosts, Span::us(400));
+        let plain = net.run();
+        assert!(sum(&plain, lost) > 0, "{buffer}: {lost}");
+        assert_eq!(everything(&plain), everything(&run_with_idle_machines(&net)), "{buffer}");
     }
 }
 

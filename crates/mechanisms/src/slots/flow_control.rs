@@ -219,6 +219,11 @@ hooks! {
             false
         }
 
+        /// A hint for speed: is the gate open for every frame at any time?
+        fn never_closes(&self) -> bool {
+            false
+        }
+
         /// Has a watchdog taken over this queue, so that waiting and arriving packets are discarded? Checked
         /// after every frame, timeout and reset: time alone does not change it.
         fn discards(&self, _now: Time) -> bool {

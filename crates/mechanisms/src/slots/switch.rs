@@ -115,8 +115,8 @@ pub struct PoolView {
     /// Bytes that the switch's egress queues of data hold beyond those reserved for each; zero where
     /// admission does not ask for it ([`Admission::egress_reserve`]).
     pub egress_used: Bytes,
-    /// Bytes that the packet's egress queue may hold, where its port has a bound of its own.
-    pub queue_room: Option<Bytes>,
+    /// Bytes that the packet's egress queue may hold; `Bytes::MAX` where it has no bound ([`OutputPlan`]).
+    pub queue_room: Bytes,
 }
 
 /// The account that the packet which crosses the flow control's threshold is charged to.
@@ -293,10 +293,15 @@ hooks! {
         ) -> Admit;
 
         /// A hint for speed: is a packet admitted below headroom wherever it keeps `shared` below the
-        /// threshold and the pool has room for it, whatever the egress queue holds? Not called for a class
-        /// without a threshold.
+        /// threshold, and the pool and `queue_room` have room for it, whatever the egress queue holds?
         fn is_plain(&self) -> bool {
             false
+        }
+
+        /// Where it is plain and the class has no threshold: up to which length of the egress queue, with the
+        /// packet, that holds while so much of the pool is free.
+        fn plain_up_to(&self, _pool_free: Bytes) -> Bytes {
+            Bytes::MAX
         }
 
         /// Bytes reserved for each egress queue, if `PoolView::egress_used` is needed.

@@ -234,6 +234,7 @@ impl NodeBuilder<'_, '_> {
             router: Some(router),
             number,
             pipeline: spec.pipeline.0,
+            holds_output: spec.buffer.plan().output.is_some(),
             relay: spec.relay.map(|ports| self.relaying(ports)),
             inputs,
             ..Switch::none()

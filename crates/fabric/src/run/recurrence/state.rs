@@ -123,7 +123,17 @@ impl Writer<'_, '_> {
 
     fn switch(&mut self, switch: &Switch) {
         // Ties of what is at the entry are hashed where anything recurs.
-        let Switch { pipeline: _, router, number: _, pipe, entry: _, points: _, relay, inputs } = switch;
+        let Switch {
+            pipeline: _,
+            router,
+            number: _,
+            pipe,
+            entry: _,
+            points: _,
+            holds_output: _,
+            relay,
+            inputs,
+        } = switch;
         fields!(self; router, relay, inputs);
         for &(at, port, packet_ref) in pipe {
             self.at("in_pipeline_until", at);

@@ -111,6 +111,14 @@ impl Buffer {
         Some(u32::try_from(fast_path_below).unwrap_or(u32::MAX))
     }
 
+    /// Bytes up to which each queue of data has room while the pool is on the fast path, where accounts have
+    /// no threshold.
+    pub fn lossy_room(&self) -> Option<u64> {
+        let free = bytes(self.pool_size.saturating_sub(self.pool_fast_path_up_to));
+        let lossy = self.accounts.iter().filter(|account| account.receiver.threshold(free) == Bytes::MAX);
+        lossy.map(|account| account.admission.plain_up_to(free).0).min()
+    }
+
     /// What accounts count of a frame's bytes on the wire: nothing where the buffer counts bytes.
     #[inline]
     fn counted_wire(&self, layout: &Layout, frame: u16) -> u64 {
@@ -191,7 +199,7 @@ impl<D: Device> At<'_, '_, D> {
             headroom_free: bytes(headroom_free),
             size: bytes(account.sizes.own),
             egress_used: egress_used.unwrap_or_default(),
-            queue_room: queueing.output.as_ref().and_then(|output| output.room),
+            queue_room: bytes(queueing.queue_room()),
         };
         let packet_view =
             PacketView { frame: bytes(frame), ..self.node.links.packet_view(&self.ctx, packet) };
@@ -274,8 +282,27 @@ impl<D: Device> At<'_, '_, D> {
 
     #[inline(never)]
     fn apply_due_releases(&mut self) {
+        if self.device.holds_output() {
+            return self.pass_due();
+        }
         // A callback may lead here, too, and then finds the next one.
         while let Some(leaving) = self.node.buffer.next_gone(self.ctx.now) {
+            self.uncharge(leaving.port_class as usize, leaving.ingress, leaving.frame);
+        }
+    }
+
+    /// The same where they pass output queues, which they leave in the order of events: each departure counts
+    /// as one, if it is not the current event.
+    #[inline(never)]
+    fn pass_due(&mut self) {
+        while let Some(&Uncharge { at, port, .. }) = self.node.buffer.releases.front()
+            && let departure = self.node.links.departure_order(&self.ctx, port)
+            && (at < self.ctx.now || departure <= self.ctx.order)
+            && let Some(leaving) = self.node.buffer.next_gone(self.ctx.now)
+        {
+            let is_current = (at, departure) == (self.ctx.now, self.ctx.order);
+            self.ctx.run.kept.counts[EventKind::Departure as usize] += u64::from(!is_current);
+            D::passed_output(self, leaving.port, leaving.frame, leaving.at);
             self.uncharge(leaving.port_class as usize, leaving.ingress, leaving.frame);
         }
     }

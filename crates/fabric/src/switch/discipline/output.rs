@@ -19,10 +19,15 @@ pub(crate) struct OutputQueue {
     pub(super) trims: bool,
     /// Bytes of such a packet, where they are not those of the run's headers.
     pub(super) trim_size: Option<Bytes>,
-    /// Bytes that a queue of data may hold, if not as many as its switch's.
-    pub room: Option<Bytes>,
+    /// Bytes that a queue of data may hold.
+    pub room: u64,
     /// The queue whose first packet the transmitter sends, and how long that takes.
     pub(super) serving: Option<(usize, u64)>,
+    /// Packets may pass it without an event when their last bit has left: nothing could happen to them until
+    /// then but a mark.
+    pub passes: bool,
+    /// The packet that does so now, which is on its way to the next node.
+    pub(super) passing: Option<PacketRef>,
     /// At a host: what its transmitter sends, and how long that takes.
     pub(super) sending: Option<(PacketRef, u64)>,
     /// At a host: turns in which both control packets and data waited.
@@ -48,8 +53,10 @@ impl OutputQueue {
             trim_class: plan.and_then(|plan| plan.trim_class),
             trims: plan.is_some_and(|plan| plan.trims),
             trim_size: plan.and_then(|plan| plan.trim_size),
-            room: own,
+            room: plan.map_or(u64::MAX, |plan| own.unwrap_or(plan.queue).0),
             serving: None,
+            passes: false,
+            passing: None,
             sending: None,
             turns: 0,
         }))
@@ -59,6 +66,11 @@ impl OutputQueue {
     pub(super) fn prefers_control(&mut self) -> bool {
         self.turns = (self.turns + 1) % TURNS;
         self.turns != 0
+    }
+
+    /// Does the transmitter send a packet that counts for a queue, and is not in it any more?
+    pub fn has_passing(&self) -> bool {
+        self.passing.is_some()
     }
 
     /// The packet that the transmitter of a host sends, which waits in no queue any more.

@@ -2,7 +2,9 @@
 //!
 //! A packet stays in its queue until its last bit has left. So it counts for the bounds, and congestion
 //! points see it leave then, with the bytes that are there by that time. It is on the link from then on, for
-//! the propagation alone: its departure is an event of each packet.
+//! the propagation alone. So its departure is an event, unless it finds an idle port: then its arrival at the
+//! next node is known, and it counts for its queue as long as for its account. If another packet joins
+//! meanwhile, the departure is an event, in time for the mark that it may bring.
 
 use floodway_mechanisms::slots::{DropReason, FcReceiver};
 use floodway_units::cast::low_u16;
@@ -47,10 +49,11 @@ impl AtSwitch<'_, '_> {
         if let Some((q, took)) = output.and_then(|output| output.serving.take()) {
             self.leaves_output(port, q, took);
         }
-        if let Some(frame) = self.node.links.ports.known_mut(port.index()).take_control(&self.ctx.run.packets)
-        {
+        let state = self.node.links.ports.known_mut(port.index());
+        let controls = state.controls;
+        if let Some(frame) = state.take_control(&self.ctx.run.packets) {
             self.send_link_control(port, frame);
-        } else if self.retry_takes_turn(port) {
+        } else if controls && self.retry_takes_turn(port) {
             // It has sent what it could.
         } else if let Some(q) =
             self.node.machines[port.index()].next_output(&self.node.links, &mut self.ctx, port)
@@ -60,6 +63,40 @@ impl AtSwitch<'_, '_> {
         self.node.links.ports.known_mut(port.index()).choosing = false;
         if self.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
             self.node.links.arm(&mut self.ctx, port);
+        }
+    }
+
+    /// A charged packet passes an idle port without an event when its last bit has left, if it may.
+    pub fn passes_output(&mut self, out: Local, port_class: usize, packet_ref: PacketRef) -> bool {
+        let state = self.node.links.ports.known(out.index());
+        let (observed, far_group) = (state.observed, state.link.far_group);
+        let output = self.node.machines[out.index()].queueing.output.as_mut();
+        let Some(output) = output.filter(|output| output.passes && !observed) else { return false };
+        if !self.node.links.is_idle(&self.ctx, out) || self.ctx.run.events.is_elsewhere(far_group) {
+            return false;
+        }
+        output.passing = Some(packet_ref);
+        let Packet { frame, ingress, .. } = self.ctx.run.packets[packet_ref];
+        let links = &mut self.node.links;
+        links.queues.known_mut(self.ctx.facts.layout.queue(out) + 1).bytes += u64::from(frame);
+        links.joins(&self.ctx, out, frame);
+        self.send_charged(out, packet_ref, (ingress, port_class), frame);
+        true
+    }
+
+    /// The last bit of a packet that passed a port left at `at`.
+    pub fn passed_output(&mut self, port: Local, frame: u16, at: u64) {
+        let output = self.node.machines[port.index()].queueing.output.as_mut();
+        let Some(packet_ref) = output.and_then(|output| output.passing.take()) else { return };
+        let up_to = u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
+        let queue = self.node.links.queues.known_mut(self.ctx.facts.layout.queue(port) + 1);
+        let is_observed = queue.bytes > up_to;
+        queue.bytes -= u64::from(frame);
+        if is_observed {
+            debug_assert!(at == self.ctx.now, "what has joined has asked for an event");
+            self.data_leaves((port, 1), packet_ref, true, true);
+        } else {
+            self.node.links.left(port, frame, at);
         }
     }
 
@@ -119,7 +156,8 @@ impl AtSwitch<'_, '_> {
             }
         }
         let Some(last) = last else { return };
-        let is_sent = kept.is_empty();
+        let output = self.node.machines[out.index()].queueing.output.as_ref();
+        let is_sent = kept.is_empty() && !output.is_some_and(|output| output.has_passing());
         if is_sent {
             kept.push(&mut self.ctx.run.packets, last);
         }

@@ -189,13 +189,14 @@ impl AtSwitch<'_, '_> {
         if self.ctx.facts.straight
             && self.node.links.is_free(out, class)
             && self.node.links.is_idle(&self.ctx, out)
+            && !self.device.holds_output
         {
             self.node.links.goes_through(&self.ctx, out, frame);
             if self.ctx.facts.telemetry {
                 self.node.links.record_hop(&mut self.ctx, out, packet_ref);
             }
             self.send_charged(out, packet_ref, (ingress, port_class), frame);
-        } else {
+        } else if !self.device.holds_output || !self.passes_output(out, port_class, packet_ref) {
             self.join(out, self.ctx.facts.layout.first_queue(class), packet_ref);
         }
     }
@@ -281,8 +282,11 @@ impl<D: Device> At<'_, '_, D> {
     /// Puts a packet into the queue of the control class, and lets the port try to transmit.
     #[inline(never)]
     fn queue_control(&mut self, out: Local, packet_ref: PacketRef) {
-        if self.node.links.ports.known(out.index()).has_discipline && self.queues_otherwise(out, packet_ref) {
-            return;
+        if self.node.links.ports.known(out.index()).has_discipline {
+            self.apply_releases();
+            if self.queues_otherwise(out, packet_ref) {
+                return;
+            }
         }
         if !self.node.links.ports.known(out.index()).up {
             let port_class = self.ctx.facts.layout.port_class(out, 0);

@@ -363,8 +363,12 @@ fn stop(end: &End) -> &'static str {
 fn no_name(name: &str) -> Option<String> {
     let is_folder =
         !matches!(name, "" | "." | "..") && !name.contains(|c: char| matches!(c, '/' | '\\') || hides(c));
-    let folder =
-        (!is_folder).then(|| format!("{name:?} is not a name: the folder of the results has this name"));
+    let folder = (!is_folder).then(|| {
+        format!(
+            "{name:?} is not a name: the results get a folder of this name, so it is neither empty nor \".\" nor \"..\", and \
+             has no \"/\", \"\\\" or invisible characters"
+        )
+    });
     folder.or_else(|| formula(name))
 }
 

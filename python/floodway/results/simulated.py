@@ -185,11 +185,13 @@ def _flow_control(built: Mapping[str, Any]) -> Iterator[str]:
 
 def _buffers(built: Mapping[str, Any]) -> Iterator[str]:
     def alike(port: Mapping[str, Any]) -> tuple[Any, ...]:
-        return port["class"], port["buffer_bytes"], port["reserve_bytes"]
+        keys = ("class", "buffer_bytes", "output_queue_bytes", "reserve_bytes")
+        return tuple(port.get(key) for key in keys)
 
-    for (class_, size, reserve), rows in _grouped(built.get("ports", ()), alike):
+    for (class_, size, queue, reserve), rows in _grouped(built.get("ports", ()), alike):
         reserve_text = f", {bytes_text(reserve)} reserved" if reserve else ""
         held = "from the shared pool" if size is None else bytes_text(size)
+        held = held if queue is None else f"output queues of {bytes_text(queue)}"
         yield f"{held} a port of class {class_}{reserve_text} ({_kinds(rows)})"
     for (size,), rows in _grouped(built.get("pools", ()), lambda pool: (pool["pool_bytes"],)):
         yield f"shared pool of {bytes_text(size)} a switch ({_kinds(rows)})"

@@ -54,7 +54,8 @@ impl Builder<'_> {
         let from = workload.start.unwrap_or_default();
         let until = workload.until.unwrap_or(Time::NEVER);
         if from >= until {
-            self.fault(&workload_path(workload, "until"), "it ends before it begins");
+            let message = format!("{until} is not later than the start, {from}");
+            self.fault(&workload_path(workload, "until"), message);
             return None;
         }
         Some(Arrivals::Poisson(PoissonSpec {

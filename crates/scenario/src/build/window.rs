@@ -138,7 +138,7 @@ impl Builder<'_> {
         let given = own.or(self.document.measure.map(|window| (window, vec!["measure"])));
         if let Some((Window { from, to }, path)) = given {
             if from >= to {
-                self.fault(&path, "it ends before it begins");
+                self.fault(&path, format!("it ends at {to}, and begins at {from}: the end must be later"));
                 return None;
             }
             return Some((from, to));

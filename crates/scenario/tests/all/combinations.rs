@@ -1,6 +1,6 @@
 //! Mechanisms in combinations that nobody asked for, on small networks with losses and failures: each is
-//! refused, or keeps the invariants on one thread and on two, with the same bytes, and no flow gets other bytes
-//! than its own. `PROPTEST_CASES` asks for more.
+//! refused, or keeps the invariants on one thread and on two, with the same bytes, and no flow gets other
+//! bytes than its own. `PROPTEST_CASES` asks for more.
 
 use std::fmt::Write as _;
 

@@ -309,7 +309,10 @@ fn flows_run_between_hosts_along_links() {
         flow("to = \"h1\", size = \"1KB\""),
         "a.toml:11: workload.web.flows.1: it goes from h1 to itself"
     );
-    assert_eq!(flow("to = \"h3\", size = \"0B\""), "a.toml:11: workload.web.flows.1: it has no bytes");
+    assert_eq!(
+        flow("to = \"h3\", size = \"0B\""),
+        "a.toml:11: workload.web.flows.1: size: 0B is not allowed; the minimum is 1B"
+    );
     assert_eq!(
         flow("to = \"s1\", size = \"1B\""),
         "a.toml:11: workload.web.flows.1: s1 is a switch; flows run between hosts"

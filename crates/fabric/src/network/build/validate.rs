@@ -338,7 +338,7 @@ impl Blueprint {
     fn validate_flow(&self, routes: &Routes, flow: &FlowSpec) -> Result<(), String> {
         self.reachable(routes, flow.source, flow.destination)?;
         if flow.size == Bytes::ZERO {
-            return Err("it has no bytes".into());
+            return Err("size: 0B is not allowed; the minimum is 1B".into());
         }
         let pinned =
             [(&flow.path, flow.source, flow.destination), (&flow.ack_path, flow.destination, flow.source)];

@@ -145,6 +145,22 @@ fn error_at(tree: &Node, path: &[&str], message: impl Into<String>) -> ScenarioE
     ScenarioError::new(tree.place_of(path.iter().copied()), key_path(path), message)
 }
 
+/// The path of a key of settings, if the scenario writes it in one place alone.
+fn only_path(tree: &Node, key: &str) -> Option<Vec<String>> {
+    let first = key.split('.').next()?;
+    let has = |node: &Node| node.get(first).is_some();
+    let layers = tree.get("override").map(Node::items).unwrap_or_default().iter().enumerate();
+    let mut homes: Vec<Vec<String>> = layers
+        .filter(|(_, layer)| has(layer))
+        .map(|(at, layer)| vec!["override".to_owned(), layer.label(at)])
+        .collect();
+    if tree.get("defaults").is_some_and(has) {
+        homes.push(vec!["defaults".to_owned()]);
+    }
+    let [home] = &homes[..] else { return None };
+    Some(home.iter().cloned().chain(key.split('.').map(str::to_owned)).collect())
+}
+
 /// What the steps of building share.
 struct Builder<'a> {
     tree: &'a Node,
@@ -352,7 +368,11 @@ impl Builder<'_> {
             // The key is not said twice.
             Some(key) if error.place == key => error_at(self.tree, &[key], error.message),
             Some(key @ ("mtu" | "topology" | "workload")) => error_at(self.tree, &[key], error.to_string()),
-            _ => error_at(self.tree, &[], error.to_string()),
+            key => {
+                let path = key.and_then(|key| only_path(self.tree, key)).unwrap_or_default();
+                let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                error_at(self.tree, &path, error.to_string())
+            }
         })?;
         Ok((blueprint, Arc::new(routes)))
     }

@@ -163,6 +163,21 @@ fn a_congestion_point_is_listed_once_at_a_port() {
 }
 
 #[test]
+fn what_cannot_be_built_is_shown_where_its_key_is_written_if_that_is_one_place() {
+    let queues = "buffer = \"output-queue\"\nflow-control = \"pfc\"";
+    let text = format!("{NETWORK}[defaults]\n{queues}\n{FLOW}");
+    let error = |text: &str| Scenario::from_text("a.toml", text, &[]).map(|_| ()).expect_err("it is refused");
+    let one = error(&text).to_string();
+    assert!(
+        one.starts_with("a.toml:4: defaults.flow-control: ") && one.contains("never pauses where"),
+        "{one}"
+    );
+    let more = "[[override]]\nname = \"x\"\nlinks = \"*\"\nflow-control = \"pfc\"\n";
+    let two = error(&format!("{text}\n{more}")).to_string();
+    assert!(two.starts_with("a.toml:1: ") && two.contains("never pauses where"), "{two}");
+}
+
+#[test]
 fn mechanisms_that_lose_packets_are_refused_where_they_cannot_work() {
     let refused = |tables: &str, expected: &str| {
         let text = format!("{NETWORK}[defaults]\n{tables}\n{FLOW}");

@@ -223,6 +223,7 @@ def test_every_case_of_the_set_is_a_scenario_of_the_folder() -> None:
     listing = Listing(ROOT / "benchmarks")
     files = [case.scenario for case in listing.cases]
     files += [run.scenario for pair in listing.pairs for run in pair.ours]
+    files += [count.scenario for count in listing.counts]
     own = {Path(file).stem for file in files if not file.startswith("$")}
     assert own == {file.stem for file in (ROOT / "benchmarks").glob("*.toml")} - {"set"}
     assert [case.name for case in chosen(listing.cases, ["two-dc-80km"])] == ["two-dc-80km"]

@@ -80,8 +80,8 @@ pub(crate) trait Device: Sized {
         false
     }
 
-    /// A packet of `frame` bytes that passed an output queue left at `at`.
-    fn passed_output(_here: &mut At<'_, '_, Self>, _port: Local, _frame: u16, _at: u64) {}
+    /// Where it does: uncharges packets whose last bit has left by now, in the order of events.
+    fn releases_in_order(_at: &mut At<'_, '_, Self>) {}
 
     /// Where a packet leaves that is made here, for the node behind `packet`'s path; none where no port leads
     /// there.

@@ -8,6 +8,7 @@ use crate::network::layout::Local;
 use crate::run::at_node::AtSwitch;
 use crate::run::device::Device;
 use crate::run::events::EventKind;
+use crate::switch::buffer::Uncharge;
 use crate::switch::forward::Switch;
 
 impl Device for Switch {
@@ -69,8 +70,18 @@ impl Device for Switch {
         self.holds_output
     }
 
-    fn passed_output(here: &mut AtSwitch<'_, '_>, port: Local, frame: u16, at: u64) {
-        here.passed_output(port, frame, at);
+    /// They pass output queues: each departure counts as an event, if it is not the current one.
+    fn releases_in_order(here: &mut AtSwitch<'_, '_>) {
+        while let Some(&Uncharge { at, port, .. }) = here.node.buffer.releases.front()
+            && let departure = here.node.links.departure_order(&here.ctx, port)
+            && (at < here.ctx.now || departure <= here.ctx.order)
+            && let Some(leaving) = here.node.buffer.next_gone(here.ctx.now)
+        {
+            let is_current = (at, departure) == (here.ctx.now, here.ctx.order);
+            here.ctx.run.kept.counts[EventKind::Departure as usize] += u64::from(!is_current);
+            here.passed_output(port, leaving.frame, at);
+            here.uncharge(leaving.port_class as usize, leaving.ingress, leaving.frame);
+        }
     }
 
     fn serves_output(at: &mut AtSwitch<'_, '_>, port: Local) {

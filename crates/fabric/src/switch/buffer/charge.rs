@@ -283,26 +283,10 @@ impl<D: Device> At<'_, '_, D> {
     #[inline(never)]
     fn apply_due_releases(&mut self) {
         if self.device.holds_output() {
-            return self.pass_due();
+            return D::releases_in_order(self);
         }
         // A callback may lead here, too, and then finds the next one.
         while let Some(leaving) = self.node.buffer.next_gone(self.ctx.now) {
-            self.uncharge(leaving.port_class as usize, leaving.ingress, leaving.frame);
-        }
-    }
-
-    /// The same where they pass output queues, which they leave in the order of events: each departure counts
-    /// as one, if it is not the current event.
-    #[inline(never)]
-    fn pass_due(&mut self) {
-        while let Some(&Uncharge { at, port, .. }) = self.node.buffer.releases.front()
-            && let departure = self.node.links.departure_order(&self.ctx, port)
-            && (at < self.ctx.now || departure <= self.ctx.order)
-            && let Some(leaving) = self.node.buffer.next_gone(self.ctx.now)
-        {
-            let is_current = (at, departure) == (self.ctx.now, self.ctx.order);
-            self.ctx.run.kept.counts[EventKind::Departure as usize] += u64::from(!is_current);
-            D::passed_output(self, leaving.port, leaving.frame, leaving.at);
             self.uncharge(leaving.port_class as usize, leaving.ingress, leaving.frame);
         }
     }

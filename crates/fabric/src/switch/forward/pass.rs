@@ -282,11 +282,11 @@ impl<D: Device> At<'_, '_, D> {
     /// Puts a packet into the queue of the control class, and lets the port try to transmit.
     #[inline(never)]
     fn queue_control(&mut self, out: Local, packet_ref: PacketRef) {
-        if self.node.links.ports.known(out.index()).has_discipline {
+        if self.device.holds_output() {
             self.apply_releases();
-            if self.queues_otherwise(out, packet_ref) {
-                return;
-            }
+        }
+        if self.node.links.ports.known(out.index()).has_discipline && self.queues_otherwise(out, packet_ref) {
+            return;
         }
         if !self.node.links.ports.known(out.index()).up {
             let port_class = self.ctx.facts.layout.port_class(out, 0);

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import networkx as nx  # type: ignore[import-untyped]
 import polars as pl
@@ -407,12 +407,14 @@ def test_a_start_in_whole_picoseconds_is_kept(picoseconds: int) -> None:
         ([("mtu", [])], "mtu: varies over no value; give at least two"),
     ],
 )
-def test_axes_of_another_form_are_refused_with_the_right_one(tmp_path: Path, axes: Any, message: str) -> None:
+def test_axes_of_another_form_are_refused_with_the_right_one(
+    tmp_path: Path, axes: object, message: str
+) -> None:
     with pytest.raises(package.ComparisonError, match=message):
-        package.vary(written(tmp_path, SMALL), axes)
+        package.vary(written(tmp_path, SMALL), axes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("text", "name"), [(b"x", "x"), (None, "x"), ("x = 1", 3)])
-def test_a_text_that_is_no_string_is_an_error_that_says_so(text: Any, name: Any) -> None:
+def test_a_text_that_is_no_string_is_an_error_that_says_so(text: object, name: object) -> None:
     with pytest.raises(TypeError, match="the text of a scenario, and its name: expected strings, not "):
-        package.Scenario.from_toml(text, name=name)
+        package.Scenario.from_toml(text, name=name)  # type: ignore[arg-type]

@@ -710,3 +710,20 @@ def test_a_comparison_without_pictures_has_its_numbers(small: Path, floodway: Co
     assert list(folder.glob("*.png")) == []
     assert "data:image" not in (folder / "index.html").read_text(encoding="utf-8")
     assert numbers(folder)["rows"] == numbers(floodway.folder / "drawn")["rows"]
+
+
+def test_a_description_that_a_set_may_contradict_is_shown_as_that_of_its_file(
+    tmp_path: Path, floodway: Command
+) -> None:
+    for name, hosts in (("one", "two hosts"), ("other", "2 hosts")):
+        written(tmp_path, f'description = "{hosts} a side"\n{SMALL}', name=name)
+    call = ("compare", "one.toml", "other.toml", "--full", "--no-pictures")
+    changed = "description, as its file says; changed: topology.dumbbell.left"
+    done = floodway(*call, "--out", "a", "--set", "topology.dumbbell.left=3")
+    assert done.code == 0
+    assert " ".join(done.out.split()).count("as its file says") == 1
+    page = (tmp_path / "a" / "index.html").read_text(encoding="utf-8")
+    assert page.count(changed) == 1
+    done = floodway(*call, "--out", "b")
+    assert "as its file says" not in done.out
+    assert "2 hosts a side" in done.out

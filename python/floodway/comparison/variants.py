@@ -41,11 +41,14 @@ class Variant:
         Scenario of the variant.
     differs
         Keys that differ from other variants, with their values as written.
+    sets
+        Keys whose values replace those of the scenario's file in all variants, for variants of several files.
     """
 
     label: str
     scenario: Scenario
     differs: tuple[tuple[str, str], ...] = ()
+    sets: tuple[tuple[str, str], ...] = ()
 
 
 def split_values(text: str) -> tuple[str, ...]:
@@ -189,7 +192,9 @@ def files(
         raise ComparisonError(f"{twice}: is given twice", place=twice)
     labels = _file_labels(scenario_files)
     return _built(
-        lambda index: Variant(label=labels[index], scenario=load(scenario_files[index], sets=sets)),
+        lambda index: Variant(
+            label=labels[index], scenario=load(scenario_files[index], sets=sets), sets=tuple(sets)
+        ),
         labels,
         options={},
     )

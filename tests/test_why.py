@@ -293,7 +293,7 @@ def test_what_holds_no_run_is_reported(tmp_path: Path, victim: Path, floodway: C
     done = floodway("why", victim, "victim:a:7")
     assert done.code == 2
     assert done.err == (
-        "error: 'victim:a:7' is not a flow of this run, which has 'victim:a:0' alone; "
+        "error: 'victim:a:7' is not a flow of this run, which has 'victim:a:0' alone of victim; "
         "did you mean 'victim:a:0'?\n"
     )
 

@@ -52,7 +52,7 @@ def test_a_saved_result_is_read_again_and_kept_unless_forced(small: Result, tmp_
     again = package.read(folder)
     assert again.flows.equals(small.flows)
     assert again.run == small.run
-    with pytest.raises(package.OutputError, match="--force replaces them"):
+    with pytest.raises(package.OutputError, match="--force, in Python force=True, replaces them"):
         small.save(folder)
     small.save(folder, force=True)
 
@@ -395,3 +395,26 @@ def test_a_start_in_whole_picoseconds_is_kept(picoseconds: int) -> None:
     (flow,) = flows(row(start_us=picoseconds / 1e6))
     text = str(flow.start).removesuffix("us")
     assert abs(float(text) * 1e6 - picoseconds) <= max(0.51, picoseconds * 1e-15)
+
+
+@pytest.mark.parametrize(
+    ("axes", "message"),
+    [
+        ({"mtu": ["1KB", "2KB"]}, "axes: expected a list of pairs, .*, not a dict; list"),
+        (["mtu"], "axes: 'mtu' is not a pair of a list of pairs"),
+        ([("mtu",)], r"axes: \('mtu',\) is not a pair"),
+        (5, "axes: expected a list of pairs, .*, not 5"),
+        ([("mtu", [])], "mtu: varies over no value; give at least two"),
+    ],
+)
+def test_axes_of_another_form_are_refused_with_the_right_one(
+    tmp_path: Path, axes: object, message: str
+) -> None:
+    with pytest.raises(package.ComparisonError, match=message):
+        package.vary(written(tmp_path, SMALL), axes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("text", "name"), [(b"x", "x"), (None, "x"), ("x = 1", 3)])
+def test_a_text_that_is_no_string_is_an_error_that_says_so(text: object, name: object) -> None:
+    with pytest.raises(TypeError, match="the text of a scenario, and its name: expected strings, not "):
+        package.Scenario.from_toml(text, name=name)  # type: ignore[arg-type]

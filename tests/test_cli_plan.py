@@ -405,3 +405,32 @@ def test_what_cannot_be_written_is_refused_before_anything_is_run(
 def test_a_plan_says_how_soon_pauses_are_obeyed(floodway: Command, react: tuple[str, ...], said: str) -> None:
     done = floodway("plan", "--rate", "400G", "--length", "1km", "--no-simulate", *react)
     assert done.out.splitlines()[0].endswith(f", no cells; pauses obeyed within {said}")
+
+
+@pytest.mark.parametrize(
+    ("more", "begin"),
+    [
+        (("--rate", "1bps"), "error: rate: 1bps is too low: its runs would have times of "),
+        (("--rate", "1G", "--survive", "flap=99999s"), "error: survive: this flap lasts too long: "),
+        (("--rate", "1G", "--latency", "99999s"), "error: latency: this latency is too large: "),
+    ],
+)
+def test_what_makes_runs_too_long_is_named_with_the_maximum(
+    floodway: Command, more: tuple[str, ...], begin: str
+) -> None:
+    link = ("--length", "7m", "--buffer", "1KB", "--react", "0us", "--interface-delay", "0us")
+    done = floodway("plan", *link, *more)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(begin)
+    assert "and the maximum is 100,000 s; formulas alone need none" in done.err
+
+
+def test_a_key_that_is_repeated_in_a_plan_toml_is_named_with_both_lines(floodway: Command) -> None:
+    file = floodway.folder / "plan.toml"
+    file.write_text('rate = "100G"\nlength = "2km"\nrate = "200G"\n', encoding="utf-8")
+    done = floodway("plan", "plan.toml")
+    assert (done.code, done.err) == (2, "error: plan.toml:3: not TOML: rate is there already, in line 1\n")
+
+
+def test_the_help_of_plan_names_the_command_that_users_call(floodway: Command) -> None:
+    assert floodway("plan", "--help").out.startswith("Usage: floodway plan [OPTIONS] [FILE]\n")

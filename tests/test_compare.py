@@ -433,7 +433,7 @@ def test_an_earlier_comparison_is_replaced_only_by_force(floodway: Command, smal
     assert floodway("compare", small, *SEEDED, "--out", "out", "--quiet").code == 0
     (out / "notes.txt").write_text("mine", encoding="utf-8")
     line = refused(floodway("compare", small, *POOLS, "--out", "out"))
-    assert line == "out: holds results already; --force replaces them"
+    assert line == "out: holds results already; --force, in Python force=True, replaces them"
     assert floodway("compare", small, *POOLS, "--out", "out", "--force", "--quiet").code == 0
     assert sorted(entry.name for entry in out.iterdir() if entry.is_dir()) == ["pool=10MB", "pool=1MB"]
     assert (out / "notes.txt").read_text(encoding="utf-8") == "mine"
@@ -482,7 +482,10 @@ def test_an_interrupted_comparison_keeps_what_had_ended_and_says_so(
     assert sorted(entry.name for entry in (tmp_path / "out").iterdir()) == ["compare.json", "small"]
     assert not numbers(tmp_path / "out")["complete"]
     done = floodway("compare", "small.toml", *SEEDED, "--out", "out", "--quiet")
-    assert refused(done) == "out: holds an interrupted comparison of other runs; --force replaces it"
+    assert (
+        refused(done)
+        == "out: holds an interrupted comparison of other runs; --force, in Python force=True, replaces it"
+    )
     done = floodway("compare", "small.toml", *SEEDED, "--out", "out", "--force", "--quiet")
     assert (done.code, done.err) == (0, "")
 
@@ -508,7 +511,7 @@ def test_a_comparison_killed_before_a_run_has_ended_locks_nothing_and_leaves_not
     written(tmp_path, SMALL)
     other = ["compare", "small.toml", *SEEDED, "--out", "out", "--quiet"]
     assert refused(floodway(*other)) == (
-        "out: holds an interrupted comparison of other runs; --force replaces it"
+        "out: holds an interrupted comparison of other runs; --force, in Python force=True, replaces it"
     )
     done = floodway(*other, "--force")
     assert (done.code, done.err) == (0, "")
@@ -532,7 +535,10 @@ def test_a_killed_comparison_continues_to_the_same_end(tmp_path: Path, floodway:
     assert {file: file.stat().st_mtime_ns for file in made} == made
     assert bytes_of(out) == bytes_of(tmp_path / "whole")
     assert not list(out.rglob(".*"))
-    assert refused(floodway(*line, "--quiet")) == "out: holds results already; --force replaces them"
+    assert (
+        refused(floodway(*line, "--quiet"))
+        == "out: holds results already; --force, in Python force=True, replaces them"
+    )
 
 
 @pytest.mark.long
@@ -704,3 +710,20 @@ def test_a_comparison_without_pictures_has_its_numbers(small: Path, floodway: Co
     assert list(folder.glob("*.png")) == []
     assert "data:image" not in (folder / "index.html").read_text(encoding="utf-8")
     assert numbers(folder)["rows"] == numbers(floodway.folder / "drawn")["rows"]
+
+
+def test_a_description_that_a_set_may_contradict_is_shown_as_that_of_its_file(
+    tmp_path: Path, floodway: Command
+) -> None:
+    for name, hosts in (("one", "two hosts"), ("other", "2 hosts")):
+        written(tmp_path, f'description = "{hosts} a side"\n{SMALL}', name=name)
+    call = ("compare", "one.toml", "other.toml", "--full", "--no-pictures")
+    changed = "description, as its file says; changed: topology.dumbbell.left"
+    done = floodway(*call, "--out", "a", "--set", "topology.dumbbell.left=3")
+    assert done.code == 0
+    assert " ".join(done.out.split()).count("as its file says") == 1
+    page = (tmp_path / "a" / "index.html").read_text(encoding="utf-8")
+    assert page.count(changed) == 1
+    done = floodway(*call, "--out", "b")
+    assert "as its file says" not in done.out
+    assert "2 hosts a side" in done.out

@@ -70,6 +70,31 @@ def test_the_commands_of_a_page_name_scenarios_and_keys_that_there_are(name: str
         floodway.vary(file, varied, sets=sets)
 
 
+def test_no_command_of_a_page_fails_on_the_results_of_an_earlier_one() -> None:
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        written: set[tuple[str, ...]] = set()
+        blocks = re.findall(r"^(floodway (?:run|plot busbw) .+)$", joined(page), flags=re.MULTILINE)
+        for words in (shlex.split(block, comments=True) for block in blocks):
+            inputs = [word for word in words if word.endswith(".toml")]
+            out = words[words.index("--out") + 1 :][:1] if "--out" in words else [words[1], *inputs]
+            where = tuple(Path(word).stem for word in out)
+            assert "--force" in words or not inputs or where not in written, (page.name, words)
+            written.add(where)
+
+
+def joined(page: Path) -> str:
+    """Return the text of a page with each command in one line; help of the command line has examples."""
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    return "" if page.name == "cli.md" else text
+
+
+def test_the_page_of_studies_names_all_that_reproduce_takes() -> None:
+    text = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^floodway reproduce .*# papers: (.*)$", text, flags=re.MULTILINE)
+    folders = {path.name for path in (ROOT / "studies").iterdir() if path.is_dir()}
+    assert set(re.findall(r"[a-z-]+", line)) >= folders
+
+
 def test_the_comparison_of_flow_controls_that_jobs_show_runs(floodway: Command) -> None:
     (command,) = (words for words in commands_in("jobs.md") if "--variant" in words)
     _, verb, file, *words = command

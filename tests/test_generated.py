@@ -177,6 +177,10 @@ def test_ready_scenarios_are_listed_with_what_they_show(floodway: Command) -> No
     assert all(entry["description"] for entry in listed)
     missing = floodway("list", "scenarios", "nowhere")
     assert (missing.code, missing.err) == (2, "error: 'nowhere' is not a folder of scenarios\n")
+    (floodway.folder / "empty").mkdir()
+    without = floodway("list", "scenarios", "empty")
+    text = "error: 'empty' has no scenarios: no file there ends in .toml\n"
+    assert (without.code, without.out, without.err) == (2, "", text)
     assert floodway("list", "topologies", "scenarios").code == 2
 
 

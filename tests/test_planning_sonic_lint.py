@@ -417,3 +417,16 @@ def test_a_mistake_is_one_line_and_an_error_of_usage(floodway: Command, tmp_path
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"error: {file}:1: threshold: the column is missing")
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("speed", "message"),
+    [("abc", "'abc' is not a whole number"), ("0", "0 is not a speed in Mb/s, 1 to 1600000")],
+)
+def test_the_speed_of_a_port_without_lossless_classes_is_checked_too(
+    floodway: Command, speed: str, message: str
+) -> None:
+    text = json.dumps({"PORT": {"Ethernet0": {"speed": speed}}})
+    (floodway.folder / "db.json").write_text(text, encoding="utf-8")
+    done = floodway("lint", "db.json")
+    assert (done.code, done.err) == (2, f"error: db.json: PORT|Ethernet0: speed: {message}\n")

@@ -347,7 +347,10 @@ def test_out_may_be_the_picture_itself(floodway: Command, folders: Path) -> None
     given = ("plot", "heatmap", folders / "one", "--metric", "queue", "--out", "deep/spread.svg")
     assert floodway(*given).out.splitlines() == ["deep/spread.svg", "deep/spread.csv"]
     assert (floodway.folder / "deep" / "spread.svg").read_bytes().startswith(b"<?xml")
-    assert refused(floodway(*given)) == "deep/spread.svg: is there already; --force replaces it"
+    assert (
+        refused(floodway(*given))
+        == "deep/spread.svg: is there already; --force, in Python force=True, replaces it"
+    )
     assert floodway(*given, "--force").code == 0
     line = refused(floodway(*given, "--force", "--format", "pdf"))
     assert "is pdf, and --out ends with .svg" in line
@@ -516,3 +519,11 @@ def test_the_family_of_letters_is_the_caller_s() -> None:
         figure = plot.fct([source(made_up_result())]).figure
     assert figure.axes[0].title.get_fontfamily() == ["monospace"]
     assert plot.fct([source(made_up_result())]).figure.axes[0].title.get_fontfamily() == ["sans-serif"]
+
+
+def test_a_sweep_of_a_scenario_without_a_collective_says_that_it_has_none(
+    tmp_path: Path, floodway: Command
+) -> None:
+    done = floodway("plot", "busbw", written(tmp_path, SMALL))
+    assert done.code == 2
+    assert "small has no workload with a collective, whose sizes it would run" in done.err

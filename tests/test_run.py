@@ -121,7 +121,9 @@ def test_results_are_overwritten_only_by_force(floodway: Command, small: Path) -
     before = bytes_of(small.parent / "out" / "small")
     again = floodway("run", small, "--seed", "9")
     assert (again.code, again.out) == (2, "")
-    assert again.err == "error: out/small: holds results already; --force replaces them\n"
+    assert (
+        again.err == "error: out/small: holds results already; --force, in Python force=True, replaces them\n"
+    )
     assert bytes_of(small.parent / "out" / "small") == before
     assert floodway("run", small, "--seed", "9", "--force").code == 0
     assert bytes_of(small.parent / "out" / "small") != before

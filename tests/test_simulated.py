@@ -53,6 +53,16 @@ def test_what_was_simulated_has_network_traffic_thresholds_and_buffers(result: p
     assert known["packets"] == ("MTU 1KB, ethernet",)
 
 
+def test_long_round_trips_and_large_loads_have_no_exponents(result: package.Result) -> None:
+    paths = [{"kind": "inter-dc", "base_rtt_us_min": 10_014.2, "base_rtt_us_max": 10_014.2}]
+    paths = [{**path, "hops_min": 3, "hops_max": 3} for path in paths]
+    workloads = [{"name": "rpc", "offered_gbps": 12_345.6}]
+    built = {**result.run.built, "paths": paths, "workloads": workloads}
+    known = {fact.name: fact.lines for fact in facts(replace(result, run=replace(result.run, built=built)))}
+    assert known["base round trip"] == ("inter-dc: 10,014 us over 3 links",)
+    assert known["traffic"][0].endswith("; 12,346 Gbit/s of payload offered")
+
+
 def test_what_came_of_it_has_flows_seeds_and_simulated_time(
     small: package.Scenario, result: package.Result
 ) -> None:

@@ -43,7 +43,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 
 def test_results_are_replaced_only_by_force(tmp_path: Path) -> None:
     publish(tmp_path / "out", made_up_result([1.0]))
-    with pytest.raises(OutputError, match="--force replaces them"):
+    with pytest.raises(OutputError, match="--force, in Python force=True, replaces them"):
         Reservation(tmp_path / "out")
     publish(tmp_path / "out", made_up_result([2.0]), force=True)
     assert read(tmp_path / "out").flows["fct_us"].to_list() == [2.0]

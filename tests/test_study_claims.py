@@ -311,6 +311,14 @@ def test_a_first_one_over_all_points_says_where_it_is_not(tmp_path: Path) -> Non
     assert row.remark == "Holds for 1 of 2, but not at load = 0.4, where 1 MB is."
 
 
+def test_numbers_of_an_order_have_units_and_no_exponents(tmp_path: Path) -> None:
+    values = {"a": (590.71, 590.71), "b": (16_280.4, 16_280.4), "c": (3e6, 3e6)}
+    study, numbers, found = judge(tmp_path, 'order = ["a", "b", "c"]', values)
+    assert study.claims[0].metric.kind.unit == "us"
+    row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
+    assert row.ours == "A 590.7 us, B 16,280 us, C 3,000,000 us"
+
+
 def test_what_is_best_may_be_the_highest(tmp_path: Path) -> None:
     values = {"a": (1.0, 1.0), "b": (2.0, 2.0), "c": (3.0, 3.0)}
     _, _, found = judge(tmp_path, 'order = ["c", "b", "a"]\nbest = "highest"', values)

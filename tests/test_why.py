@@ -293,7 +293,7 @@ def test_what_holds_no_run_is_reported(tmp_path: Path, victim: Path, floodway: C
     done = floodway("why", victim, "victim:a:7")
     assert done.code == 2
     assert done.err == (
-        "error: 'victim:a:7' is not a flow of this run, which has 'victim:a:0' alone; "
+        "error: 'victim:a:7' is not a flow of this run, which has 'victim:a:0' alone of victim; "
         "did you mean 'victim:a:0'?\n"
     )
 
@@ -369,5 +369,36 @@ def test_a_run_says_which_iterations_it_skipped_or_why_none(tmp_path: Path, floo
     assert "were simulated" not in done.out
     refused = floodway("why", "all", "job:skips")
     assert (refused.code, "skips were switched off" in refused.err) == (2, True)
+    assert "one iteration" not in refused.err
     refused = floodway("why", "all", "jib:skips")
     assert (refused.code, "'jib' is no job: the run has job" in refused.err) == (2, True)
+
+
+def test_each_of_several_jobs_has_a_true_answer_on_what_was_skipped(
+    tmp_path: Path, floodway: Command
+) -> None:
+    short = """
+[[workload]]
+name = "short"
+collective = { op = "all-reduce", ranks = "h*", size = "1MB", repeat = 2 }
+"""
+    written(tmp_path, REPEATED + short, name="jobs")
+    assert floodway("run", "jobs.toml", "--out", "jobs", "--quiet").code == 0
+    assert "iterations of job repeat" in floodway("why", "jobs", "job:skips").out
+    refused = floodway("why", "jobs", "short:skips")
+    assert refused.code == 2
+    assert refused.err.startswith("error: no iteration of short was skipped; ")
+    assert "iterations of job repeat" in refused.err
+
+    written(tmp_path, f"{REPEATED}\n{short.replace('2 }', '12 }')}".replace("16MB", "1MB"), name="alike")
+    options = ("--quiet", "--set", "records.queue-histogram={}")
+    assert floodway("run", "alike.toml", "--out", "alike", *options).code == 0
+    reason = "all 12 iterations of job were simulated: histograms of queues are kept"
+    assert reason in floodway("why", "alike", "job:skips").out
+    assert f"no iteration of short was skipped; {reason}" in floodway("why", "alike", "short:skips").out
+
+    written(tmp_path, REPEATED + short.replace(", repeat = 2", ""), name="single")
+    assert floodway("run", "single.toml", "--out", "single", "--quiet").code == 0
+    refused = floodway("why", "single", "short:skips")
+    assert refused.code == 2
+    assert refused.err == "error: the run has one iteration of short, so that no other could repeat it\n"

@@ -20,7 +20,7 @@ VERBS = (
     "verify",
     "validate",
     "check",
-    "plan link",
+    "plan",
     "lint",
     "import chakra",
     "import goal",

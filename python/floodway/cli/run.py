@@ -13,6 +13,7 @@ import floodway
 from floodway import _floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_asked
+from floodway.cli.interrupts import Interrupts
 from floodway.cli.output import echo
 from floodway.cli.watch import Watch
 from floodway.common.errors import OutOfMemoryError, OutputError, RanksError, ScenarioError, unwritable
@@ -65,8 +66,8 @@ def run(request: Request) -> int:
             return _run_in_ranks(request)
         return _run(request)
     except KeyboardInterrupt as interrupt:
-        # Ctrl-C before or after the run, or in a user's code that does not return, which the text names.
-        # During the run itself, Ctrl-C ends it without an exception.
+        # Ctrl-C before the run, or in a user's code that does not return, which the text names. During the
+        # run itself, Ctrl-C ends it without an exception; after it, Ctrl-C is noted.
         location = f" {interrupt}" if str(interrupt) else ""
         echo(f"interrupted{location}; nothing was written", err=True)
         return INTERRUPTED
@@ -100,14 +101,8 @@ def _run_in_ranks(request: Request) -> int:
 
 def _run_part(request: Request, scenario: floodway.Scenario, ranks: Ranks) -> int:
     """Simulate a part of the network; the first process writes and prints the records of all."""
-    part = partial(
-        run_part,
-        scenario,
-        threads=request.threads,
-        force_threads=request.force_threads,
-        force_memory=request.force_memory,
-        ranks=ranks,
-    )
+    interrupts = Interrupts()
+    part = partial(_simulated, request, scenario, interrupts, ranks=ranks)
     if ranks.rank > 0:
         agreed(ranks, lambda: None)
         part()
@@ -117,11 +112,28 @@ def _run_part(request: Request, scenario: floodway.Scenario, ranks: Ranks) -> in
         reservation = agreed(ranks, lambda: stack.enter_context(Reservation(out, force=request.force)))
         _warn(request, scenario)
         with Watch(scenario, quiet=request.quiet) as watch:
-            result = part(
-                on_plan=None if request.quiet else partial(_print_plan, request, scenario),
-                on_progress=watch.update,
-            )
-        return _finish(request, scenario, cast("Result", result), (reservation, out))
+            result = part(watch=watch)
+        return _finish(request, scenario, cast("Result", result), (reservation, out), interrupts)
+
+
+def _simulated(
+    request: Request,
+    scenario: floodway.Scenario,
+    interrupts: Interrupts,
+    *,
+    ranks: Ranks | None = None,
+    watch: Watch | None = None,
+) -> Result | None:
+    return run_part(
+        scenario,
+        threads=request.threads,
+        force_threads=request.force_threads,
+        force_memory=request.force_memory,
+        ranks=ranks,
+        on_plan=None if request.quiet or watch is None else partial(_print_plan, request, scenario),
+        on_progress=None if watch is None else watch.update,
+        on_interrupt=interrupts.note,
+    )
 
 
 def failures(outcome: Outcome, *, strict: bool) -> list[str]:
@@ -147,19 +159,12 @@ def _losses(lossless: Lossless) -> Iterator[str]:
 
 def _run(request: Request) -> int:
     scenario = _scenario(request)
-    out = request.out or Path("out") / scenario.name
+    out, interrupts = request.out or Path("out") / scenario.name, Interrupts()
     with Reservation(out, force=request.force) as reservation:
         _warn(request, scenario)
         with Watch(scenario, quiet=request.quiet) as watch:
-            result = floodway.run(
-                scenario,
-                threads=request.threads,
-                force_threads=request.force_threads,
-                force_memory=request.force_memory,
-                on_plan=None if request.quiet else partial(_print_plan, request, scenario),
-                on_progress=watch.update,
-            )
-        return _finish(request, scenario, result, (reservation, out))
+            result = _simulated(request, scenario, interrupts, watch=watch)
+        return _finish(request, scenario, cast("Result", result), (reservation, out), interrupts)
 
 
 def _warn(request: Request, scenario: floodway.Scenario) -> None:
@@ -168,34 +173,41 @@ def _warn(request: Request, scenario: floodway.Scenario) -> None:
 
 
 def _finish(
-    request: Request, scenario: floodway.Scenario, result: Result, place: tuple[Reservation, Path]
+    request: Request,
+    scenario: floodway.Scenario,
+    result: Result,
+    place: tuple[Reservation, Path],
+    interrupts: Interrupts,
 ) -> int:
-    """Write and print the result of a run, and return the exit code."""
+    """Write and print the result of a run, and return the exit code.
+
+    A signal ends the making of the page, and printing; nothing else here takes long.
+    """
     reservation, out = place
     published = _publish(reservation, result, out, exported=_exporting(request, scenario))
-    interrupted, lacking = False, None
-    if request.report and result.outcome.stopped != "interrupted":
+    folder, lacking = published.folder, None
+    has_page = request.report and result.outcome.stopped != "interrupted"
+    if has_page and not interrupts.noted:
         try:
-            _write_page(request, scenario, result, published.folder)
-        except KeyboardInterrupt:
-            interrupted = True
+            interrupts.completes(partial(_write_page, request, scenario, result, folder))
         except OutputError as error:
             lacking = error
     for note in published.notes:
         echo(f"warning: {note}", err=True)
-    _print(request, result, published.folder)
+    interrupts.completes(partial(_print, request, result, folder))
     code = _verdict(request, result.outcome)
-    if interrupted:
-        echo(f"interrupted; the results are in {published.folder}/, without {REPORT_FILE}", err=True)
-        return INTERRUPTED
     if lacking is not None:
-        echo(f"error: {lacking}; the results are in {published.folder}/", err=True)
+        echo(f"error: {lacking}; the results are in {folder}/", err=True)
         code = code or FAILED
-    if published.error is None:
-        return code
-    echo(f"error: {published.error}", err=True)
-    echo(f"error: the results are in {published.folder}/ instead; move them when there is room", err=True)
-    return code or FAILED
+    if published.error is not None:
+        echo(f"error: {published.error}", err=True)
+        echo(f"error: the results are in {folder}/ instead; move them when there is room", err=True)
+        code = code or FAILED
+    if interrupts.noted and result.outcome.stopped != "interrupted":
+        without = f", without {REPORT_FILE}" if has_page and not (folder / REPORT_FILE).exists() else ""
+        echo(f"interrupted; the results are in {folder}/{without}", err=True)
+        return INTERRUPTED
+    return code
 
 
 def _write_page(request: Request, scenario: floodway.Scenario, result: Result, folder: Path) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from floodway.results.nccl_tests import Measured
 
-__all__ = ["Sizes", "sweep"]
+__all__ = ["Sizes", "require_collective", "sweep"]
 
 #: Exponents of 1024 for the suffixes of nccl-tests' sizes.
 POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -163,6 +163,17 @@ def sweep(  # noqa: PLR0913 (what the command has)
         return source, None
     rows = bandwidths(result.collectives)
     return source, _document(scenario.name, rows.filter(rows["workload"].cast(str) == name), measured)
+
+
+def require_collective(path: Path, *, sets: Sequence[str], workloads: Sequence[str]) -> None:
+    """Check that a scenario has the collective of a sweep; the arguments are those of `sweep`.
+
+    Raises
+    ------
+    click.BadParameter
+        If the scenario has no such collective, or several and none is named.
+    """
+    _workload(parsed(path, sets=sets), workloads)
 
 
 def _workload(scenario: floodway.Scenario, names: Sequence[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from floodway.common.documents import Document, Table
 from floodway.common.errors import InputError, UnknownNameError
 
@@ -26,7 +28,8 @@ def skips_of(result: Result, name: str) -> Document | None:
     UnknownNameError
         If the run has no such job.
     InputError
-        If the run has no record of it: its job has one iteration, or it was run with `--no-skip`.
+        If the run has no record of it: its job has one iteration, the run skipped iterations of other jobs
+        alone, or it was run with `--no-skip`.
     """
     job, suffix, rest = name.rpartition(SKIPS_SUFFIX)
     if not suffix or rest:
@@ -37,13 +40,29 @@ def skips_of(result: Result, name: str) -> Document | None:
         jobs_text = f"the run has {', '.join(jobs)}" if jobs else "the run has none"
         raise UnknownNameError(f"{job!r} is no job: {jobs_text}", key="name", given=name)
     document = _document(outcome, job)
-    if document is None:
-        message = (
-            f"the run does not say what it skipped of {job}: it has one iteration, another job has more, "
-            "or skips were switched off"
-        )
-        raise InputError(message, key="name", given=name)
+    if document is None or _is_single(result, job):
+        raise InputError(_without_record(result, job), key="name", given=name)
     return document
+
+
+def _is_single(result: Result, job: str) -> bool:
+    """Whether operations of one iteration of a job are all that the run has of it."""
+    operations = result.operations
+    return operations is not None and set(operations.filter(pl.col("workload") == job)["iteration"]) == {0}
+
+
+def _without_record(result: Result, job: str) -> str:
+    """Say why the run has no record of what it skipped of a job."""
+    if result.run.scenario.get("scenario", {}).get("engine", {}).get("skip") is False:
+        return "skips were switched off (engine.skip = false, or --no-skip): all iterations were simulated"
+    if _is_single(result, job):
+        return f"the run has one iteration of {job}, so that no other could repeat it"
+    others = dict.fromkeys(row.workload for row in result.outcome.skipped)
+    skipped = "; ".join(filter(None, map(result.outcome.skip_sentence, others)))
+    if skipped:
+        reason = "a run has a reason only where it skipped none of any job"
+        return f"no iteration of {job} was skipped; {skipped}; {reason}"
+    return f"the run has no record of what it skipped of {job}"
 
 
 def _document(outcome: Outcome, job: str) -> Document | None:
@@ -63,8 +82,10 @@ def _document(outcome: Outcome, job: str) -> Document | None:
             Table(columns=SKIP_COLUMNS, rows=parts, words=frozenset({"repeat"})) if len(parts) > 1 else None
         )
         return Document(title=title, answer=sentence, table=table, data=data)
-    if not_skipped is None or not_skipped.workload != job:
+    if not_skipped is None:
         return None
+    # The state that recurs is that of the whole network, so the reason holds for all jobs.
+    is_named = not_skipped.workload == job
     rows = tuple(
         (row.parts, f"{row.differing:,} of {row.of:,}", row.first, row.field, row.before, row.now)
         for row in not_skipped.differences
@@ -73,12 +94,14 @@ def _document(outcome: Outcome, job: str) -> Document | None:
     notes = ("before and now: the last two comparisons; times count from them",) if rows else ()
     return Document(
         title=title,
-        answer=not_skipped.sentence,
+        answer=not_skipped.sentence
+        if is_named
+        else f"no iteration of {job} was skipped; {not_skipped.sentence}",
         more=(looked,),
         table=Table(columns=COLUMNS, rows=rows, words=frozenset(COLUMNS[2:]), notes=notes),
         data={
             "iterations": 0,
-            "of": not_skipped.of,
+            **({"of": not_skipped.of} if is_named else {"job": not_skipped.workload}),
             "looks": not_skipped.looks,
             "why": not_skipped.why,
             "differences": [dict(zip(COLUMNS, row, strict=True)) for row in rows],

@@ -238,10 +238,18 @@ def _sections(
     yield Section(title="What was simulated", tables=(table,))
     table = Table(
         columns=("key", *comparison.labels),
-        rows=tuple((key, *values) for key, values in comparison.differing),
+        rows=tuple((_key_text(comparison, key), *values) for key, values in comparison.differing),
         words=frozenset(comparison.labels),
     )
     yield Section(title=DIFFERING, tables=(table,))
+
+
+def _key_text(comparison: Comparison, key: str) -> str:
+    """Return a key that differs; that of descriptions with what was changed of what they describe."""
+    changed = dict.fromkeys(set_key for variant in comparison.variants for set_key, _ in variant.sets)
+    if key != "description" or not changed or key in changed:
+        return key
+    return f"{key}, as its file says; changed: {', '.join(changed)}"
 
 
 def _all_numbers(comparison: Comparison) -> Table:

@@ -235,11 +235,13 @@ class ComparisonFolder:
         """Raise an error if the folder has complete results, or a comparison of other runs."""
         earlier = _earlier(folder / COMPARISON_FILE)
         if earlier is None or earlier["complete"]:
-            raise OutputError(os.fspath(folder), "holds results already; --force replaces them")
+            raise OutputError(
+                os.fspath(folder), "holds results already; --force, in Python force=True, replaces them"
+            )
         if earlier.get("planned") != self._planned():
             raise OutputError(
                 os.fspath(folder),
-                "holds an interrupted comparison of other runs; --force replaces it",
+                "holds an interrupted comparison of other runs; --force, in Python force=True, replaces it",
             )
 
     def _read_ended(self, folder: Path) -> dict[int, Result]:

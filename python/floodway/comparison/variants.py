@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from floodway.scenarios.scenario import load
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from floodway.scenarios.scenario import Scenario
 
@@ -40,11 +41,14 @@ class Variant:
         Scenario of the variant.
     differs
         Keys that differ from other variants, with their values as written.
+    sets
+        Keys whose values replace those of the scenario's file in all variants, for variants of several files.
     """
 
     label: str
     scenario: Scenario
     differs: tuple[tuple[str, str], ...] = ()
+    sets: tuple[tuple[str, str], ...] = ()
 
 
 def split_values(text: str) -> tuple[str, ...]:
@@ -120,7 +124,8 @@ def vary(
     Raises
     ------
     ComparisonError
-        If a key or name is given twice, or a key has less than two values, or one of them twice.
+        If a key or name is given twice, or a key has less than two values, or one of them twice, or `axes` is
+        no list of pairs.
     ScenarioError
         If a value is not valid; the error has the faults of all variants, each with the variant's name.
 
@@ -132,6 +137,7 @@ def vary(
     >>> [variant.label for variant in variants]
     ['pfc', 'irn']
     """
+    _refuse_other_forms(axes)
     _refuse_axes(axes, [key for key, _ in sets])
     _refuse_named(named, axes, sets)
     combinations = [
@@ -186,7 +192,9 @@ def files(
         raise ComparisonError(f"{twice}: is given twice", place=twice)
     labels = _file_labels(scenario_files)
     return _built(
-        lambda index: Variant(label=labels[index], scenario=load(scenario_files[index], sets=sets)),
+        lambda index: Variant(
+            label=labels[index], scenario=load(scenario_files[index], sets=sets), sets=tuple(sets)
+        ),
         labels,
         options={},
     )
@@ -241,6 +249,19 @@ def _escaped(text: str, at: int, quote: str) -> bool:
     return quote == '"' and (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
+def _refuse_other_forms(axes: object) -> None:
+    """Refuse axes that are not a list of pairs, such as a dictionary."""
+    form = 'a list of pairs, like [("mtu", ["1KB", "2KB"])]'
+    if isinstance(axes, dict):
+        message = f"axes: expected {form}, not a dict; list(axes.items()) makes one of it"
+        raise ComparisonError(message, place="axes", given=repr(axes))
+    if not isinstance(axes, Sequence) or isinstance(axes, str):
+        raise ComparisonError(f"axes: expected {form}, not {axes!r}", place="axes", given=repr(axes))
+    for axis in axes:
+        if isinstance(axis, str) or not isinstance(axis, Sequence) or len(axis) != 2:  # noqa: PLR2004 (a pair)
+            raise ComparisonError(f"axes: {axis!r} is not a pair of {form}", place="axes", given=repr(axis))
+
+
 def _refuse_axes(axes: Sequence[tuple[str, Sequence[str]]], set_keys: Sequence[str]) -> None:
     twice = _twice([key for key, _ in axes])
     if twice:
@@ -253,7 +274,8 @@ def _refuse_axes(axes: Sequence[tuple[str, Sequence[str]]], set_keys: Sequence[s
         if same:
             raise ComparisonError(f"{key}: {same} is given twice", place=key, given=same)
         if len(values) < 2:  # noqa: PLR2004 (what a comparison is of)
-            message = f"{key}: varies over one value; give at least two, as in {key}=A,B"
+            count = "one value" if values else "no value"
+            message = f"{key}: varies over {count}; give at least two, as in {key}=A,B"
             raise ComparisonError(message, place=key)
         if key in set_keys:
             raise ComparisonError(f"{key}: is both set and varied; choose one of the two", place=key)

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from floodway.common.documents import size_text
+from floodway.common.documents import four_digits, size_text
 from floodway.planning.asics import asic
 from floodway.planning.flow_controls import flow_control
 from floodway.planning.units import number_text
@@ -50,7 +50,7 @@ def question_text(question: Question) -> str:
         else f"; survives a flap of {number_text(question.flap_ps / 1e6)} us in a stall"
     )
     allowed = " (IEEE 802.3)" if question.react_ps is None else ""
-    react = f"; pauses obeyed within {question.reaction_ps / 1e6:.4g} us{allowed}"
+    react = f"; pauses obeyed within {four_digits(question.reaction_ps / 1e6)} us{allowed}"
     cells = "no cells" if question.cell_bytes == 1 else f"cells of {question.cell_bytes} B"
     return (
         f"{links} of {question.rate_bps // 1_000_000_000}G over {distance(question.length_m)}, "

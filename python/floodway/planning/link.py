@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from floodway.common.errors import PlanError
 from floodway.planning.question import HEADERS, SMALLEST
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ CLASS_NUMBERS = (3, 4, 2, 1, 5, 0, 7)
 #: One-way delay of the links inside the site, ps.
 SHORT_PS = 1_000_000
 PREAMBLE_AND_GAP = 20
+#: The longest time that a scenario may have, ps (`crates/scenario/src/grammar/bounds.rs`).
+LONGEST_PS = 100_000 * 1_000_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +130,13 @@ def link_scenario(question: Question, buffers: Buffers, course: Course) -> str:
         What is set at their end.
     course
         What happens.
+
+    Raises
+    ------
+    PlanError
+        If the run would take more simulated time than a scenario may have.
     """
+    _check_length(question, course)
     records = "records.pauses = true"
     if course.bucket_ps:
         records += f'\nrecords.shares = {{ links = "s-b1", bucket = "{course.bucket_ps}ps" }}'
@@ -146,6 +155,26 @@ def until_obeyed(question: Question) -> tuple[str, str]:
         f'react = "{question.reaction_ps}ps"',
         f'interface-delay = "{question.interface_delay_ps}ps"',
     )
+
+
+def _check_length(question: Question, course: Course) -> None:
+    """Refuse a course that is too long; the error names what takes most of its time."""
+    stops_for_ever = course.resume_ps is None and course.drain >= 1
+    longest = 2 * course.end_ps if stops_for_ever else course.end_ps
+    if longest <= LONGEST_PS:
+        return
+    first, last = course.down_ps or (0, 0)
+    # No course has more one-way delays than a hundred.
+    if 2 * (last - first) > course.end_ps:
+        key, blamed = "survive", "this flap lasts too long"
+    elif 200 * question.delay_ps > course.end_ps:
+        key, blamed = "latency", "this latency is too large"
+    else:
+        key, blamed = "rate", f"{question.rate_bps:,}bps is too low"
+    taken, most = (-(-ps // 1_000_000_000_000) for ps in (longest, LONGEST_PS))
+    text = f"{key}: {blamed}: its runs would have times of {taken:,} s, and the maximum is {most:,} s"
+    hint = "formulas alone need none (--no-simulate, in Python simulate=False)"
+    raise PlanError(f"{text}; {hint}", key=key)
 
 
 def _settings(question: Question, buffers: Buffers, course: Course) -> Iterator[str]:

@@ -89,4 +89,18 @@ def _fault(file: str, text: str, reason: str) -> tuple[str, str]:
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", reason, re.DOTALL)
     if match is None:
         return file, reason
-    return f"{file}:{match[2] or max(1, len(text.splitlines()))}", match[1]
+    number = int(match[2] or max(1, len(text.splitlines())))
+    if match[1] == "Cannot overwrite a value":
+        return f"{file}:{number}", _repeated(text, number)
+    return f"{file}:{number}", match[1]
+
+
+def _repeated(text: str, number: int) -> str:
+    """Say which key is given a second time in a line, and where it was before."""
+    lines = text.splitlines()
+    key = lines[number - 1].partition("=")[0].strip()
+    begins = re.compile(rf"\s*{re.escape(key)}\s*=")
+    for before in range(number - 1, 0, -1):
+        if begins.match(lines[before - 1]):
+            return f"{key} is there already, in line {before}"
+    return f"{key} is there already"

@@ -38,7 +38,7 @@ def refuse_taken(files: Sequence[Path], *, force: bool) -> None:
         if file.is_dir():
             raise OutputError(os.fspath(file), "is a folder; choose another file")
         if not force and (file.exists() or file.is_symlink()):
-            raise OutputError(os.fspath(file), "is there already; --force replaces it")
+            raise OutputError(os.fspath(file), "is there already; --force, in Python force=True, replaces it")
 
 
 def save(drawing: Drawing, files: Sequence[Path], *, force: bool = False) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from floodway.common.documents import four_digits
 from floodway.results.quantities import bytes_text
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _links(built: Mapping[str, Any]) -> Iterator[str]:
 
 def _paths(built: Mapping[str, Any]) -> Iterator[str]:
     for path in built.get("paths", ()):
-        span = _range([path["base_rtt_us_min"], path["base_rtt_us_max"]], "{:,.4g}")
+        span = _range_text(map(four_digits, (path["base_rtt_us_min"], path["base_rtt_us_max"])))
         links = _range([path["hops_min"], path["hops_max"]], "{}")
         yield f"{path['kind']}: {span} us over {links} link{'' if links == '1' else 's'}"
 
@@ -159,7 +160,7 @@ def _traffic(run: RunInfo) -> Iterator[str]:
         name = workload.get("name", "")
         parts = ", ".join(_key(key, value) for key, value in workload.items() if key not in ("name", "tags"))
         offered = built.get(name, {}).get("offered_gbps")
-        yield f"{name}: {parts}" + (f"; {offered:,.4g} Gbit/s of payload offered" if offered else "")
+        yield f"{name}: {parts}" + (f"; {four_digits(offered)} Gbit/s of payload offered" if offered else "")
 
 
 def _key(key: str, value: object) -> str:
@@ -274,7 +275,11 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _range(values: Sequence[float], form: str) -> str:
-    low, high = form.format(min(values)), form.format(max(values))
+    return _range_text(map(form.format, (min(values), max(values))))
+
+
+def _range_text(bounds: Iterable[str]) -> str:
+    low, high = bounds
     return low if low == high else f"{low} to {high}"
 
 

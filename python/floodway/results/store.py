@@ -243,7 +243,9 @@ class Reservation:
         if not (self._folder / RUN_FILE).is_file():
             raise OutputError(self._shown, "holds something other than results; choose another folder")
         if not force:
-            raise OutputError(self._shown, "holds results already; --force replaces them")
+            raise OutputError(
+                self._shown, "holds results already; --force, in Python force=True, replaces them"
+            )
 
     def _refuse_full(self) -> None:
         disk = shutil.disk_usage(self._folder.parent)

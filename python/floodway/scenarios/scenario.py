@@ -95,6 +95,8 @@ class Scenario(Keys):
         ------
         ScenarioError
             As in `load`.
+        TypeError
+            If the text or the name is not a string.
 
         Examples
         --------
@@ -434,6 +436,8 @@ def _json(keys: Mapping[str, object]) -> str:
 def _refuse_halves(*texts: str) -> None:
     """Refuse texts with half a character, which no file can hold: Python alone has them."""
     for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"the text of a scenario, and its name: expected strings, not {text!r}")
         half = next((c for c in text if "\ud800" <= c <= "\udfff"), None)
         if half is not None:
             raise InputError(f"the scenario: a string has U+{ord(half):04X}, which is half of a character")

@@ -134,11 +134,13 @@ def run_part(  # noqa: PLR0913 (each is a choice of its own)
     ranks: Ranks | None = None,
     on_plan: Callable[[Plan], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
+    on_interrupt: Callable[[], None] | None = None,
 ) -> Result | None:
     """Simulate a scenario in one of several processes, `ranks`, of which the first returns the result.
 
     The arguments are those of `run`. `threads` is the number of each process, by default that of the
-    scenario, or one.
+    scenario, or one. `on_interrupt` is called at Ctrl-C from the start of the simulation on, also after
+    this function has returned: so no Ctrl-C loses a result that is complete but not written yet.
     """
     if not isinstance(scenario, Scenario):
         raise TypeError(f"a {type(scenario).__name__} is not a Scenario; floodway.load reads a file")
@@ -160,7 +162,13 @@ def run_part(  # noqa: PLR0913 (each is a choice of its own)
     progress, loads = _floodway.Progress(), asked_loads(scenario)
     built: dict[str, Any] = scenario.check()
     started, clock = datetime.now(UTC), time.perf_counter()
-    with stopped_by_interrupt(progress.stop):
+
+    def stop() -> None:
+        progress.stop()
+        if on_interrupt is not None:
+            on_interrupt()
+
+    with stopped_by_interrupt(stop, afterwards=on_interrupt):
         work = partial(_floodway.run, scenario.native, progress=progress, plan=plan, ranks=ranks)
         records = watched(work, progress, on_progress)
     wall_s = time.perf_counter() - clock

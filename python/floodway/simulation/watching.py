@@ -42,8 +42,18 @@ def _interrupt_own_code(thread: int) -> None:
 
 
 @contextlib.contextmanager
-def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """Let Ctrl-C stop a run instead of raising an exception; this works in the main thread only."""
+def stopped_by_interrupt(
+    stop: Callable[[], None], *, afterwards: Callable[[], None] | None = None
+) -> Iterator[None]:
+    """Let Ctrl-C stop a run instead of raising an exception; this works in the main thread only.
+
+    Parameters
+    ----------
+    stop
+        Called at Ctrl-C while the block runs.
+    afterwards
+        Called at Ctrl-C from the end of the block on. Default: the earlier handler is in force again.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -51,8 +61,11 @@ def stopped_by_interrupt(stop: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        # None is a handler that is not Python's and cannot be restored.
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        if afterwards is None:
+            # None is a handler that is not Python's and cannot be restored.
+            signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        else:
+            signal.signal(signal.SIGINT, lambda *_: afterwards())
 
 
 def watched(

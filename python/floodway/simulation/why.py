@@ -450,8 +450,9 @@ def _unknown(flows: pl.DataFrame, flow: str) -> UnknownNameError:
         return UnknownNameError(f"{text}; a flow_id is {alike[0]!r}", key="flow", given=flow, nearest=near)
     near = nearest(flow, alike)
     hint = f"; did you mean {near!r}?" if near else ""
-    span = f"{len(alike):,} flows from {alike[0]!r} to {alike[-1]!r}"
-    span = f"{alike[0]!r} alone" if len(alike) == 1 else span
+    of_workload = f" of {workload}" if len(alike) < len(ids) else ""
+    span = f"{len(alike):,} flows{of_workload} from {alike[0]!r} to {alike[-1]!r}"
+    span = f"{alike[0]!r} alone{of_workload}" if len(alike) == 1 else span
     return UnknownNameError(
         f"{flow!r} is not a flow of this run, which has {span}{hint}", key="flow", given=flow, nearest=near
     )

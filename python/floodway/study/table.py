@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.common.documents import Table
+from floodway.common.documents import Table, four_digits
 from floodway.results.interval import LEAST_SEEDS
 from floodway.results.percentiles import MARK, few_noted, is_few, name_of
 
@@ -53,8 +53,7 @@ def _written(metric: Metric, cell: Cell) -> str:
     star = "*" if cell.unfinished else ""
     few = cell.few(metric.kind.thousandths)
     mark = f" {MARK}{few[1]:,}" if few and is_few(few[1], thousandths=few[0]) else ""
-    whole = f"{cell.mean:,.0f}" if abs(cell.mean) >= 1000 else f"{cell.mean:.4g}"  # noqa: PLR2004 (four digits)
-    return f"{whole}{reach}{star}{mark}"
+    return f"{four_digits(cell.mean)}{reach}{star}{mark}"
 
 
 def _two_digits(value: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from floodway.common.documents import four_digits
 from floodway.common.markdown import plain
 from floodway.results.percentiles import of_flows
 from floodway.results.quantities import counted
@@ -140,7 +141,9 @@ def _ours(part: Part, judged: Judged) -> str:
         first = sum(part.verdict == "agrees" for part in judged.parts)
         return f"holds for {first} of {len(judged.parts)}"
     if judged.claim.order:
-        return ", ".join(f"{part.study.variant(name).label} {mean:,.4g}" for name, mean in judged.means)
+        unit = "" if judged.claim.relative else judged.claim.metric.kind.unit
+        shown_means = ((part.study.variant(name).label, four_digits(mean)) for name, mean in judged.means)
+        return ", ".join(f"{label} {mean} {unit}".rstrip() for label, mean in shown_means)
     star = "*" if judged.unfinished else ""
     if judged.ours is None and judged.low is not None and judged.high is not None:
         low, high = (_number(bound, relative=judged.claim.relative) for bound in (judged.low, judged.high))

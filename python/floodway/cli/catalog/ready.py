@@ -36,12 +36,16 @@ def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
     Raises
     ------
     UnknownNameError
-        If there is no such folder.
+        If there is no such folder, or no file of TOML in it.
     """
     candidates = [folder] if folder is not None else [Path("scenarios"), FOLDER / "scenarios"]
     for candidate in candidates:
         if candidate.is_dir():
-            return tuple(_ready(file) for file in sorted(candidate.rglob("*.toml")))
+            files = sorted(candidate.rglob("*.toml"))
+            if not files and folder is not None:
+                message = f"{str(folder)!r} has no scenarios: no file there ends in .toml"
+                raise UnknownNameError(message, given=str(folder))
+            return tuple(map(_ready, files))
     shown = " or ".join(str(candidate) for candidate in candidates)
     raise UnknownNameError(f"{shown!r} is not a folder of scenarios", given=shown)
 

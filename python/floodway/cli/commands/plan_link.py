@@ -14,12 +14,21 @@ from floodway.common.loading import loading
 __all__ = ["command"]
 
 
-@click.command(cls=GroupedCommand)
+class _Link(GroupedCommand):
+    """A command that needs no name: `floodway plan` is `floodway plan link`."""
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the usage without the name."""
+        path = ctx.command_path.removesuffix(" link")
+        formatter.write_usage(path, " ".join(self.collect_usage_pieces(ctx)))
+
+
+@click.command(cls=_Link)
 @click.argument(
     "file",
     required=False,
     type=click.Path(path_type=Path),
-    metavar="FILE",
+    metavar="[FILE]",
     help="A plan.toml with the options from --rate to --survive as keys, or a scenario whose long "
     "links are planned.",
 )

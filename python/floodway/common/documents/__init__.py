@@ -5,7 +5,7 @@ what `--json` prints, and `table_files.py` makes files of its table.
 """
 
 from floodway.common.documents.model import Cell, Document, Picture, Section, Table, Tone, as_json
-from floodway.common.documents.readable import reading, share_text, size_text, time_text
+from floodway.common.documents.readable import four_digits, reading, share_text, size_text, time_text
 
 __all__ = [
     "Cell",
@@ -15,6 +15,7 @@ __all__ = [
     "Table",
     "Tone",
     "as_json",
+    "four_digits",
     "reading",
     "share_text",
     "size_text",

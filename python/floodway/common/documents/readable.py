@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["reading", "share_text", "size_text", "three_digits", "time_text"]
+__all__ = ["four_digits", "reading", "share_text", "size_text", "three_digits", "time_text"]
 
 #: By the end of a name: by what its number is multiplied, and the units with what each is.
 _UNITS: dict[str, tuple[float, tuple[tuple[float, str], ...]]] = {
@@ -29,6 +29,17 @@ def three_digits(value: float) -> str:
         return f"{value:,.0f}"
     text = f"{float(f'{value:.3g}'):.6f}" if abs(value) < 1 else f"{float(f'{value:.3g}'):.2f}"
     return text.rstrip("0").rstrip(".")
+
+
+def four_digits(value: float) -> str:
+    """Write four digits, or all before the point.
+
+    Examples
+    --------
+    >>> four_digits(590.71), four_digits(16_280.4), four_digits(0.012345), four_digits(786.0)
+    ('590.7', '16,280', '0.01234', '786')
+    """
+    return f"{value:,.0f}" if abs(value) >= _WHOLE else f"{value:.4g}"
 
 
 def reading(key: str, value: float) -> str:

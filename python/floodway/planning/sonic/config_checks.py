@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.common.names import nearest
 from floodway.planning.sonic.fields import fault, number_of, size_of_field
-from floodway.planning.sonic.links import lengths_of
+from floodway.planning.sonic.links import lengths_of, speed_of
 from floodway.planning.sonic.maps import ALL_PORTS
 from floodway.planning.sonic.queues import COLOURS
 from floodway.planning.units import missing
@@ -36,8 +36,11 @@ def disagreements(tables: Mapping[str, Table], rows: Sequence[Row], file: str) -
     Raises
     ------
     PlanError
-        If a field is not a number.
+        If a field is not a number, or the speed of a port is out of range.
     """
+    for port, fields in tables.get("PORT", {}).items():
+        if "speed" in fields:
+            speed_of(fields, f"{file}: PORT|{port}")
     yield from over_subscribed(rows)
     judged = {row.group: None for row in rows}
     yield from _cables(tables, judged, file)

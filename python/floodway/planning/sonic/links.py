@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from floodway.planning.sonic.json_tables import Table
 
-__all__ = ["AROUND_MTU", "DEFAULT_MTU", "Link", "has_link", "lengths_of", "link_of", "named_for"]
+__all__ = ["AROUND_MTU", "DEFAULT_MTU", "Link", "has_link", "lengths_of", "link_of", "named_for", "speed_of"]
 
 #: Names of profiles that SONiC generated: speed in Mb/s, and length in metres.
 MADE_NAME = re.compile(r"pg_lossless_(\d+)_(\d+)m_profile")
@@ -114,11 +114,20 @@ def _speed(tables: Mapping[str, Table], port: str, nominal: tuple[int, int] | No
     port_place = f"{place.partition(': ')[0]}: PORT|{port}"
     if "speed" not in fields:
         raise fault(port_place, "speed", "the field is missing, and lossless classes of the port need it")
-    mbps = number_of(fields["speed"], port_place, "speed")
+    return speed_of(fields, port_place)
+
+
+def speed_of(fields: Mapping[str, Any], place: str) -> int:
+    """Return the speed of a row of `PORT` in Mb/s.
+
+    Raises
+    ------
+    PlanError
+        If it is not a whole number, or not from 1 to 1,600,000.
+    """
+    mbps = number_of(fields["speed"], place, "speed")
     if mbps not in SPEEDS:
-        raise fault(
-            port_place, "speed", f"{mbps} is not a speed in Mb/s, 1 to {SPEEDS.stop - 1}", given=str(mbps)
-        )
+        raise fault(place, "speed", f"{mbps} is not a speed in Mb/s, 1 to {SPEEDS.stop - 1}", given=str(mbps))
     return mbps
 
 

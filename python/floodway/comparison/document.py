@@ -31,12 +31,14 @@ CHOSEN = (
     "slowdown_p50",
     "slowdown_p99",
     "endless_goodput_gbps",
+    "retransmitted_megabytes",
     "link_loaded_gbps",
     "link_loaded_paused_percent",
     "link_paused_us",
     "link_receiver_peak_megabytes",
     "link_queue_peak_kilobytes",
     "paused_us",
+    "cut_packets",
     "dropped_packets",
 )
 #: Maximum number of differing keys below the answer, and the title of the section with all of them.

@@ -393,7 +393,7 @@ _TOTALS = (
         always=False,
     ),
     Metric(
-        key="retransmitted_mb",
+        key="retransmitted_megabytes",
         label="payload sent again, MB",
         of_summary=lambda summary: summary.retransmitted_bytes / 1e6,
         always=False,

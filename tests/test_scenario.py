@@ -221,9 +221,7 @@ def test_another_seed_is_kept_in_what_is_written() -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../out", "/out"])
 def test_a_name_is_that_of_a_folder(name: str) -> None:
-    with pytest.raises(
-        floodway.ScenarioError, match="is not a name: the results get a folder of this name"
-    ):
+    with pytest.raises(floodway.ScenarioError, match="is not a name: the results get a folder of this name"):
         built(name)
 
 

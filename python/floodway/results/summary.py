@@ -358,9 +358,9 @@ def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
         most_paused=_ports(counters, by="paused_us"),
         paused_us=float(counters["paused_us"].sum()),
         pfc_frames=int(counters["pfc_rx"].sum()),
-        cut_packets=int(counters["trims"].sum()) if "trims" in counters else 0,
-        cut_bytes=int(counters["trimmed_bytes"].sum()) if "trimmed_bytes" in counters else 0,
-        retransmitted_bytes=int(flows["retransmitted_bytes"].sum()),
+        cut_packets=_total(counters, "trims"),
+        cut_bytes=_total(counters, "trimmed_bytes"),
+        retransmitted_bytes=_total(flows, "retransmitted_bytes"),
         cnps=outcome.cnps or CnpTotals(congestion_points=sum(port.cnps for port in feedback)),
         cns_made=sum(port.cns for port in feedback),
         most_feedback=feedback[:NAMED_PORTS],
@@ -369,6 +369,11 @@ def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
         collectives=() if collectives is None else tuple(_collectives(collectives)),
         iterations=() if operations is None else tuple(_iterations(operations, run)),
     )
+
+
+def _total(table: pl.DataFrame, column: str) -> int:
+    """Return the sum of a column; 0 where the run had no such."""
+    return int(table[column].sum()) if column in table.columns else 0
 
 
 def _collectives(collectives: pl.DataFrame) -> Iterator[CollectiveSummary]:

@@ -59,7 +59,7 @@ impl<'a> Map<'a> {
             return Err(format!("it goes from {} to itself", row.source));
         }
         if row.size == Some(Bytes::ZERO) {
-            return Err("it has no bytes".into());
+            return Err("size: 0B is not allowed; the minimum is 1B".into());
         }
         if row.size.is_some_and(|size| size > MOST_BYTES) {
             return Err(format!("its size is too large: the maximum is {MOST_BYTES}"));

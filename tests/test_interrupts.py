@@ -94,8 +94,8 @@ def answers(folder: Path, number: str, stride: int, *more: str) -> list[tuple[in
         ("2", 130, 29, []),
         ("15", 143, 31, ["--quiet"]),
         ("2", 130, 53, ["--report"]),
-        pytest.param("2", 130, 1, [], marks=pytest.mark.long),
-        pytest.param("15", 143, 1, ["--report"], marks=pytest.mark.long),
+        pytest.param("2", 130, 7, [], marks=pytest.mark.long),
+        pytest.param("15", 143, 11, ["--report"], marks=pytest.mark.long),
     ],
 )
 def test_a_signal_at_any_line_after_the_simulation_loses_nothing_and_the_message_is_true(

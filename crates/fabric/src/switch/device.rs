@@ -71,6 +71,7 @@ impl Device for Switch {
     }
 
     /// They pass output queues: each departure counts as an event, if it is not the current one.
+    #[inline(never)]
     fn releases_in_order(here: &mut AtSwitch<'_, '_>) {
         while let Some(&Uncharge { at, port, .. }) = here.node.buffer.releases.front()
             && let departure = here.node.links.departure_order(&here.ctx, port)

@@ -67,6 +67,7 @@ impl AtSwitch<'_, '_> {
     }
 
     /// A charged packet passes an idle port without an event when its last bit has left, if it may.
+    #[inline(never)]
     pub fn passes_output(&mut self, out: Local, port_class: usize, packet_ref: PacketRef) -> bool {
         let state = self.node.links.ports.known(out.index());
         let (observed, far_group) = (state.observed, state.link.far_group);

@@ -145,7 +145,7 @@ def sweep(  # noqa: PLR0913 (what the command has)
     Raises
     ------
     click.BadParameter
-        If the scenario has no such collective, or several and none is named.
+        If the scenario has no such collective, or several without a name to choose one.
     """
     scenario = parsed(path, sets=sets)
     name = _workload(scenario, workloads)
@@ -171,7 +171,7 @@ def require_collective(path: Path, *, sets: Sequence[str], workloads: Sequence[s
     Raises
     ------
     click.BadParameter
-        If the scenario has no such collective, or several and none is named.
+        If the scenario has no such collective, or several without a name to choose one.
     """
     _workload(parsed(path, sets=sets), workloads)
 

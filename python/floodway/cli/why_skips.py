@@ -40,7 +40,10 @@ def skips_of(result: Result, name: str) -> Document | None:
         jobs_text = f"the run has {', '.join(jobs)}" if jobs else "the run has none"
         raise UnknownNameError(f"{job!r} is no job: {jobs_text}", key="name", given=name)
     document = _document(outcome, job)
-    if document is None or _is_single(result, job):
+    not_skipped = outcome.not_skipped
+    is_of_job = outcome.skips_of(job) or (not_skipped is not None and not_skipped.workload == job)
+    # The operations of a large job are many, so they are read only where the record is of another job.
+    if document is None or (not is_of_job and _is_single(result, job)):
         raise InputError(_without_record(result, job), key="name", given=name)
     return document
 

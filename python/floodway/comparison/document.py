@@ -248,8 +248,10 @@ def _sections(
 
 def _key_text(comparison: Comparison, key: str) -> str:
     """Return a key that differs; that of descriptions with what was changed of what they describe."""
+    if key != "description":
+        return key
     changed = dict.fromkeys(set_key for variant in comparison.variants for set_key, _ in variant.sets)
-    if key != "description" or not changed or key in changed:
+    if not changed or key in changed:
         return key
     return f"{key}, as its file says; changed: {', '.join(changed)}"
 

@@ -85,14 +85,14 @@ class Realised:
 def realised(runs: Sequence[Realised]) -> tuple[Fact, ...]:
     """Return the outcome of some runs: measured flows and their sizes, seeds, simulated time."""
     per_run = " a run" if len(runs) > 1 else ""
-    flows = f"{_range([run.flows for run in runs], '{:,}')} measured{per_run}"
+    flows = f"{_range([run.flows for run in runs], '{:,}'.format)} measured{per_run}"
     smallest = [run.smallest_bytes for run in runs if run.smallest_bytes is not None]
     largest = [run.largest_bytes for run in runs if run.largest_bytes is not None]
     medians = sorted({bytes_text(run.median_bytes) for run in runs if run.median_bytes is not None})
     if smallest and largest:
         flows += f", of {bytes_text(min(smallest))} to {bytes_text(max(largest))}"
         flows += f", median {medians[0]}" if len(medians) == 1 else ""
-    spans = _range([run.simulated_ms for run in runs], "{:,.2f}")
+    spans = _range([run.simulated_ms for run in runs], "{:,.2f}".format)
     return (
         Fact(name="flows", lines=(flows,)),
         Fact(name="seeds", lines=(seeds_text([run.seed for run in runs]),)),
@@ -148,8 +148,8 @@ def _links(built: Mapping[str, Any]) -> Iterator[str]:
 
 def _paths(built: Mapping[str, Any]) -> Iterator[str]:
     for path in built.get("paths", ()):
-        span = _range_text(map(four_digits, (path["base_rtt_us_min"], path["base_rtt_us_max"])))
-        links = _range([path["hops_min"], path["hops_max"]], "{}")
+        span = _range([path["base_rtt_us_min"], path["base_rtt_us_max"]], four_digits)
+        links = _range([path["hops_min"], path["hops_max"]], str)
         yield f"{path['kind']}: {span} us over {links} link{'' if links == '1' else 's'}"
 
 
@@ -274,12 +274,8 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(unlike[:MOST_NAMED]) + more
 
 
-def _range(values: Sequence[float], form: str) -> str:
-    return _range_text(map(form.format, (min(values), max(values))))
-
-
-def _range_text(bounds: Iterable[str]) -> str:
-    low, high = bounds
+def _range(values: Sequence[float], written: Callable[[float], str]) -> str:
+    low, high = written(min(values)), written(max(values))
     return low if low == high else f"{low} to {high}"
 
 

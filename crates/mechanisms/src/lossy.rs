@@ -90,10 +90,6 @@ impl FcSender for Sender {
         Gate::Open
     }
 
-    fn is_free(&self) -> bool {
-        true
-    }
-
     fn never_closes(&self) -> bool {
         true
     }

@@ -118,18 +118,21 @@ impl Links {
 
     /// A packet left its queue at `at`, since when nothing has happened to the port; no histogram is kept.
     pub fn left(&mut self, port: Local, frame: u16, at: u64) {
-        let state = self.ports.known_mut(port.index());
-        let before = state.waiting;
-        state.waiting -= u64::from(frame);
-        let waiting = state.waiting;
+        self.waits_since(at, port, self.ports.known(port.index()).waiting - u64::from(frame));
+    }
+
+    /// So many bytes wait at the port since `at`; how many it was before.
+    #[inline]
+    fn waits_since(&mut self, at: u64, port: Local, waiting: u64) -> u64 {
+        let before = std::mem::replace(&mut self.ports.known_mut(port.index()).waiting, waiting);
         self.series.known_mut(port.index()).queue(at, before, waiting);
+        before
     }
 
     /// Sets the bytes that wait at the port from now on.
     #[inline]
     pub fn set_waiting(&mut self, ctx: &Ctx<'_, '_>, port: Local, waiting: u64) {
-        let before = std::mem::replace(&mut self.ports.known_mut(port.index()).waiting, waiting);
-        self.series.known_mut(port.index()).queue(ctx.now, before, waiting);
+        let before = self.waits_since(ctx.now, port, waiting);
         if !self.histograms.is_empty() {
             self.sample(ctx, port, before);
         }

@@ -183,6 +183,7 @@ impl Facts<'_> {
 /// What the accounts of each port know of it and of the link that leads there, and what it knows of their
 /// classes.
 fn meet_ports(facts: &Facts<'_>, node: &mut Node) {
+    node.buffer.set_lossy_room();
     for at in node.locals() {
         let node = &mut **node;
         let port = &mut node.links.ports[at.index()];
@@ -235,7 +236,7 @@ fn set_callbacks(facts: &mut Facts<'_>, node: &mut Node, port: Local) {
     let own = facts.blueprint.links[id.index() / 2].ends[id.index() % 2].output_queue;
     let role = &facts.blueprint.nodes[node.id.index()].role;
     machines.queueing.output = OutputQueue::at(role, own, facts.blueprint.semantics.ties);
-    machines.queueing.lossy_room = node.buffer.lossy_room();
+    machines.queueing.lossy_room = node.buffer.lossy_room;
     let state = &mut node.links.ports[port.index()];
     state.observed |= machines.queueing.output.is_some() && state.at_host;
     if let Some(output) = &mut machines.queueing.output {

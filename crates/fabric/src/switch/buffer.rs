@@ -39,6 +39,8 @@ pub(crate) struct Buffer {
     pub cell: u64,
     /// Up to here the pool counts as half empty.
     pub pool_fast_path_up_to: u64,
+    /// Bytes up to which each queue of data has room meanwhile, where an account has no threshold.
+    pub lossy_room: Option<u64>,
     pub occupied: u64,
     pub peak: u64,
 }
@@ -71,6 +73,7 @@ impl Buffer {
             headroom_size: NEVER,
             cell: 1,
             pool_fast_path_up_to: NEVER,
+            lossy_room: None,
             occupied: 0,
             peak: 0,
         }

@@ -82,7 +82,7 @@ impl PortQueueing {
 
     /// Bytes up to which a queue of data has room whenever the switch's pool is on the fast path.
     pub fn sure_room(&self) -> u64 {
-        self.lossy_room.map_or(self.queue_room(), |room| room.min(self.queue_room()))
+        self.lossy_room.unwrap_or(u64::MAX).min(self.queue_room())
     }
 
     /// Is there a FIFO per class, and nothing else?

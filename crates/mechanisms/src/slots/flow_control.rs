@@ -216,7 +216,7 @@ hooks! {
         /// A hint for speed: is the gate open for every frame until the next `on_frame`, `on_timeout` or
         /// reset, after which it is checked again? A half that counts sent bytes always returns false.
         fn is_free(&self) -> bool {
-            false
+            self.never_closes()
         }
 
         /// A hint for speed: is the gate open for every frame at any time?

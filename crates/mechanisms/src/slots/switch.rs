@@ -268,6 +268,15 @@ pub struct OutputPlan {
     pub trim_size: Option<Bytes>,
 }
 
+impl OutputPlan {
+    /// The bounds of a port whose queues of data have a room of their own, if it has one: its control class
+    /// has twice as much.
+    #[must_use]
+    pub fn with_room(self, own: Option<Bytes>) -> Self {
+        own.map_or(self, |room| OutputPlan { queue: room, control: room + room, ..self })
+    }
+}
+
 /// How an input-output queued switch takes packets from its inputs to its outputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrossbarPlan {

@@ -135,7 +135,7 @@ impl State {
 
     /// A packet or request is waited for.
     fn waits_for(&mut self, now: Time, number: u64, size: u64, is_request: bool) {
-        self.sent.insert(number, Sent { size, at: now, is_request, is_timed: true });
+        self.sent.insert(number, size, now, is_request);
         self.set_timer(now, now);
         self.requests.heard = now;
     }

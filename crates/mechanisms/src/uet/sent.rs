@@ -32,8 +32,9 @@ impl Outstanding {
         self.packets.get(self.place(number)?)?.as_ref()
     }
 
-    /// A packet is waited for, in place of what was before with its number.
-    pub fn insert(&mut self, number: u64, sent: Sent) {
+    /// A packet of `size` bytes that starts is waited for, in place of what was before with its number.
+    pub fn insert(&mut self, number: u64, size: u64, at: Time, is_request: bool) {
+        let sent = Sent { size, at, is_request, is_timed: true };
         if self.packets.is_empty() {
             self.first = number;
         }
@@ -42,14 +43,12 @@ impl Outstanding {
         } else {
             self.replace(number, sent);
         }
-        if sent.is_timed {
-            self.timed += 1;
-            if self.by_time.back().is_none_or(|last| *last < (sent.at, number)) {
-                self.by_time.push_back((sent.at, number));
-            } else {
-                let before = self.by_time.partition_point(|other| *other < (sent.at, number));
-                self.by_time.insert(before, (sent.at, number));
-            }
+        self.timed += 1;
+        if self.by_time.back().is_none_or(|last| *last < (at, number)) {
+            self.by_time.push_back((at, number));
+        } else {
+            let before = self.by_time.partition_point(|other| *other < (at, number));
+            self.by_time.insert(before, (at, number));
         }
     }
 
@@ -102,7 +101,7 @@ impl Outstanding {
         None
     }
 
-    /// Is none timed?
+    /// Are all without the timer?
     pub fn is_untimed(&self) -> bool {
         self.timed == 0
     }
@@ -157,7 +156,7 @@ mod tests {
                     Step::Insert { number, later } => {
                         now += later;
                         let sent = Sent { size: number, at: Time(now), is_request: false, is_timed: true };
-                        packets.insert(number, sent);
+                        packets.insert(number, sent.size, sent.at, sent.is_request);
                         if let Some(Sent { at, .. }) = map.insert(number, sent) {
                             by_time.remove(&(at, number));
                         }

@@ -398,10 +398,16 @@ impl SendHalf {
         true
     }
 
+    /// When its transport wants to be called next, from now on.
+    #[inline]
+    fn next_of_transport(&self, now: Time) -> Option<Time> {
+        self.transport.next_timeout().map(|at| at.max(now))
+    }
+
     /// Arms its timer for when its transport wants to be called; when its layers do is as it was.
     #[inline]
     fn arm_transport(&mut self, events: &mut Events, now: Time) {
-        let next = self.transport.next_timeout().map(|at| at.max(now));
+        let next = self.next_of_transport(now);
         if next.is_some() && !self.state.done {
             let set = self.timer_set();
             events.sync_queue_pair(&mut self.timers.timer, next, self.timers.timer_key, set);
@@ -411,7 +417,7 @@ impl SendHalf {
     /// Arms its timers for when its machines want to be called.
     #[inline]
     pub fn arm(&mut self, events: &mut Events, now: Time) {
-        let mut next = self.transport.next_timeout().map(|at| at.max(now));
+        let mut next = self.next_of_transport(now);
         let mut set = self.timer_set();
         if !self.layers.constant
             && let Some(layers) = self.next_of_layers()

@@ -1,7 +1,7 @@
 //! Validation of a blueprint: what later code relies on.
 
 use floodway_mechanisms::registry::AnyCongestionPoint;
-use floodway_mechanisms::slots::{CongestionPoint, Discipline, Need, QpInfo, Queueing, Sizing};
+use floodway_mechanisms::slots::{CongestionPoint, Discipline, Need, OutputPlan, QpInfo, Queueing, Sizing};
 use floodway_units::cast::narrow;
 use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
@@ -236,9 +236,7 @@ impl Blueprint {
         }
         let Role::Switch(switch) = &self.nodes[link.ends[end].node.index()].role else { return Ok(()) };
         let Some(output) = switch.buffer.plan().output else { return Ok(()) };
-        let own = link.ends[end].output_queue;
-        let room = own.unwrap_or(output.queue);
-        let control = own.map_or(output.control, |room| room + room);
+        let OutputPlan { queue: room, control, .. } = output.with_room(link.ends[end].output_queue);
         let (largest, reply) = (self.largest_frame(), self.wire.ack_with(self.telemetry()).frame);
         let refuse = |key, message| Err(BuildError { place: self.port_name(port), key: Some(key), message });
         if room < largest {

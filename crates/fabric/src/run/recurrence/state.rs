@@ -153,6 +153,7 @@ impl Writer<'_, '_> {
             headroom_size: _,
             cell: _,
             pool_fast_path_up_to: _,
+            lossy_room: _,
             occupied,
             peak: _,
         } = buffer;

@@ -111,12 +111,11 @@ impl Buffer {
         Some(u32::try_from(fast_path_below).unwrap_or(u32::MAX))
     }
 
-    /// Bytes up to which each queue of data has room while the pool is on the fast path, where accounts have
-    /// no threshold.
-    pub fn lossy_room(&self) -> Option<u64> {
+    /// Computes the room of queues that accounts without a threshold are sure of.
+    pub fn set_lossy_room(&mut self) {
         let free = bytes(self.pool_size.saturating_sub(self.pool_fast_path_up_to));
         let lossy = self.accounts.iter().filter(|account| account.receiver.threshold(free) == Bytes::MAX);
-        lossy.map(|account| account.admission.plain_up_to(free).0).min()
+        self.lossy_room = lossy.map(|account| account.admission.plain_up_to(free).0).min();
     }
 
     /// What accounts count of a frame's bytes on the wire: nothing where the buffer counts bytes.

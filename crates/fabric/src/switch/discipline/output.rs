@@ -46,14 +46,14 @@ impl OutputQueue {
             Role::Host { .. } if ties == Ties::Htsim => None,
             Role::Host { .. } => return None,
         };
-        let of_plan = |plan: OutputPlan| own.map_or(plan.control.0, |room| 2 * room.0);
+        let plan: Option<OutputPlan> = plan.map(|plan| plan.with_room(own));
         Some(Box::new(OutputQueue {
-            bound: plan.map_or(u64::MAX, of_plan),
+            bound: plan.map_or(u64::MAX, |plan| plan.control.0),
             control: 0,
             trim_class: plan.and_then(|plan| plan.trim_class),
             trims: plan.is_some_and(|plan| plan.trims),
             trim_size: plan.and_then(|plan| plan.trim_size),
-            room: plan.map_or(u64::MAX, |plan| own.unwrap_or(plan.queue).0),
+            room: plan.map_or(u64::MAX, |plan| plan.queue.0),
             serving: None,
             passes: false,
             passing: None,

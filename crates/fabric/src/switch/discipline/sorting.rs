@@ -102,6 +102,7 @@ impl AtSwitch<'_, '_> {
         if shut.is_some() || !self.node.links.ports.known(out.index()).has_discipline {
             return shut;
         }
+        // Views are made for a discipline of data alone.
         self.node.machines[out.index()].queueing.owner()?;
         let (view, queue) = (self.node.links.packet_view(&self.ctx, packet), self.queue_view(out, q, packet));
         let now = self.ctx.time();

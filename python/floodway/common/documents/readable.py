@@ -36,8 +36,8 @@ def four_digits(value: float) -> str:
 
     Examples
     --------
-    >>> four_digits(590.71), four_digits(16_280.4), four_digits(0.012345), four_digits(786.0)
-    ('590.7', '16,280', '0.01234', '786')
+    >>> four_digits(590.71), four_digits(16_280.4), four_digits(0.0123456), four_digits(786.0)
+    ('590.7', '16,280', '0.01235', '786')
     """
     return f"{value:,.0f}" if abs(value) >= _WHOLE else f"{value:.4g}"
 

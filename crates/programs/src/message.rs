@@ -29,6 +29,11 @@ impl Message {
         Self::iterations(self.iteration) | u64::from(self.operation) << 22 | u64::from(self.transfer)
     }
 
+    /// What so many operations add to a [`number`](Self::number).
+    pub fn operations(count: u32) -> u64 {
+        u64::from(count) << 22
+    }
+
     /// What so many iterations add to a [`number`](Self::number).
     pub fn iterations(count: u32) -> u64 {
         u64::from(count) << 44

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::Message;
 use crate::build::Seated;
 use crate::collective::{Plan, Step};
+use crate::rounds::Rounds;
 
 /// The operations of all ranks of a job.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +62,8 @@ pub struct Graph {
     pub(crate) calls: Vec<((u32, u32), u32)>,
     /// The number of units that its operations name.
     pub(crate) units: u32,
+    /// Its part that repeats itself, if one is known.
+    pub(crate) rounds: Option<Rounds>,
 }
 
 /// Operations that wait for one.
@@ -84,6 +87,13 @@ pub struct Operation {
     pub unit: Option<u32>,
     /// Its name, in [`Program::names`].
     pub name: u32,
+}
+
+impl Operation {
+    /// How many operations it waits for.
+    pub(crate) fn waits_for(&self) -> u32 {
+        narrow(self.requires.len() + self.requires_start.len())
+    }
 }
 
 /// The kinds of operations.
@@ -371,7 +381,12 @@ impl Graph {
         let followers = ends.into_iter().zip(starts);
         let followers =
             followers.map(|(ends, starts)| Followers { of_end: ends.into(), of_start: starts.into() });
-        Graph { followers: followers.collect(), operations, calls, units }
+        Graph { followers: followers.collect(), operations, calls, units, rounds: None }
+    }
+
+    /// Its part that repeats itself, if one is known.
+    pub fn rounds(&self) -> Option<Rounds> {
+        self.rounds
     }
 
     /// The operation that takes part in the collective `sequence` of the group in a slot.

@@ -19,7 +19,7 @@ use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Span};
 
 use crate::collective::{AlgorithmName, CrossNic, Purpose, Request, RequestError};
-use crate::{Graph, Kind, Message, Operation, Program, Rank};
+use crate::{Graph, Kind, Message, Operation, Program, Rank, Rounds};
 
 /// A model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -299,9 +299,14 @@ impl<'a> Stage<'a> {
         let count = self.of.micro_batches;
         let ahead = (self.of.pipeline - self.number - 1).min(count);
         (0..ahead).try_for_each(|batch| self.forward(batch))?;
+        let first = narrow::<u32>(self.operations.len());
+        let mut behind = first;
         for batch in 0..count - ahead {
             self.forward(ahead + batch)?;
             self.backward(batch)?;
+            if batch == 0 {
+                behind = narrow(self.operations.len());
+            }
         }
         (count - ahead..count).try_for_each(|batch| self.backward(batch))?;
         self.close_bucket()?;
@@ -316,7 +321,9 @@ impl<'a> Stage<'a> {
             let why = format!("a rank has {} operations; choose fewer", self.operations.len());
             return Err(RequestError { key: "micro-batches", why });
         }
-        Ok(Graph::new(self.operations))
+        // Micro-batches have two tags each.
+        let rounds = Rounds { first, stride: behind - first, count: count - ahead, tags: 2 };
+        Ok(Graph::new(self.operations).with_rounds(rounds))
     }
 
     fn forward(&mut self, batch: u32) -> Result<(), RequestError> {
@@ -394,9 +401,11 @@ impl<'a> Stage<'a> {
         self.chain(pass, Kind::Compute { time });
     }
 
-    /// A message from a stage, which the computation waits for.
+    /// A message from a stage, which the computation waits for. It is posted when the computation is there, as
+    /// Megatron-LM does.
     fn receive(&mut self, peer: u32, tag: u64) {
-        let receive = self.add("activations", Kind::Recv { peer: Some(peer), tag: Some(tag) }, Vec::new());
+        let before = self.last.into_iter().collect();
+        let receive = self.add("activations", Kind::Recv { peer: Some(peer), tag: Some(tag) }, before);
         // What is computed next requires both.
         let wait = Kind::Compute { time: Span::ZERO };
         let requires = self.last.into_iter().chain([receive]).collect();

@@ -16,12 +16,13 @@ use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Time};
 
 use crate::program::{Kind, Order, Program, SendCompletes};
-use crate::{Graph, Message};
+use crate::{Course, Graph, Message};
 
 use collectives::Collectives;
 use matching::Matching;
 use predecessors::PredecessorLog;
 pub(crate) use predecessors::{NONE, What};
+pub use recurrence::{Count, Position};
 
 /// What happens at a rank. Of one instant, they happen in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,6 +115,9 @@ pub struct Walker {
     progress: Vec<Progress>,
     /// Operations of the iteration that are not complete.
     left: usize,
+    round: Round,
+    /// When the next iteration begins, if this event ended one.
+    next_begins: Option<u64>,
     inputs: BinaryHeap<Reverse<(u64, Input)>>,
     /// Operations that can start, by [`key`](Self::key).
     ready: BinaryHeap<Reverse<(u64, u32)>>,
@@ -124,6 +128,20 @@ pub struct Walker {
     leaving: BTreeMap<u32, VecDeque<Posting>>,
     finished: bool,
     predecessors: Option<Box<PredecessorLog>>,
+}
+
+/// How far a rank is in the rounds of its graph, in this iteration.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    /// Rounds that have begun.
+    begun: u32,
+    /// When the last one began.
+    at: u64,
+    /// The operation with which the next one begins.
+    next: u32,
+    /// Rounds that were skipped, and their operations.
+    skipped: u32,
+    operations_skipped: u32,
 }
 
 /// A unit, and the operations that wait for it.
@@ -144,6 +162,8 @@ impl Walker {
             skipped: 0,
             progress: Vec::new(),
             left: 0,
+            round: Round::default(),
+            next_begins: None,
             inputs: BinaryHeap::from([Reverse((start.0, Input::Start))]),
             ready: BinaryHeap::new(),
             units: vec![Unit::default(); units as usize],
@@ -196,28 +216,41 @@ impl Walker {
     /// for, once nothing more happens.
     pub fn waiting(&self) -> impl Iterator<Item = (u32, u32)> {
         let open = (0..).zip(&self.progress).filter(|(_, progress)| progress.start < ENDED);
-        open.map(|(operation, _)| (self.iteration + self.skipped, operation))
+        open.map(|(operation, _)| {
+            (self.iteration + self.skipped, operation + self.round.operations_skipped)
+        })
     }
 
     /// Handles all that has happened by `now`.
-    pub fn advance(&mut self, program: &Program, now: Time, out: &mut Output) {
+    pub fn advance<'p>(&mut self, course: impl Into<Course<'p>>, now: Time, out: &mut Output) {
+        let course = course.into();
         loop {
             while let Some(&Reverse((at, input))) = self.inputs.peek()
                 && at <= now.0
             {
                 self.inputs.pop();
-                self.handle(program, at, input, out);
+                self.handle(course, at, input, out);
+                self.begin_next(course, out);
             }
             if self.ready.is_empty() {
                 return;
             }
             while let Some(Reverse((_, operation))) = self.ready.pop() {
-                self.start_or_wait(program, now.0, operation, out);
+                self.start_or_wait(course.of(self.iteration), now.0, operation, out);
+                self.begin_next(course, out);
             }
         }
     }
 
-    fn handle(&mut self, program: &Program, at: u64, input: Input, out: &mut Output) {
+    /// Begins the next iteration, if one has ended.
+    fn begin_next(&mut self, course: Course<'_>, out: &mut Output) {
+        while let Some(at) = self.next_begins.take() {
+            self.begin_iteration(course.of(self.iteration), at, out);
+        }
+    }
+
+    fn handle(&mut self, course: Course<'_>, at: u64, input: Input, out: &mut Output) {
+        let program = course.of(self.iteration);
         if let Some(log) = &mut self.predecessors {
             log.handle(at, input, self.iteration, program.send_completes);
         }
@@ -227,7 +260,8 @@ impl Walker {
             Input::Computed { operation } => self.end(program, at, operation, None, out),
             Input::Sent { message } => self.handle_sent(program, at, message, out),
             Input::Received { from, message, step } => {
-                self.handle_received(program, at, from, (message, step), out);
+                // A sender may be in a later iteration.
+                self.handle_received(course.of(message.iteration), at, from, (message, step), out);
             }
             Input::Reduced { operation, slice, step } => {
                 self.step_received(program, at, (operation, slice, step), out);
@@ -269,10 +303,12 @@ impl Walker {
     fn begin_iteration(&mut self, program: &Program, at: u64, out: &mut Output) {
         let graph = program.graph_of(self.rank);
         self.began = at;
+        let next = graph.rounds.map_or(NO_OPERATION, |rounds| rounds.first);
+        self.round = Round { next, ..Round::default() };
         self.left = graph.operations.len();
         self.progress.clear();
         self.progress.extend(graph.operations.iter().map(|operation| Progress {
-            unmet: narrow(operation.requires.len() + operation.requires_start.len()),
+            unmet: operation.waits_for(),
             ready: at,
             start: NOT_STARTED,
             after: NO_OPERATION,
@@ -296,7 +332,7 @@ impl Walker {
             // Tables of results are made while the walkers are still there.
             (self.progress, self.ready) = (Vec::new(), BinaryHeap::new());
         } else {
-            self.begin_iteration(program, at, out);
+            self.next_begins = Some(at);
         }
     }
 
@@ -346,6 +382,9 @@ impl Walker {
             log.resume(operation);
         }
         self.progress[operation as usize].start = now;
+        if operation == self.round.next {
+            self.begin_round(graph, now);
+        }
         for &follower in &graph.followers[operation as usize].of_start {
             self.met(program, now, follower, operation);
         }

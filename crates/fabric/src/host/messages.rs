@@ -36,6 +36,8 @@ pub(crate) struct Outgoing {
     pub cnps: u32,
     /// Who waits for it, else `NO_HOOK`.
     pub hook: u32,
+    /// Of a job's message: the round of its sender's program.
+    pub round: u16,
     pub measured: bool,
     /// Complete here.
     pub sent: bool,
@@ -67,9 +69,9 @@ impl Outgoing {
         size.div_ceil(payload).max(1)
     }
 
-    /// Of a job's message: the iteration.
-    fn iteration(&self) -> Option<u32> {
-        is_of_program(self.hook).then(|| Message::of(self.number).iteration)
+    /// Of a job's message: iteration and round.
+    fn position(&self) -> Option<(u32, u16)> {
+        is_of_program(self.hook).then(|| (Message::of(self.number).iteration, self.round))
     }
 
     /// Does it have a row?
@@ -107,6 +109,7 @@ impl Outgoing {
         timeouts: 0,
         cnps: 0,
         hook: NO_HOOK,
+        round: 0,
         measured: false,
         sent: false,
     };

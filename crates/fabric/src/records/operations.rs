@@ -58,14 +58,9 @@ impl OperationLog {
         OperationLog { log: self.log.take() }
     }
 
-    /// Moves its rows; by how many iterations is a matter of the rank.
-    pub fn move_by(&mut self, later: u64, iterations: impl Fn(u32) -> u32) {
-        self.log.move_by(later, |row| {
-            row.ended.iteration += iterations(row.rank);
-            for at in [&mut row.ended.ready, &mut row.ended.start, &mut row.ended.end] {
-                at.0 += later;
-            }
-        });
+    /// Moves its rows, each by `moved`, which gets its rank.
+    pub fn move_by(&mut self, later: u64, moved: impl Fn(u32, &mut Ended)) {
+        self.log.move_by(later, |row| moved(row.rank, &mut row.ended));
     }
 
     /// Adds the rows of another thread.

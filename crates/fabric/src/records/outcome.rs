@@ -418,19 +418,30 @@ impl Conservation {
     }
 }
 
-/// Iterations of a job that are equal to earlier ones, to the picosecond, and were not simulated again.
+fn is_none_of(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Iterations or micro-batches of a job that are equal to earlier ones, to the picosecond, and were not simulated again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// The job's workload.
     pub workload: String,
     /// The iteration whose repetition was found, from 0: the state of the whole network a while after it
-    /// began recurred.
+    /// began recurred. Of micro-batches the iteration in which they are.
     pub iteration: u32,
-    /// After how many iterations it recurs.
+    /// Of micro-batches, the one whose repetition was found: of those that the first rank works on in the
+    /// steady part of the schedule, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub micro_batch: Option<u32>,
+    /// After how many iterations, or micro-batches, it recurs.
     pub period: u32,
-    /// Iterations that were skipped.
+    /// Iterations that were skipped; 0 of micro-batches.
     pub iterations: u32,
-    /// All iterations of the job.
+    /// Micro-batches of the iteration that were skipped.
+    #[serde(skip_serializing_if = "is_none_of")]
+    pub micro_batches: u32,
+    /// All iterations of the job; of micro-batches those of the steady part of an iteration's schedule.
     pub of: u32,
     /// Simulated time that was skipped, in picoseconds: that of all jobs of which iterations were skipped at
     /// once.
@@ -444,6 +455,9 @@ pub struct NotSkipped {
     pub workload: String,
     /// Its iterations.
     pub of: u32,
+    /// Micro-batches of the steady part of an iteration's schedule.
+    #[serde(skip_serializing_if = "is_none_of")]
+    pub micro_batches: u32,
     /// How often the state of the network was compared with earlier ones.
     pub looks: u32,
     /// Why, in words.

@@ -7,12 +7,13 @@
 //!                                                 is recorded n periods later
 //! ```
 //! Where the state of the whole network recurs, what follows recurs. A while after an iteration of a job
-//! began, all threads meet, and the state is written down ([`state`]). Where it is as it was a number of
-//! iterations before, the period between is simulated once more, and everything that is recorded of it is
-//! kept apart. If the state at its end is once more the same, field by field, the records of the period are
+//! began, or a round of its graph ([`Rounds`](floodway_programs::Rounds)), all threads meet, and the state is
+//! written down ([`state`]). Where it is as it was a number of iterations or rounds before, the period between
+//! is simulated once more, and everything that is recorded of it is kept apart. If the state at its end is once more the same, field by field, the records of the period are
 //! added as often as it still fits, and the simulation goes on where it is: its clock stays, and all that is
-//! recorded from then on comes so much later. The ranks of the job count the iterations as done. So the bytes
-//! are those of a run that simulates all.
+//! recorded from then on comes so much later. The ranks of the job count the iterations as done; where rounds
+//! are skipped, the program of that iteration is so much shorter. So the bytes are those of a run that
+//! simulates all.
 //!
 //! What comes at a fixed time of the run (flows of lists and generators, jobs that begin later, faults, ends
 //! of what is measured) has no effect before. Repetitions end before the first of it, and then it comes so
@@ -24,6 +25,7 @@ mod counts;
 mod over;
 mod parts;
 mod period;
+mod seen;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -32,6 +34,7 @@ use std::cmp::Reverse;
 use std::hash::Hasher as _;
 
 use floodway_engine::Event;
+use floodway_programs::walker::Position;
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Time};
 use rustc_hash::FxHasher;
@@ -45,12 +48,13 @@ use crate::run::runs::Runs;
 
 use parts::{Differences, Parts};
 use period::Period;
+use seen::Seen;
 use state::each_part;
 
-/// From the beginning of an iteration to the look, in picoseconds: longer than an epoch, so that the
-/// iteration is known by then, and no whole number of microseconds.
+/// From the beginning of an iteration or round to the look, in picoseconds: longer than an epoch, so that the
+/// beginning is known by then, and no whole number of microseconds.
 const AFTER: u64 = 100_000_063;
-/// Jobs with fewer iterations are not looked at.
+/// Jobs with fewer iterations, and graphs with fewer rounds, are not looked at.
 const LEAST: u32 = 4;
 /// Packet-hops for each part of the state between two looks, at least: they take less than a hundredth of the
 /// time.
@@ -63,37 +67,66 @@ const MOST_VAIN: u32 = 2;
 /// What is known of a run's recurrence.
 #[derive(Debug, Default)]
 pub(crate) struct Recurrence {
-    /// The job with most iterations, if it has several.
+    /// The job with most iterations, if it has several, or else with most rounds.
     subject: Option<u32>,
     /// Jobs of which something may be skipped.
     jobs: Vec<u32>,
     /// Why nothing has been skipped.
     hindrance: Hindrance,
-    /// The state at the last look.
-    before: Parts,
+    of_iterations: Looks,
+    of_rounds: Looks,
     seen: Vec<Seen>,
-    last: Option<Look>,
+    /// What rounds were skipped, in picoseconds.
+    rounds_ps: u64,
     /// Parts of the state.
     parts: u64,
-    /// Looks since something was skipped.
-    vain_looks: u32,
-    /// Periods that were measured in vain since something was skipped, or came at its fixed time.
-    vain_periods: u32,
     period: Option<Box<Period>>,
     skips: Vec<Skipped>,
     /// Rows until the last skip, with those of what was skipped, by the clock of the run.
     rows: Rows,
 }
 
+/// What repeats itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unit {
+    Iteration,
+    Round,
+}
+
+/// Looks behind the beginnings of one unit.
+#[derive(Debug, Default)]
+struct Looks {
+    last: Option<Look>,
+    /// The state at the last one.
+    before: Parts,
+    /// Since something was skipped.
+    vain: u32,
+    /// Periods that were measured in vain since something was skipped, or came at its fixed time.
+    vain_periods: u32,
+}
+
 /// A look.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     job: u32,
-    iteration: u32,
+    /// Where its first rank is.
+    position: Position,
     /// Packet-hops until then.
     hops: u64,
     /// When the first comes of what has a fixed time of the run.
     coming: u64,
+}
+
+impl Looks {
+    /// May the state be looked at, after so many hops, at least, since the last look?
+    fn may_look(&self, (job, position, unit): (u32, Position, Unit), hops: u64, least: u64, now: u64) -> bool {
+        let Some(last) = &self.last else { return true };
+        let is_same = last.position.iteration == position.iteration
+            && (unit == Unit::Iteration || last.position.round == position.round);
+        let rarer = self.vain.saturating_sub(PATIENT).min(20);
+        let is_due = !(last.job == job && is_same) && hops - last.hops >= least << rarer;
+        is_due && (self.vain_periods < MOST_VAIN || now > last.coming)
+    }
 }
 
 /// Why nothing has been skipped.
@@ -110,23 +143,16 @@ impl Default for Hindrance {
     }
 }
 
-/// A state that was looked at.
-#[derive(Clone, Debug)]
-struct Seen {
-    at: u64,
-    /// By workload: the iteration of its first rank.
-    iterations: Vec<u32>,
-    hash: u64,
-}
-
 impl Recurrence {
     /// Of a run of `blueprint`.
     pub fn new(blueprint: &Blueprint) -> Self {
         let count = narrow::<u32>(blueprint.workloads.len());
         let iterations = |at: u32| iterations_of(blueprint, at).unwrap_or_default();
-        let subject = (0..count).max_by_key(|&at| (iterations(at), Reverse(at)));
-        let subject = subject.filter(|&at| iterations(at) > 1);
-        let jobs: Vec<u32> = (0..count).filter(|&at| iterations(at) >= LEAST).collect();
+        let rounds = |at: u32| rounds_of(blueprint, at);
+        let subject = (0..count).max_by_key(|&at| (iterations(at), rounds(at), Reverse(at)));
+        let subject = subject.filter(|&at| iterations(at) > 1 || rounds(at) >= LEAST);
+        let may_recur = |&at: &u32| iterations(at) >= LEAST || rounds(at) >= LEAST;
+        let jobs: Vec<u32> = (0..count).filter(may_recur).collect();
         let mut recurrence = Recurrence { subject, jobs, ..Recurrence::default() };
         if subject.is_some() && recurrence.jobs.is_empty() {
             recurrence.hindrance = Hindrance::Because("it has fewer than four iterations");
@@ -165,6 +191,7 @@ impl Recurrence {
         Some(NotSkipped {
             workload: facts.blueprint.workloads[job as usize].name.clone(),
             of: iterations_of(facts.blueprint, job)?,
+            micro_batches: rounds_of(facts.blueprint, job),
             looks: narrow(self.seen.len()),
             why,
             differences,
@@ -177,6 +204,14 @@ fn iterations_of(blueprint: &Blueprint, workload: u32) -> Option<u32> {
     match &blueprint.workloads[workload as usize].arrivals {
         Arrivals::Program(spec) => Some(spec.program.iterations),
         _ => None,
+    }
+}
+
+/// The rounds that all graphs of a workload's job have.
+fn rounds_of(blueprint: &Blueprint, workload: u32) -> u32 {
+    match &blueprint.workloads[workload as usize].arrivals {
+        Arrivals::Program(spec) => spec.program.rounds(),
+        _ => 0,
     }
 }
 
@@ -210,32 +245,35 @@ impl Recurrence {
             return between(period.until());
         }
         let job = self.next_job(facts, runs)?;
-        let (iteration, began) = runs.own.traffic.programs.iteration(job)?;
-        if let Some(last) = &self.last {
-            let rarer = self.vain_looks.saturating_sub(PATIENT).min(20);
-            let hops = runs.hops() - last.hops;
-            if (last.job, last.iteration) == (job, iteration) || hops < (HOPS_OF_PART * self.parts) << rarer {
-                return None;
-            }
-            if self.vain_periods == MOST_VAIN && runs.own.events.run_time(now.0) <= last.coming {
-                return None;
-            }
-        }
-        between(began.0 + AFTER)
+        let programs = &runs.own.traffic.programs;
+        let position = programs.position(job)?;
+        let (iteration, round) = programs.began(job)?;
+        let least = HOPS_OF_PART * self.parts;
+        let (hops, run_time) = (runs.hops(), runs.own.events.run_time(now.0));
+        let at = |unit: Unit, began: Time| {
+            let looks = if unit == Unit::Iteration { &self.of_iterations } else { &self.of_rounds };
+            let may_look = looks.may_look((job, position, unit), hops, least, run_time);
+            between(began.0 + AFTER).filter(|_| may_look)
+        };
+        let has_iterations = iterations_of(facts.blueprint, job).is_some_and(|count| count >= LEAST);
+        let of_iteration = Some(iteration).filter(|_| has_iterations);
+        let of_iteration = of_iteration.and_then(|began| at(Unit::Iteration, began));
+        let of_round = round.and_then(|began| at(Unit::Round, began));
+        of_iteration.into_iter().chain(of_round).min()
     }
 
-    /// The job whose iterations are looked at: of those that go on, the one that has most left; that of the
-    /// last look, as long as it has nearly as many.
+    /// The job that is looked at: of those that go on, the one that has most left; that of the last look, as
+    /// long as it has nearly as many.
     fn next_job(&self, facts: &Facts<'_>, runs: &Runs<'_>) -> Option<u32> {
         let programs = &runs.own.traffic.programs;
         let left = |job: u32| {
-            let (iteration, _) = programs.iteration(job)?;
+            let iteration = programs.position(job)?.iteration;
             let skipped = programs.skipped(programs.of_workload(job).start);
             Some(iterations_of(facts.blueprint, job)? - iteration - skipped)
         };
         let all = self.jobs.iter().filter_map(|&job| Some((left(job)?, Reverse(job))));
         let (most, Reverse(job)) = all.max()?;
-        let last = self.last.map(|last| last.job);
+        let last = self.of_iterations.last.or(self.of_rounds.last).map(|last| last.job);
         Some(last.filter(|&last| left(last).is_some_and(|left| left + 1 >= most)).unwrap_or(job))
     }
 
@@ -248,26 +286,40 @@ impl Recurrence {
                 None => return,
             },
         };
+        let began = moment.runs.own.traffic.programs.began(job);
+        let is_of_iteration = began.is_some_and(|(began, _)| began.0 + AFTER == moment.now.0);
+        let unit = match &self.period {
+            Some(period) => period.unit,
+            None if is_of_iteration => Unit::Iteration,
+            None => Unit::Round,
+        };
         moment.close_what_is_over();
-        let iterations = moment.iterations();
-        let iteration = iterations[job as usize];
-        let (parts, coming) = moment.parts(&iterations);
-        let look = Look { job, iteration, hops: moment.runs.hops(), coming };
-        let before = self.last.replace(look);
-        self.vain_looks += 1;
+        let positions = moment.positions();
+        let (parts, coming) = moment.parts(&positions);
+        let look = Look { job, position: positions[job as usize], hops: moment.runs.hops(), coming };
+        let looks = self.looks_of(unit);
+        let before = looks.last.replace(look);
+        looks.vain += 1;
         if before.is_some_and(|before| before.coming < moment.run_time()) {
-            self.vain_periods = 0;
+            looks.vain_periods = 0;
         }
         if let Some(period) = self.period.take() {
-            let recurs = period.recurs(&iterations) && self.before == parts;
+            let recurs = period.recurs(&positions) && self.looks_of(unit).before == parts;
             if recurs && !moment.is_paused_throughout(period.begin) {
+                if period.is_of_rounds() {
+                    self.rounds_ps += period.skips();
+                } else if period.is_of_both() {
+                    self.seen.clear();
+                }
                 self.rows.absorb(moment.skip(*period, &mut self.skips));
-                (self.vain_looks, self.vain_periods) = (0, 0);
+                for looks in [&mut self.of_iterations, &mut self.of_rounds] {
+                    (looks.vain, looks.vain_periods) = (0, 0);
+                }
                 return;
             }
             moment.give_up(*period);
-            self.differ(before, look, parts);
-            self.vain_periods += 1;
+            self.differ(unit, before, look, parts);
+            self.looks_of(unit).vain_periods += 1;
             return;
         }
         self.parts = parts.len() as u64;
@@ -275,10 +327,10 @@ impl Recurrence {
         for (_, text) in &parts {
             hasher.write(text.as_bytes());
         }
-        self.differ(before, look, parts);
-        let seen = Seen { at: moment.now.0, iterations, hash: hasher.finish() };
-        if let Some(before) = self.seen.iter().rev().find(|before| before.hash == seen.hash) {
-            match moment.measure(before, &seen, look) {
+        self.differ(unit, before, look, parts);
+        let seen = Seen::now(moment, positions, (hasher.finish(), self.rounds_ps));
+        if let Some((before, takes)) = seen.repeats(&self.seen) {
+            match moment.measure((before, &seen), takes, (look, unit)) {
                 Ok(period) => self.period = Some(Box::new(period)),
                 Err(why) => self.hindrance = Hindrance::Because(why),
             }
@@ -286,13 +338,24 @@ impl Recurrence {
         self.seen.push(seen);
     }
 
-    /// Keeps what differs between the last look and this one.
-    fn differ(&mut self, before: Option<Look>, look: Look, parts: Parts) {
-        if let Some(before) = before.filter(|before| before.job == look.job) {
-            let iterations = (before.iteration, look.iteration);
-            self.hindrance = Hindrance::Differences(Differences::between(iterations, &self.before, &parts));
+    fn looks_of(&mut self, unit: Unit) -> &mut Looks {
+        match unit {
+            Unit::Iteration => &mut self.of_iterations,
+            Unit::Round => &mut self.of_rounds,
         }
-        self.before = parts;
+    }
+
+    /// Keeps what differs between the last look of its kind and this one.
+    fn differ(&mut self, unit: Unit, before: Option<Look>, look: Look, parts: Parts) {
+        let looks = self.looks_of(unit);
+        let earlier = std::mem::replace(&mut looks.before, parts);
+        // What hinders iterations says more.
+        let counts = unit == Unit::Iteration || self.of_iterations.last.is_none();
+        if let Some(before) = before.filter(|before| before.job == look.job && counts) {
+            let at = (before.position, look.position);
+            let differences = Differences::between((unit, at), &earlier, &self.looks_of(unit).before);
+            self.hindrance = Hindrance::Differences(differences);
+        }
     }
 
     /// The run is over, perhaps within a period that is being measured.
@@ -316,15 +379,16 @@ impl Moment<'_, '_> {
         self.runs.own.events.run_time(self.now.0)
     }
 
-    /// By workload: the iteration of its first rank; 0 where it has none, or has not begun, or is complete.
-    fn iterations(&self) -> Vec<u32> {
+    /// By workload: where its first rank is; at its beginning where it has none, or has not begun, or is
+    /// complete.
+    fn positions(&self) -> Vec<Position> {
         let programs = &self.runs.own.traffic.programs;
         let workloads = 0..narrow::<u32>(self.facts.blueprint.workloads.len());
-        workloads.map(|of| programs.iteration(of).map_or(0, |(iteration, _)| iteration)).collect()
+        workloads.map(|of| programs.position(of).unwrap_or_default()).collect()
     }
 
     /// The state, part by part; and when, by the clock of the run, the first comes of what has a fixed time.
-    fn parts(&mut self, iterations: &[u32]) -> (Parts, u64) {
+    fn parts(&mut self, positions: &[Position]) -> (Parts, u64) {
         let mut pending: Vec<(NodeId, Event)> = Vec::new();
         for run in self.runs.iter_mut() {
             for event in run.events.pending() {
@@ -340,7 +404,7 @@ impl Moment<'_, '_> {
         let bounds = bounds.map(|at| at.0).filter(|&at| at > self.run_time());
         let coming = events.chain(bounds).min().unwrap_or(u64::MAX);
         let mut parts = Parts::new();
-        each_part(self, iterations, &pending, |part, text| parts.push((part, text.to_owned())));
+        each_part(self, positions, &pending, |part, text| parts.push((part, text.to_owned())));
         (parts, coming)
     }
 }

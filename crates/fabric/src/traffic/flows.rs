@@ -59,6 +59,8 @@ pub(crate) struct Begin {
     pub destination: NodeId,
     pub size: Bytes,
     pub number: u64,
+    /// Of a job's message: the round of its sender's program.
+    pub round: u16,
     /// Decides its source port, where none is named.
     pub entropy: u64,
     pub ports: (Option<u16>, Option<u16>),

@@ -17,6 +17,11 @@ pub(crate) fn is_of_program(hook: u32) -> bool {
     hook & OF_PROGRAM != 0 && hook != NO_HOOK
 }
 
+/// The rank that sends a message of a program, among those of all jobs.
+pub(crate) fn rank_of(hook: u32) -> u32 {
+    hook & (WITHOUT_ROW - 1)
+}
+
 /// Does a message with this hook have a row?
 #[inline]
 pub(crate) fn has_row(hook: u32) -> bool {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use floodway_programs::collective::Step;
 use floodway_programs::critical_path::Extent;
-use floodway_programs::{Message, Output, Walker};
+use floodway_programs::{Course, Message, Output, Program, Walker};
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Time};
 
@@ -38,8 +38,27 @@ pub(crate) struct Programs {
     first: Arc<[u32]>,
     out: Output,
     step: Step,
+    /// By workload: the program of an iteration of which rounds are skipped.
+    shorter: Vec<Option<Shorter>>,
+    /// Workloads, iterations as ranks count them, and rounds of these that were skipped.
+    rounds_skipped: Vec<(u32, u32, u32)>,
     /// Where a critical path is looked for: the workload, and from when to when its target is.
     logged: Option<(u32, Extent)>,
+}
+
+/// The program of an iteration of which rounds are skipped.
+#[derive(Clone, Debug)]
+struct Shorter {
+    /// As ranks count it.
+    iteration: u32,
+    rounds: u32,
+    program: Arc<Program>,
+}
+
+/// What ranks of a workload execute.
+fn course<'p>(shorter: &'p [Option<Shorter>], workload: u32, whole: &'p Program) -> Course<'p> {
+    let shorter = shorter.get(workload as usize).and_then(Option::as_ref);
+    Course::new(whole, shorter.map(|shorter| (shorter.iteration, &*shorter.program)))
 }
 
 /// What never changes of a rank.
@@ -102,7 +121,8 @@ impl Programs {
         // SAFETY: by the caller.
         let ranks = unsafe { self.ranks.share() };
         let (places, first) = (Arc::clone(&self.places), Arc::clone(&self.first));
-        Programs { ranks, places, first, logged: self.logged, ..Programs::default() }
+        let shorter = self.shorter.clone();
+        Programs { ranks, places, first, shorter, logged: self.logged, ..Programs::default() }
     }
 
     /// How many there are.

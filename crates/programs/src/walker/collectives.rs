@@ -49,16 +49,21 @@ struct Open {
 }
 
 impl Collectives {
-    /// Appends its state.
-    pub(super) fn write_state(&self, count: Count, out: &mut String) {
+    /// Appends its state; `own` counts operations of the rank.
+    pub(super) fn write_state(&self, count: Count<'_>, own: impl Fn(u32) -> i64, out: &mut String) {
         let Collectives { open, early, reduced, step: _ } = self;
         let mut early: Vec<_> = early.iter().collect();
         early.sort_unstable_by_key(|(key, _)| **key);
+        let mut write = |what: std::fmt::Arguments<'_>| out.write_fmt(what).expect("a text takes all");
         for (&(iteration, operation, slice, step), early) in early {
-            let key = (count.iteration(iteration), operation, slice, step);
-            write!(out, "{key:?} {early:?} ").expect("a text takes all");
+            let key = (count.iteration(iteration), own(operation), slice, step);
+            write(format_args!("{key:?} {early:?} "));
         }
-        write!(out, "{} {open:?}", count.end(*reduced)).expect("a text takes all");
+        write(format_args!("{}", count.end(*reduced)));
+        for &Open { operation, plan, group, me, ref slices, slices_left, sends_left, last_from } in open {
+            let (operation, left) = (own(operation), (slices_left, sends_left));
+            write(format_args!(" {operation} {:?} {slices:?} {left:?} {last_from:?}", (plan, group, me)));
+        }
     }
 }
 

@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
+use super::recurrence::Count;
+
 /// Iteration, sender and tag.
 type Key = (u32, u32, u64);
 
@@ -85,22 +87,24 @@ impl Matching {
         }
     }
 
-    /// Appends its state, where iterations count from `first`.
-    pub(super) fn write_state(&self, first: u32, out: &mut String) {
+    /// Appends its state; `own` counts operations of the rank.
+    pub(super) fn write_state(&self, count: Count<'_>, own: impl Fn(u32) -> i64, out: &mut String) {
         let Matching { posted, open, arrived, next } = self;
         // Places are only compared.
         let place = |place: u64| next.wrapping_sub(place);
-        let counted = |&(iteration, from, tag): &Key| (iteration.wrapping_sub(first), from, tag);
+        let counted =
+            |&(iteration, from, tag): &Key| (count.iteration(iteration), from, count.tag(from, tag));
+        let mut write = |what: std::fmt::Arguments<'_>| out.write_fmt(what).expect("a text takes all");
         for (key, waiting) in posted {
-            let waiting = waiting.iter().map(|&(at, operation)| (place(at), operation));
-            write!(out, "{:?} {:?} ", counted(key), waiting.collect::<Vec<_>>()).expect("a text takes all");
+            let waiting = waiting.iter().map(|&(at, operation)| (place(at), own(operation)));
+            write(format_args!("{:?} {:?} ", counted(key), waiting.collect::<Vec<_>>()));
         }
         for &Open { place: at, from, tag, operation } in open {
-            write!(out, "{:?} ", (place(at), from, tag, operation)).expect("a text takes all");
+            write(format_args!("{:?} ", (place(at), from, tag, own(operation))));
         }
         for (key, places) in arrived {
             let places = places.iter().map(|&at| place(at));
-            write!(out, "{:?} {:?} ", counted(key), places.collect::<Vec<_>>()).expect("a text takes all");
+            write(format_args!("{:?} {:?} ", counted(key), places.collect::<Vec<_>>()));
         }
     }
 

@@ -152,6 +152,48 @@ proptest! {
     }
 }
 
+/// What is known of rounds: with fewer of them a program is that of as many micro-batches less.
+#[test]
+fn rounds_of_a_pipeline_are_its_micro_batches() {
+    let training = Training { pipeline: 4, data: 2, micro_batches: 24, ..training() };
+    let program = program(&training);
+    // The last stage reduces gradients in its last micro-batch, and the first round of each may wait for others.
+    let counts: Vec<u32> =
+        (0..8).map(|rank| program.rounds_of(rank).expect("it has rounds").count).collect();
+    assert_eq!(counts, [20, 20, 21, 21, 22, 22, 22, 22]);
+    assert_eq!(program.rounds(), 20);
+    assert!(program.without_rounds(20).is_none());
+    let collectives = Training { micro_batches: 2, ..training };
+    assert_eq!(collectives.program().expect("it can be").rounds(), 0);
+}
+
+proptest! {
+    #[test]
+    fn a_program_without_rounds_is_that_of_fewer_micro_batches(
+        (tensor, pipeline, data, expert) in (1..4u32, 1..5u32, 1..4u32, 1..3u32),
+        (micro_batches, fewer, scatters, bucket) in (3..20u32, 1..16u32, any::<bool>(), 1..1_000_000u64),
+    ) {
+        let model = Model { experts_per_token: 1, ..MODEL };
+        let bucket = Bytes(bucket);
+        let training = Training {
+            model, tensor, pipeline, data, expert, micro_batches, scatters, bucket, ..training()
+        };
+        let whole = program(&training);
+        let shorter = whole.without_rounds(fewer);
+        prop_assert_eq!(shorter.is_some(), fewer < whole.rounds(), "{} rounds", whole.rounds());
+        if let Some(shorter) = shorter {
+            let fewer = program(&Training { micro_batches: micro_batches - fewer, ..training });
+            for rank in 0..whole.ranks.len() as u32 {
+                let [one, other] = [&shorter, &fewer].map(|program| &program.graph_of(rank).operations);
+                prop_assert_eq!(one, other);
+                if let Some(rounds) = fewer.rounds_of(rank) {
+                    prop_assert_eq!(shorter.rounds_of(rank), Some(rounds));
+                }
+            }
+        }
+    }
+}
+
 /// Megatron-LM refuses others, too: each rank has as many experts.
 #[test]
 fn the_degree_of_experts_divides_their_number() {

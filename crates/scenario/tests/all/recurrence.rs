@@ -296,6 +296,72 @@ proptest! {
     }
 }
 
+/// A training job on rails, with a small model and other keys.
+fn training(network: &str, keys: &str) -> Scenario {
+    read(&format!(
+        "{network}[[workload]]\nname = \"job\"\n[workload.training]\nmodel = {{ layers = 8, hidden = 1024, \
+         sequence = 512, parameters = 100000000 }}\nforward = \"40us\"\nbackward = \"80us\"\n{keys}\n"
+    ))
+}
+
+#[test]
+fn micro_batches_of_an_iteration_are_skipped() {
+    let skipped = skipped(&training(RAILS, "pipeline = 4\ndata = 4\nmicro-batches = 24")).expect("it recurs");
+    assert_eq!((skipped.iterations, skipped.of, skipped.iteration), (0, 20, 0));
+    assert!(skipped.micro_batches >= 10, "{skipped:?}");
+    assert!(skipped.micro_batch.is_some_and(|first| first < 9), "{skipped:?}");
+}
+
+#[test]
+fn iterations_are_skipped_behind_one_of_which_micro_batches_were() {
+    let scenario = training(RAILS, "pipeline = 2\ndata = 8\nmicro-batches = 16\niterations = 9");
+    let skips = skips(&scenario);
+    assert!(skips.iter().any(|skip| skip.micro_batches > 0), "{skips:?}");
+    assert!(sum(&skips, "job") >= 5, "{skips:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn random_training_jobs_have_the_same_bytes_with_skips(
+        (tensor, pipeline, data) in (0u32..4, 0u32..3, 1u32..4),
+        (micro_batches, iterations, layers) in (1u32..24, 1u32..6, 1u32..3),
+        (forward, backward, hidden) in (1u32..80, 1u32..160, 1u32..24),
+        (rails, control, xoff, scatters) in (any::<bool>(), 0usize..4, 60u64..400, any::<bool>()),
+        (later, limit) in (prop_oneof![2 => Just(None), 1 => later().prop_map(Some)], 1u64..40),
+    ) {
+        let (tensor, pipeline) = (1 << tensor.min(2), 1 << pipeline);
+        let nodes = (tensor * pipeline * data).div_ceil(4);
+        let topology = if rails {
+            format!("topology.rail-optimised = {{ nodes = {nodes}, gpus-per-node = 4, spines = 2, rate = \"100G\", delay = \"300ns\" }}\n\
+                     gpu-nodes.scale-up = {{ rate = \"900G\", latency = \"500ns\" }}\n")
+        } else {
+            format!("topology.leaf-spine = {{ leaves = {nodes}, spines = 2, hosts = 4, rate = \"100G\", delay = \"300ns\" }}\n")
+        };
+        let control = [
+            "defaults.reliability.go-back-n = { ack-interval = 4 }\n",
+            DCQCN,
+            "defaults.rate-control = \"hpcc\"\n",
+            "defaults.reliability = \"irn\"\n",
+        ][control];
+        let later = later.filter(|_| nodes > 2).map(|later| later.fault + &later.flows).unwrap_or_default();
+        let network = format!(
+            "mtu = \"4096B\"\nlimit = \"{limit}ms\"\nrecords = {{ report = true, signals = true, allowances = true }}\n{topology}\
+             defaults.flow-control.pfc = {{ xoff = \"{xoff}KB\" }}\ndefaults.buffer.shared = {{ pool = \"16MB\" }}\n{control}{later}"
+        );
+        let text = format!(
+            "{network}[[workload]]\nname = \"job\"\n[workload.training]\nmodel = {{ layers = {}, hidden = {}, sequence = 256, parameters = 20000000 }}\n\
+             forward = \"{forward}us\"\nbackward = \"{backward}us\"\ntensor = {tensor}\npipeline = {pipeline}\n\
+             data = {data}\nmicro-batches = {micro_batches}\niterations = {iterations}\ngradients = \"{}\"\n",
+            layers * pipeline, hidden * 64, if scatters { "reduce-scatter" } else { "all-reduce" },
+        );
+        match Scenario::from_text("job.toml", &text, &[]) {
+            Ok(scenario) => { let _ = skips(&scenario); }
+            Err(errors) => prop_assert!(false, "{errors}\n{text}"),
+        }
+    }
+}
+
 #[test]
 fn a_run_says_why_nothing_was_skipped() {
     let why = |network: &str, more: &str, repeat: u32| {

@@ -109,7 +109,7 @@ impl QueuePairs {
         half.transport.push(Bytes(message.size));
         let first = half.end;
         message.end = first.saturating_add(packets);
-        if message.iteration() != half.newest().iteration() {
+        if message.position() != half.newest().position() {
             half.turns_from = first;
         }
         half.post(*message, path, records);

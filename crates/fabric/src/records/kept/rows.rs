@@ -2,7 +2,9 @@
 //! as often.
 
 use floodway_engine::memory;
-use floodway_programs::Message;
+use floodway_programs::walker::Ended;
+use floodway_programs::{Message, Rounds};
+use rustc_hash::FxHashMap;
 
 use super::Kept;
 use crate::records::allowances::AllowanceLog;
@@ -29,8 +31,52 @@ pub(crate) struct Later<'l> {
     pub ps: u64,
     /// By workload.
     pub iterations: &'l [u32],
-    /// By rank of a job: its workload.
-    pub workload_of: &'l [u32],
+    /// Workload, iteration as it has its rows, and rounds of that by which they come later.
+    pub rounds: &'l [(u32, u32, u32)],
+    pub ranks: &'l Ranks,
+}
+
+/// What is to be known of ranks to move their rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ranks {
+    /// By rank: its workload, and the rounds of its graph.
+    pub of: Vec<(u32, Option<Rounds>)>,
+    /// By workload, host, and which of the host's ranks it is.
+    pub by_place: FxHashMap<(u32, u32, u8), u32>,
+}
+
+impl Later<'_> {
+    /// By how many operations those of an iteration of a rank come later.
+    fn operations(&self, rank: u32, iteration: u32) -> u32 {
+        let (workload, rounds) = self.ranks.of[rank as usize];
+        let of_iteration = self.rounds.iter().filter(|&&(of, at, _)| (of, at) == (workload, iteration));
+        let moved: u32 = of_iteration.map(|&(.., rounds)| rounds).sum();
+        moved * rounds.map_or(0, |rounds| rounds.stride)
+    }
+
+    /// A flow of a job has another number then.
+    fn move_key(&self, key: &mut FlowKey) {
+        key.start += self.ps;
+        let (number, local) = (key.number, (key.number >> Message::BITS) as u8);
+        key.number += Message::iterations(self.iterations[key.workload as usize]);
+        if !self.rounds.is_empty()
+            && let Some(&rank) = self.ranks.by_place.get(&(key.workload, key.source, local))
+        {
+            key.number += Message::operations(self.operations(rank, Message::of(number).iteration));
+        }
+    }
+
+    fn move_operation(&self, rank: u32, ended: &mut Ended) {
+        let (workload, rounds) = self.ranks.of[rank as usize];
+        let later = self.operations(rank, ended.iteration);
+        let first = rounds.map_or(0, |rounds| rounds.first);
+        ended.operation += later;
+        ended.after = ended.after.map(|after| if after < first { after } else { after + later });
+        ended.iteration += self.iterations[workload as usize];
+        for at in [&mut ended.ready, &mut ended.start, &mut ended.end] {
+            at.0 += self.ps;
+        }
+    }
 }
 
 impl Kept {
@@ -70,29 +116,24 @@ impl Rows {
     /// The same rows, so much later.
     #[must_use]
     pub fn moved(mut self, later: Later<'_>) -> Self {
-        let iterations = |workload: u32| later.iterations[workload as usize];
-        let key = |key: &mut FlowKey| {
-            key.start += later.ps;
-            key.number += Message::iterations(iterations(key.workload));
-        };
         let finish = |at: &mut u64| {
             if *at != NEVER {
                 *at += later.ps;
             }
         };
         for row in &mut self.sent {
-            key(&mut row.key);
+            later.move_key(&mut row.key);
             finish(&mut row.finish);
         }
         for row in &mut self.received {
-            key(&mut row.key);
+            later.move_key(&mut row.key);
             finish(&mut row.finish);
         }
         self.pauses.iter_mut().for_each(|log| log.move_by(later.ps));
         self.signals.iter_mut().for_each(|log| log.move_by(later.ps));
         self.allowances.iter_mut().for_each(|log| log.move_by(later.ps));
-        let of_rank = |rank: u32| iterations(later.workload_of[rank as usize]);
-        self.operations.iter_mut().for_each(|log| log.move_by(later.ps, of_rank));
+        let moved = |rank: u32, ended: &mut Ended| later.move_operation(rank, ended);
+        self.operations.iter_mut().for_each(|log| log.move_by(later.ps, moved));
         self
     }
 }

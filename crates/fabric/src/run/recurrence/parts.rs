@@ -1,8 +1,10 @@
 //! Parts of the state of a network, and what differs between two states.
 
+use floodway_programs::walker::Position;
 use floodway_units::{NodeId, PortId};
 use rustc_hash::FxHashMap;
 
+use super::Unit;
 use crate::network::facts::Facts;
 use crate::records::outcome::Difference;
 use crate::run::runs::Runs;
@@ -44,8 +46,8 @@ impl Part {
 /// What differs between the states of the last two looks.
 #[derive(Debug)]
 pub(crate) struct Differences {
-    /// The iterations of the job at them.
-    iterations: (u32, u32),
+    /// What repeats itself, and where the job was at them.
+    at: (Unit, (Position, Position)),
     /// By kind of part, where one differs.
     kinds: Vec<Kind>,
 }
@@ -63,8 +65,8 @@ struct Kind {
 }
 
 impl Differences {
-    /// Of the states at two iterations.
-    pub fn between(iterations: (u32, u32), before: &Parts, now: &Parts) -> Self {
+    /// Of the states at two iterations or rounds.
+    pub fn between(at: (Unit, (Position, Position)), before: &Parts, now: &Parts) -> Self {
         let texts: FxHashMap<Part, &str> = before.iter().map(|(part, text)| (*part, text.as_str())).collect();
         let mut kinds: Vec<Kind> = Vec::new();
         let mut counts: FxHashMap<&str, u64> = FxHashMap::default();
@@ -84,15 +86,25 @@ impl Differences {
         for kind in &mut kinds {
             kind.parts = counts[kind.name];
         }
-        Differences { iterations, kinds }
+        Differences { at, kinds }
     }
 
     /// In words.
     pub fn sentence(&self) -> String {
-        let (before, now) = self.iterations;
         let kind = |kind: &Kind| format!("{} of {} {}", kind.differing, kind.parts, kind.name);
         let kinds = self.kinds.iter().map(kind).collect::<Vec<_>>().join(", ");
-        format!("the state of the network at iterations {before} and {now} differs: in {kinds}")
+        let (unit, (before, now)) = self.at;
+        let at = match unit {
+            Unit::Iteration => format!("iterations {} and {}", before.iteration, now.iteration),
+            Unit::Round if before.iteration == now.iteration => {
+                format!("micro-batches {} and {} of iteration {}", before.round, now.round, now.iteration)
+            }
+            Unit::Round => format!(
+                "micro-batch {} of iteration {} and {} of {}",
+                before.round, before.iteration, now.round, now.iteration
+            ),
+        };
+        format!("the state of the network at {at} differs: in {kinds}")
     }
 
     /// The fields.

@@ -2,27 +2,31 @@
 
 use std::sync::Arc;
 
+use floodway_programs::walker::Position;
 use floodway_units::cast::narrow;
 use rustc_hash::FxHashMap;
 
-use super::{Look, Moment, Seen, iterations_of};
-use crate::records::kept::rows::{Later, Rows};
+use super::seen::{Seen, Step};
+use super::{Look, Moment, Unit, iterations_of, rounds_of};
+use crate::records::kept::rows::{Later, Ranks, Rows};
 use crate::records::outcome::Skipped;
 use crate::records::series::repeated::{Repeats, cuts_of};
 use crate::records::series::{FIRST_WIDTH, Series};
 use crate::run::events::NEVER;
 use crate::run::node::NodeCore;
+use crate::run::runs::Runs;
 
 /// A period that is being measured.
 #[derive(Debug)]
 pub(crate) struct Period {
-    /// The job whose iterations began a while before.
+    /// The job of which an iteration or round began a while before.
     pub job: u32,
+    pub unit: Unit,
     pub begin: u64,
     length: u64,
-    /// By workload: iterations of its first rank when it began, and those that it takes.
-    first: Vec<u32>,
-    takes: Vec<u32>,
+    /// By workload: where its first rank was when it began, and what it does of its program.
+    first: Vec<Position>,
+    takes: Vec<Step>,
     /// How often it is repeated behind its end.
     times: u64,
     /// Counts until then, and rows since the last skip.
@@ -36,15 +40,55 @@ impl Period {
         self.begin + self.length
     }
 
-    /// Have jobs done as many iterations at its end as they had in the period before?
-    pub fn recurs(&self, iterations: &[u32]) -> bool {
-        let takes = iterations.iter().zip(&self.first).map(|(now, first)| now.wrapping_sub(*first));
-        takes.eq(self.takes.iter().copied())
+    /// Have jobs done as much of their programs at its end as they had in the period before?
+    pub fn recurs(&self, positions: &[Position]) -> bool {
+        let takes = self.first.iter().zip(positions).map(|(first, now)| Step::between(*first, *now));
+        takes.eq(self.takes.iter().map(|takes| Some(*takes)))
     }
 
-    /// By workload: the iterations of so many of it.
-    fn iterations(&self, times: u64) -> Vec<u32> {
-        self.takes.iter().map(|takes| takes * narrow::<u32>(times)).collect()
+    /// What of programs is skipped with it: rounds alone?
+    pub fn is_of_rounds(&self) -> bool {
+        self.takes.iter().all(|takes| takes.iterations == 0)
+    }
+
+    /// Does it have iterations of one job and rounds of another?
+    pub fn is_of_both(&self) -> bool {
+        !self.is_of_rounds() && self.takes.iter().any(|takes| takes.rounds > 0)
+    }
+
+    /// The time that is skipped, in picoseconds.
+    pub fn skips(&self) -> u64 {
+        self.times * self.length
+    }
+
+    /// By workload: what so many of it are.
+    fn steps(&self, times: u64) -> Vec<Step> {
+        self.takes.iter().map(|takes| takes.times(times)).collect()
+    }
+}
+
+/// What is skipped of programs.
+#[derive(Clone, Debug, Default)]
+struct OfPrograms {
+    /// By workload.
+    iterations: Vec<u32>,
+    /// Workload, iteration as ranks count it, rounds.
+    rounds: Vec<(u32, u32, u32)>,
+}
+
+impl OfPrograms {
+    /// With what is skipped more, by workload, of programs that are at `first`.
+    fn and(&self, steps: &[Step], first: &[Position]) -> Self {
+        let iterations = self.iterations.iter().zip(steps).map(|(before, more)| before + more.iterations);
+        let of_rounds = (0..).zip(steps).filter(|(_, step)| step.rounds > 0);
+        let of_rounds = of_rounds.map(|(at, step)| (at, first[at as usize].iteration, step.rounds));
+        let rounds = self.rounds.iter().copied().chain(of_rounds);
+        OfPrograms { iterations: iterations.collect(), rounds: rounds.collect() }
+    }
+
+    /// Rows come so much later.
+    fn later<'l>(&'l self, ps: u64, ranks: &'l Ranks) -> Later<'l> {
+        Later { ps, iterations: &self.iterations, rounds: &self.rounds, ranks }
     }
 }
 
@@ -53,15 +97,14 @@ impl Moment<'_, '_> {
     ///
     /// # Errors
     /// Why nothing can be skipped.
-    pub(super) fn measure(&mut self, before: &Seen, now: &Seen, look: Look) -> Result<Period, &'static str> {
-        let length = now.at - before.at;
-        let takes: Vec<u32> = now
-            .iterations
-            .iter()
-            .zip(&before.iterations)
-            .map(|(now, before)| now.wrapping_sub(*before))
-            .collect();
-        let times = self.times(look, length, &takes)?;
+    pub(super) fn measure(
+        &mut self,
+        (before, now): (&Seen, &Seen),
+        takes: Vec<Step>,
+        (look, unit): (Look, Unit),
+    ) -> Result<Period, &'static str> {
+        let length = now.time_since(before, &takes);
+        let times = self.times(look, length, (&takes, &now.ahead))?;
         if self.is_paused_throughout(before.at) {
             return Err("a queue was paused from the first look to the last, perhaps in a deadlock");
         }
@@ -75,13 +118,18 @@ impl Moment<'_, '_> {
         });
         let counts = self.counts();
         let rows = self.take_rows();
-        let first = now.iterations.clone();
-        Ok(Period { job: look.job, begin: now.at, length, first, takes, times, counts, rows })
+        let first = now.positions.clone();
+        Ok(Period { job: look.job, unit, begin: now.at, length, first, takes, times, counts, rows })
     }
 
-    /// How often a period of this length, which begins now and in which jobs do so many iterations, fits
-    /// behind its end.
-    fn times(&self, look: Look, length: u64, takes: &[u32]) -> Result<u64, &'static str> {
+    /// How often a period of this length, which begins now and in which jobs do so much, with so many rounds
+    /// ahead, fits behind its end.
+    fn times(
+        &self,
+        look: Look,
+        length: u64,
+        (takes, ahead): (&[Step], &[Option<u32>]),
+    ) -> Result<u64, &'static str> {
         let (blueprint, begin) = (self.facts.blueprint, self.run_time());
         let fit = |until: u64| (until.saturating_sub(begin) / length).saturating_sub(1);
         // The run ends as it would.
@@ -92,8 +140,14 @@ impl Moment<'_, '_> {
         }
         let mut left = u64::MAX;
         let programs = &self.runs.own.traffic.programs;
-        for (workload, &takes) in (0..).zip(takes).filter(|&(_, &takes)| takes > 0) {
-            let Some(iterations) = iterations_of(blueprint, workload) else { continue };
+        for (&Step { rounds, .. }, &ahead) in takes.iter().zip(ahead).filter(|(step, _)| step.rounds > 0) {
+            // One stays behind the last repetition, and the period itself is simulated.
+            let ahead = ahead.unwrap_or_default().saturating_sub(1 + rounds);
+            left = left.min(u64::from(ahead / rounds));
+        }
+        for (workload, &Step { iterations: takes, .. }) in (0..).zip(takes) {
+            let iterations = iterations_of(blueprint, workload).filter(|_| takes > 0);
+            let Some(iterations) = iterations else { continue };
             for rank in programs.of_workload(workload) {
                 let Some(iteration) = programs.iteration_of(rank) else { continue };
                 let done = iteration + programs.skipped(rank) + takes;
@@ -129,59 +183,73 @@ impl Moment<'_, '_> {
     /// rows since the last skip, with those of what is skipped now; `skips` gets an entry for each job.
     pub(super) fn skip(&mut self, period: Period, skips: &mut Vec<Skipped>) -> Rows {
         let now = self.now;
-        let Period { length, times, .. } = period;
-        let ps = times * length;
+        let (length, times, ps) = (period.length, period.times, period.skips());
         let counts: Vec<u64> =
             self.counts().iter().zip(&period.counts).map(|(now, before)| now.wrapping_sub(*before)).collect();
         self.add_counts(&counts, times);
         self.each_series(now.0, |series, waiting| {
             series.repeat(now.0, waiting, Repeats { times, period: length });
         });
-        let workload_of = self.workload_of_ranks();
-        let (skipped, iterations) = (self.runs.own.events.skipped(), self.iterations_skipped());
+        let ranks = self.ranks();
+        let (skipped, before) = (self.runs.own.events.skipped(), self.skipped_of_programs());
         let measured = self.take_rows();
-        let later = Later { ps: skipped, iterations: &iterations, workload_of: &workload_of };
-        let mut rows = period.rows.clone().moved(later);
+        let mut rows = period.rows.clone().moved(before.later(skipped, &ranks));
         for time in 0..=times {
-            let more = period.iterations(time);
-            let iterations: Vec<u32> =
-                iterations.iter().zip(more).map(|(before, more)| before + more).collect();
-            let later =
-                Later { ps: skipped + time * length, iterations: &iterations, workload_of: &workload_of };
-            rows.absorb(measured.clone().moved(later));
+            let of_programs = before.and(&period.steps(time), &period.first);
+            rows.absorb(measured.clone().moved(of_programs.later(skipped + time * length, &ranks)));
         }
-        let blueprint = self.facts.blueprint;
-        let more = period.iterations(times);
-        for (workload, spec) in (0..).zip(&blueprint.workloads) {
-            let at = workload as usize;
-            if let Some(of) = iterations_of(blueprint, workload).filter(|_| more[at] > 0) {
-                skips.push(Skipped {
-                    workload: spec.name.clone(),
-                    iteration: period.first[at] + iterations[at],
-                    period: period.takes[at],
-                    iterations: more[at],
-                    of,
-                    time_ps: ps,
-                });
-            }
-        }
+        let more = period.steps(times);
+        self.list_skips(&period, (&more, &before.iterations), skips);
         let began = self.runs.own.events.run_time(period.begin);
         for run in self.runs.iter_mut() {
             run.kept.records.repeat_last_starts(began, ps);
             run.skip(ps);
         }
         let programs = &mut self.runs.own.traffic.programs;
-        for (rank, &workload) in (0..).zip(&workload_of) {
-            programs.skip(rank, ps, more[workload as usize]);
+        for (rank, &(workload, _)) in (0..).zip(&ranks.of) {
+            programs.skip(rank, ps, more[workload as usize].iterations);
         }
+        for (workload, step) in (0..).zip(&more).filter(|(_, step)| step.rounds > 0) {
+            let iteration = period.first[workload as usize].iteration;
+            programs.shorten(self.facts, workload, (iteration, step.rounds));
+            programs.skip_rounds(workload);
+        }
+        let Runs { own, others, .. } = &mut *self.runs;
+        others.iter_mut().for_each(|run| run.traffic.programs.shorten_as(&own.traffic.programs));
         rows
     }
 
-    /// By workload: iterations that were skipped.
-    fn iterations_skipped(&self) -> Vec<u32> {
+    /// Says what is skipped: an entry for each job.
+    fn list_skips(&self, period: &Period, (more, skipped): (&[Step], &[u32]), skips: &mut Vec<Skipped>) {
+        let blueprint = self.facts.blueprint;
+        for (workload, spec) in (0..).zip(&blueprint.workloads) {
+            let at = workload as usize;
+            let (first, takes, more) = (period.first[at], period.takes[at], more[at]);
+            let Some(iterations) = iterations_of(blueprint, workload).filter(|_| more != Step::default())
+            else {
+                continue;
+            };
+            let is_of_rounds = more.rounds > 0;
+            skips.push(Skipped {
+                workload: spec.name.clone(),
+                iteration: first.iteration + skipped[at],
+                micro_batch: is_of_rounds.then(|| first.round),
+                period: takes.iterations + takes.rounds,
+                iterations: more.iterations,
+                micro_batches: more.rounds,
+                of: if is_of_rounds { rounds_of(blueprint, workload) } else { iterations },
+                time_ps: period.skips(),
+            });
+        }
+    }
+
+    /// What was skipped of programs so far.
+    fn skipped_of_programs(&self) -> OfPrograms {
         let programs = &self.runs.own.traffic.programs;
         let workloads = 0..narrow::<u32>(self.facts.blueprint.workloads.len());
-        workloads.map(|of| programs.of_workload(of).next().map_or(0, |rank| programs.skipped(rank))).collect()
+        let iterations =
+            workloads.map(|of| programs.of_workload(of).next().map_or(0, |rank| programs.skipped(rank)));
+        OfPrograms { iterations: iterations.collect(), rounds: programs.rounds_skipped().to_vec() }
     }
 
     /// The period does not recur: what was measured of it is as if it had not been.
@@ -197,10 +265,9 @@ impl Moment<'_, '_> {
 
     /// Puts rows since the last skip behind these, when the run is over.
     pub(super) fn join_rows(&mut self, mut rows: Rows) {
-        let (workload_of, iterations) = (self.workload_of_ranks(), self.iterations_skipped());
+        let (ranks, of_programs) = (self.ranks(), self.skipped_of_programs());
         let ps = self.runs.own.events.skipped();
-        let later = Later { ps, iterations: &iterations, workload_of: &workload_of };
-        rows.absorb(self.take_rows().moved(later));
+        rows.absorb(self.take_rows().moved(of_programs.later(ps, &ranks)));
         self.runs.own.kept.put_rows(rows);
     }
 
@@ -222,10 +289,15 @@ impl Moment<'_, '_> {
         }
     }
 
-    /// By rank: its workload.
-    fn workload_of_ranks(&self) -> Vec<u32> {
+    /// What is to be known of ranks to move their rows.
+    fn ranks(&self) -> Ranks {
         let programs = &self.runs.own.traffic.programs;
-        (0..narrow::<u32>(programs.count())).map(|rank| programs.in_workload(rank).0).collect()
+        let mut ranks = Ranks::default();
+        for rank in 0..narrow::<u32>(programs.count()) {
+            ranks.of.push((programs.in_workload(rank).0, programs.rounds_of(self.facts, rank)));
+            ranks.by_place.insert(programs.place(rank), rank);
+        }
+        ranks
     }
 
     /// Takes the rows of all threads.

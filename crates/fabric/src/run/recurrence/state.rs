@@ -2,8 +2,8 @@
 //! for the time: then what follows is equal, too.
 //!
 //! A text is a sequence of words: `name=` before each field, and what it holds as `Debug` prints it.
-//! Instants count from now, sequence numbers from the first packet of a queue pair's iteration, iterations
-//! from that of the job's first rank. What comes at a fixed time of the run has that time, which is the same
+//! Instants count from now, sequence numbers from the first packet of a queue pair's iteration or round,
+//! iterations and rounds from those of the job's first rank. What comes at a fixed time of the run has that time, which is the same
 //! until it has come. Counters and records are left out: no event depends on them. All
 //! structures are taken apart field by field, so that none can be forgotten; machines print all that they
 //! have. What is not known to recur (a total that a machine keeps, the state of a generator of random numbers
@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 
 use floodway_engine::Event;
 use floodway_mechanisms::slots::IntHop;
+use floodway_programs::walker::{Count, Position};
 use floodway_units::cast::narrow;
 use floodway_units::{FlowId, NodeId, Time, Until, relative_to};
 
@@ -33,10 +34,10 @@ use crate::switch::buffer::{Buffer, Ingress, Uncharge};
 use crate::switch::congestion::PortMachines;
 use crate::switch::forward::Switch;
 
-/// Writes the state, part by part; iterations count by workload from `first`.
+/// Writes the state, part by part; iterations and rounds count by workload from `first`.
 pub(crate) fn each_part(
     moment: &Moment<'_, '_>,
-    first: &[u32],
+    first: &[Position],
     pending: &[(NodeId, Event)],
     mut visit: impl FnMut(Part, &str),
 ) {
@@ -78,8 +79,8 @@ pub(crate) fn each_part(
 struct Writer<'w, 'a> {
     moment: &'w Moment<'w, 'a>,
     now: u64,
-    /// By workload: the iteration from which iterations count.
-    first: &'w [u32],
+    /// By workload: from where iterations and rounds count.
+    first: &'w [Position],
     out: String,
 }
 
@@ -390,7 +391,15 @@ impl Writer<'_, '_> {
         self.out.clear();
         let programs = &self.moment.runs.own.traffic.programs;
         let (workload, _) = programs.in_workload(rank);
-        programs.write_state(rank, (Time(self.now), self.first[workload as usize]), &mut self.out);
+        let mut out = std::mem::take(&mut self.out);
+        programs.write_state(rank, (Time(self.now), self.count(workload)), &mut out);
+        self.out = out;
+    }
+
+    /// How a workload's ranks and messages count.
+    fn count(&self, workload: u32) -> Count<'_> {
+        let programs = &self.moment.runs.own.traffic.programs;
+        programs.count_from(self.moment.facts, workload, (Time(self.now), self.first[workload as usize]))
     }
 
     fn sources(&mut self) {

@@ -26,8 +26,8 @@ fn texts(world: &mut World<'_>) -> Parts {
     let now = Time(world.now);
     let World { facts, nodes, runs, .. } = world;
     let mut moment = Moment { facts, nodes, runs, now };
-    let iterations = moment.iterations();
-    moment.parts(&iterations).0
+    let positions = moment.positions();
+    moment.parts(&positions).0
 }
 
 fn port<'w>(world: &'w mut World<'_>) -> &'w mut Port {

@@ -37,6 +37,7 @@ impl Begin {
         let (from, to) = facts.blueprint.workloads[self.workload as usize].measure;
         Outgoing {
             number: self.number,
+            round: self.round,
             start: now,
             size: self.size.0,
             end: Outgoing::packets_of(self.size.0, facts.blueprint.payload_of(self.settings).0),
@@ -87,6 +88,7 @@ impl Traffic {
                     destination: poisson.draw_destination(*node, rng),
                     size: poisson.sizes.sample(rng),
                     number: *number,
+                    round: 0,
                     entropy: *number,
                     ports: (None, None),
                     pinned: (None, None),
@@ -113,6 +115,7 @@ impl Traffic {
             destination: listed.destination,
             size: listed.size,
             number: label.number,
+            round: 0,
             entropy: label.entropy,
             ports: (listed.source_port, listed.destination_port),
             pinned: (listed.path.clone(), listed.ack_path.clone()),

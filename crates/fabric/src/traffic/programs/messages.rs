@@ -4,16 +4,16 @@
 //! formula (`collective/` of the programs): no message of a collective exists before it is sent.
 
 use floodway_programs::walker::Ended;
-use floodway_programs::{Message, Output, Posting, Program, SendCompletes};
+use floodway_programs::{Message, Output, Posting, SendCompletes};
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Time};
 
-use super::job;
+use super::{Programs, course, job};
 use crate::network::facts::Facts;
 use crate::run::events::{Events, NEVER};
 use crate::traffic::ctx::TrafficCtx;
 use crate::traffic::flows::{Begin, Carrier, Traffic};
-use crate::traffic::hooks::{OF_PROGRAM, WITHOUT_ROW};
+use crate::traffic::hooks::{OF_PROGRAM, WITHOUT_ROW, rank_of};
 use crate::traffic::triggers::{Completion, End};
 
 impl Traffic {
@@ -55,13 +55,14 @@ impl Traffic {
         self.take_scale_up(ctx, id);
         self.serve_scale_up(ctx, id);
         let mut out = std::mem::take(&mut self.programs.out);
-        let state = &mut self.programs.ranks[id as usize];
-        state.walker.advance(&spec.program, Time(ctx.now), &mut out);
-        self.arm_rank(ctx.events, id);
-        let computed = |ended: &&Ended| spec.program.computes(rank, ended.operation);
+        let Programs { ranks, shorter, .. } = &mut self.programs;
+        let course = course(shorter, workload, &spec.program);
+        ranks[id as usize].walker.advance(course, Time(ctx.now), &mut out);
+        let computed = |ended: &&Ended| course.of(ended.iteration).computes(rank, ended.operation);
         let totals = &mut ctx.kept.records.totals[workload as usize];
         totals.operations += out.ended.len() as u64;
         totals.computed += out.ended.iter().filter(computed).count() as u64;
+        self.arm_rank(ctx.events, id);
         if let Some((of, extent)) = &mut self.programs.logged
             && *of == workload
         {
@@ -118,6 +119,8 @@ impl Traffic {
         }
         let (source, number) = self.programs.flow_of(workload, from, message);
         let ranks = u64::from(from) << 32 | u64::from(to);
+        let program = course(&self.programs.shorter, workload, &spec.program).of(message.iteration);
+        let round = program.rounds_of(from).map_or(0, |rounds| rounds.of(message.operation));
         Some(Begin {
             workload,
             settings: ctx.facts.blueprint.workloads[workload as usize].settings,
@@ -125,6 +128,8 @@ impl Traffic {
             destination: spec.hosts[to as usize],
             size: Bytes(bytes.0.max(1)),
             number,
+            // Those that follow one another differ in its lowest bits.
+            round: (round & u32::from(u16::MAX)) as u16,
             entropy: floodway_units::fold(ranks, u64::from(channel)),
             ports: (None, None),
             pinned: (None, None),
@@ -137,30 +142,29 @@ impl Traffic {
     /// A message of a rank is complete at one of its ends, or has left its NIC.
     pub fn program_message(&mut self, ctx: &mut TrafficCtx<'_, '_>, completion: Completion) {
         let Completion { hook, number, end, at } = completion;
-        let sender = hook & (WITHOUT_ROW - 1);
+        let sender = rank_of(hook);
         let (workload, from) = self.programs.in_workload(sender);
         let spec = job(ctx.facts.blueprint, workload);
         let message = Message::of(number);
         let completes = spec.program.send_completes;
+        let program = course(&self.programs.shorter, workload, &spec.program).of(message.iteration);
         match end {
             End::Nic if spec.program.in_turn => {
-                let channel = spec.program.channel_of(from, message);
+                let channel = program.channel_of(from, message);
                 self.programs.ranks[sender as usize].walker.left(Time(at), channel);
                 self.arm_rank(ctx.events, sender);
             }
             End::Sender if completes == SendCompletes::Acknowledged => {
-                self.rank_sent(ctx, &spec.program, sender, (message, at));
+                self.rank_sent(ctx, sender, (message, at));
             }
             End::Receiver => {
-                let mut step = std::mem::take(&mut self.programs.step);
-                let arrival = spec.program.arrival(from, message, &mut step);
-                self.programs.step = step;
+                let arrival = program.arrival(from, message, &mut self.programs.step);
                 let receiver = self.programs.id(workload, arrival.to);
                 let state = &mut self.programs.ranks[receiver as usize];
                 state.walker.received(Time(at), from, message, arrival.step);
                 self.arm_rank(ctx.events, receiver);
                 if completes == SendCompletes::Received {
-                    self.rank_sent(ctx, &spec.program, sender, (message, at));
+                    self.rank_sent(ctx, sender, (message, at));
                 }
             }
             End::Nic | End::Sender => {}
@@ -170,11 +174,14 @@ impl Traffic {
     pub(super) fn rank_sent(
         &mut self,
         ctx: &mut TrafficCtx<'_, '_>,
-        program: &Program,
         sender: u32,
         (message, at): (Message, u64),
     ) {
-        let walker = &mut self.programs.ranks[sender as usize].walker;
+        let (workload, _) = self.programs.in_workload(sender);
+        let whole = &job(ctx.facts.blueprint, workload).program;
+        let Programs { ranks, shorter, .. } = &mut self.programs;
+        let program = course(shorter, workload, whole).of(message.iteration);
+        let walker = &mut ranks[sender as usize].walker;
         // Of most messages of collectives nothing follows but a count.
         if at == ctx.now && walker.counts_as_sent(program, message) {
             return;

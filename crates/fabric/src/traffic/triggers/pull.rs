@@ -116,6 +116,7 @@ impl Traffic {
             destination,
             size,
             number,
+            round: 0,
             entropy,
             ports: (None, None),
             pinned: (None, None),

@@ -1,6 +1,7 @@
 //! Queue pairs as texts.
 
 use floodway_mechanisms::slots::{ReactionPoint, TransportReceiver as _, TransportSender as _};
+use floodway_programs::Message;
 use floodway_units::cast::narrow;
 use floodway_wire::Telemetry;
 
@@ -9,7 +10,7 @@ use crate::host::messages::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::{Pacing, SendHalf, State, Timers};
 use crate::network::routing::peer;
-use crate::traffic::hooks::is_of_program;
+use crate::traffic::hooks::{is_of_program, rank_of};
 
 impl Writer<'_, '_> {
     pub(super) fn queue_pair(&mut self, slot: usize) {
@@ -69,7 +70,7 @@ impl Writer<'_, '_> {
                 None => self.field("rate_control", layer),
             }
         }
-        std::iter::once(head).chain(rest).for_each(|message| self.outgoing(slot, message, from));
+        std::iter::once(head).chain(rest).for_each(|message| self.outgoing(message, from));
         let ReceiveHalf {
             workload: _,
             in_network: _,
@@ -97,7 +98,7 @@ impl Writer<'_, '_> {
             Some(state) => self.field("receiver", &format_args!("{state}")),
             None => fields!(self; receiver),
         }
-        std::iter::once(head).chain(rest).for_each(|message| self.incoming(slot, message, from));
+        std::iter::once(head).chain(rest).for_each(|message| self.incoming(message, from));
     }
 
     /// Of a queue pair with telemetry: bytes sent by the ports of its path that write it, in their order, if
@@ -117,16 +118,18 @@ impl Writer<'_, '_> {
         (node == path.destination).then(|| sent.split_off(1))
     }
 
-    /// The number of a message, from the iteration on from which iterations count.
-    fn number(&self, slot: usize, hook: u32, number: u64) -> u64 {
+    /// The number of a message; of a job's its iteration, operation and transfer, as those of ranks count.
+    fn number(&self, hook: u32, number: u64) -> (i64, i64, u64) {
         if !is_of_program(hook) {
-            return number;
+            return (0, 0, number);
         }
-        let workload = self.moment.runs.own.pairs.paths[slot].workload;
-        number.wrapping_sub(floodway_programs::Message::iterations(self.first[workload as usize]))
+        let programs = &self.moment.runs.own.traffic.programs;
+        let (workload, from) = programs.in_workload(rank_of(hook));
+        let (iteration, operation, transfer) = self.count(workload).message(from, Message::of(number));
+        (iteration, operation, u64::from(transfer))
     }
 
-    fn outgoing(&mut self, slot: usize, message: &Outgoing, from: u64) {
+    fn outgoing(&mut self, message: &Outgoing, from: u64) {
         let &Outgoing {
             number,
             start,
@@ -138,17 +141,18 @@ impl Writer<'_, '_> {
             timeouts,
             cnps,
             hook,
+            round: _,
             measured,
             sent,
         } = message;
-        let outgoing = self.number(slot, hook, number);
+        let outgoing = self.number(hook, number);
         let end = end.wrapping_sub(from);
         fields!(self; outgoing, size, end, ideal, retransmitted, timeouts, cnps, hook, measured, sent);
         self.at("start", start);
         self.at("finish", finish);
     }
 
-    fn incoming(&mut self, slot: usize, message: &Incoming, from: u64) {
+    fn incoming(&mut self, message: &Incoming, from: u64) {
         let &Incoming {
             delivered,
             size,
@@ -162,7 +166,7 @@ impl Writer<'_, '_> {
             hook,
             measured,
         } = message;
-        let incoming = self.number(slot, hook, number);
+        let incoming = self.number(hook, number);
         let [first, end] = [first, end].map(|psn| psn.wrapping_sub(from));
         fields!(self; incoming, delivered, size, packets, overtaken, hook, measured, first, end);
         self.at("start", start);

@@ -66,7 +66,7 @@ impl Traffic {
             self.arm_rank(ctx.events, id);
         }
         if spec.program.send_completes == SendCompletes::Acknowledged {
-            self.rank_sent(ctx, &spec.program, id, (message, left));
+            self.rank_sent(ctx, id, (message, left));
         }
     }
 
@@ -89,7 +89,7 @@ impl Traffic {
             walker.received(Time(end), coming.from, coming.message, coming.step);
             if program.send_completes == SendCompletes::Received {
                 let sender = self.programs.id(workload, coming.from);
-                self.rank_sent(ctx, program, sender, (coming.message, end));
+                self.rank_sent(ctx, sender, (coming.message, end));
             }
         }
         let port = &mut self.programs.ranks[id as usize].port;

@@ -69,7 +69,7 @@ pub(crate) struct Path {
     pub nic: Local,
     pub rank: u32,
     /// Which flow of its workload's source opened it.
-    pub number: u32,
+    pub number: u64,
 }
 
 /// What a queue pair's path is made from, beside its ends and its base round-trip time.
@@ -90,7 +90,7 @@ pub(crate) struct Laid<'p> {
 pub(crate) struct FlowName {
     workload: u32,
     source: u32,
-    number: u32,
+    number: u64,
 }
 
 /// Flows in the order in which they are met.
@@ -131,7 +131,7 @@ impl Path {
             tuple: laid.tuple,
             nic: laid.nic,
             rank: laid.rank,
-            number: u32::try_from(info.number).unwrap_or(u32::MAX),
+            number: info.number,
         }
     }
 

@@ -328,7 +328,7 @@ proptest! {
         (micro_batches, iterations, layers) in (1u32..24, 1u32..6, 1u32..3),
         (forward, backward, hidden) in (1u32..80, 1u32..160, 1u32..24),
         (rails, control, xoff, scatters) in (any::<bool>(), 0usize..4, 60u64..400, any::<bool>()),
-        (later, limit) in (prop_oneof![2 => Just(None), 1 => later().prop_map(Some)], 1u64..40),
+        (later, limit) in (prop_oneof![2 => Just(None), 1 => later().prop_map(Some)], 8u64..60),
     ) {
         let (tensor, pipeline) = (1 << tensor.min(2), 1 << pipeline);
         let nodes = (tensor * pipeline * data).div_ceil(4);

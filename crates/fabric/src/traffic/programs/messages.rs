@@ -130,6 +130,7 @@ impl Traffic {
             number,
             // Those that follow one another differ in its lowest bits.
             round: (round & u32::from(u16::MAX)) as u16,
+            later: self.programs.later(id, message, program),
             entropy: floodway_units::fold(ranks, u64::from(channel)),
             ports: (None, None),
             pinned: (None, None),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use floodway_programs::{Course, Rounds};
+use floodway_programs::{Course, Message, Program, Rounds};
 use floodway_programs::walker::{Count, Position};
 use floodway_units::Time;
 use floodway_units::cast::narrow;
@@ -35,6 +35,15 @@ impl Programs {
     pub fn rounds_of(&self, facts: &Facts<'_>, rank: u32) -> Option<Rounds> {
         let (workload, own) = self.in_workload(rank);
         self.course(facts, workload).whole().rounds_of(own)
+    }
+
+    /// By how much the number of a message of a rank is larger in the run, of which parts were skipped.
+    pub(super) fn later(&self, rank: u32, message: Message, program: &Program) -> u64 {
+        let (workload, own) = self.in_workload(rank);
+        let shorter = self.shorter.get(workload as usize).and_then(Option::as_ref);
+        let rounds = shorter.filter(|of| of.iteration == message.iteration).map_or(0, |of| of.rounds);
+        let operations = program.rounds_of(own).map_or(0, |of| of.stride * rounds);
+        Message::iterations(self.skipped(rank)) + Message::operations(operations)
     }
 
     /// Of iterations of which rounds were skipped: workload, iteration as ranks count it, and rounds.

@@ -117,6 +117,7 @@ impl Traffic {
             size,
             number,
             round: 0,
+            later: 0,
             entropy,
             ports: (None, None),
             pinned: (None, None),

@@ -1747,7 +1747,8 @@ class Rcm(Table):
         Departing bytes between two samples of the memory, above 0; they vary by 15 % either
         way. Source: floodway's choice: the paper gives none. By its text control begins with
         detection; since the memory is filled from then on, it is delayed by M intervals, 1.3 us
-        at 100G with 1 KB and 5 us with 4 KB, a quarter of the paper's burst of 20 us.
+        at 100G with 1 KB (more where frames do not divide it: 1.8 with frames of 1,062 B) and 5
+        us with 4 KB, a quarter of the paper's burst of 20 us.
     severe
         The degree from which on other flows should take another path, from 1 to 63. Source:
         floodway's choice: half of the largest; the paper does not say.
@@ -4540,8 +4541,8 @@ RateTimersKey: TypeAlias = "Literal['look', 'silent']"
 
 
 #: What cuts Wc while harmful flows are limited.
-#: - 'each-sample': Each sample that finds congestion, and each CN that names flows. Source:
-#:   floodway's choice: Eq. 4 and 5 at every degree that is found.
+#: - 'each-sample': Each sample of the output queue that finds congestion, and each CN that names
+#:   flows. Source: floodway's choice: Eq. 4 and 5 at every degree that is found.
 #: - 'first-detection': One of each congestion: the sample that begins it at the port, and of a
 #:   neighbour's the first CN that names flows; another follows only when congestion has ended and
 #:   begins again. Source: section 3.2, where a state is reported once it is "firstly detected".

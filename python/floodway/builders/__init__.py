@@ -4352,7 +4352,8 @@ IrnForm: TypeAlias = "Literal['paper', 'swing', 'conweave']"
 #: - 'published': One value for all pairs: the window of the network's longest path, and the form's
 #:   timeouts. Source: IRN, sections 3.2 and 4.1; SWING, section 6.1.
 #: - 'per-pair': Separate values for each pair, from its path, by the same formulas. Source:
-#:   floodway's choice; both papers mention the need.
+#:   floodway's choice; SWING, section 1, names a dynamic bitmap, and objects that all NICs would
+#:   have to change.
 IrnPreset: TypeAlias = "Literal['published', 'per-pair']"
 
 

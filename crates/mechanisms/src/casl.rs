@@ -41,8 +41,8 @@
 //! Under PFC an incast pauses whole links, and flows that only share these links wait too; without PFC the
 //! incast causes losses to all flows. Here long flows that congest a port are identified by their marks, and
 //! then no longer fill the accounts that trigger pauses. Until then PFC acts: flows of up to 20 packets are
-//! never labelled, and somewhat longer ones seldom, so that a burst which ends within some packets per flow is
-//! not separated from other traffic. CASL marks packets itself (`red` beside it would mark them twice), and
+//! never labelled, and somewhat longer ones seldom, so that a burst which ends within some packets per flow
+//! is not separated from other traffic. CASL marks packets itself (`red` beside it would mark them twice), and
 //! needs senders that tolerate losses.
 //!
 //! # Symbols
@@ -71,8 +71,8 @@
 //!   within a switch. A flow that is no longer congested goes back when it has no packet left in the lossy
 //!   queue.
 //! - Only a port's own marks count, not those that a packet brings along.
-//! - With the defaults a flow loses its label only after some 2,360 unmarked packets in a row: with packets of
-//!   1 KB flows of less than 2.3 MB keep it, unless they are idle for `forget-after`.
+//! - With the defaults a flow loses its label only after some 2,360 unmarked packets in a row: with packets
+//!   of 1 KB flows of less than 2.3 MB keep it, unless they are idle for `forget-after`.
 //! - Replies that wait among data are never congested.
 //! - A switch with a crossbar (`buffer = "ioq"`) has no lossy queues at its inputs and is refused, as are
 //!   flow controls that rely on a pause to stop all traffic (all but `pfc`, `swing`, which relays PFC's

@@ -42,8 +42,8 @@
 //! incast causes losses to all flows. Here long flows that congest a port are identified by their marks, and
 //! then no longer fill the accounts that trigger pauses. Until then PFC acts: flows of up to 20 packets are
 //! never labelled, and somewhat longer ones seldom, so that a burst which ends within some packets per flow
-//! is not separated from other traffic. CASL marks packets itself (`red` beside it would mark them twice), and
-//! needs senders that tolerate losses.
+//! is not separated from other traffic. CASL marks packets itself (`red` beside it would mark them twice),
+//! and needs senders that tolerate losses.
 //!
 //! # Symbols
 //!

@@ -40,9 +40,10 @@
 //!
 //! Under PFC an incast pauses whole links, and flows that only share these links wait too; without PFC the
 //! incast causes losses to all flows. Here long flows that congest a port are identified by their marks, and
-//! then no longer fill the accounts that trigger pauses. Until then PFC acts: short flows are never labelled,
-//! so that a burst which ends within some packets per flow is not separated from other traffic. CASL marks
-//! packets itself (`red` beside it would mark them twice), and needs senders that tolerate losses.
+//! then no longer fill the accounts that trigger pauses. Until then PFC acts: flows of up to 20 packets are
+//! never labelled, and somewhat longer ones seldom, so that a burst which ends within some packets per flow
+//! is not separated from other traffic. CASL marks packets itself (`red` beside it would mark them twice),
+//! and needs senders that tolerate losses.
 //!
 //! # Symbols
 //!
@@ -69,6 +70,9 @@
 //!   packets of a flow that gets a label move in their order, and leave their account: nothing is reordered
 //!   within a switch. A flow that is no longer congested goes back when it has no packet left in the lossy
 //!   queue.
+//! - Only a port's own marks count, not those that a packet brings along.
+//! - With the defaults a flow loses its label only after some 2,360 unmarked packets in a row: with packets
+//!   of 1 KB flows of less than 2.3 MB keep it, unless they are idle for `forget-after`.
 //! - Replies that wait among data are never congested.
 //! - A switch with a crossbar (`buffer = "ioq"`) has no lossy queues at its inputs and is refused, as are
 //!   flow controls that rely on a pause to stop all traffic (all but `pfc`, `swing`, which relays PFC's
@@ -104,7 +108,7 @@ const CAPACITY: Span = Span::us(200);
 #[schemars(rename = "Casl")]
 pub struct Params {
     /// Kmin: the largest queue at which no packet is marked, in bytes; Q1 is learnt between it and `kmax`.
-    /// Source: floodway's choice: half of HPCC's value at 50G.
+    /// Source: floodway's choice: a quarter of HPCC's value at 100G.
     pub kmin: Bytes,
     /// Kmax: the queue above which every packet is marked, in bytes above 0; at least `kmin`.
     /// Source: floodway's choice, as `kmin`.
@@ -120,8 +124,9 @@ pub struct Params {
     /// takes 21 marks. Source: section 3.2: "the ECN tags of a flow continue to accumulate"; the number is
     /// floodway's choice.
     pub label_above: f64,
-    /// `m_lo`: average of marks below which a flow stops being congested, from 0 to `label-above`.
-    /// Source: section 3.2: "if the ECN tag is less"; the number is floodway's choice.
+    /// `m_lo`: average of marks below which a flow stops being congested, from 0 to `label-above`. With the
+    /// defaults this takes some 2,360 unmarked packets in a row. Source: section 3.2: "if the ECN tag is
+    /// less"; the number is floodway's choice.
     pub release_below: f64,
     /// Time after a flow's last packet at which its state is deleted, above 0.
     /// Source: floodway's choice; the paper gives none.

@@ -147,8 +147,8 @@ pub enum Preset {
     /// IRN, sections 3.2 and 4.1; SWING, section 6.1.
     #[default]
     Published,
-    /// Separate values for each pair, from its path, by the same formulas. Source: floodway's choice; both
-    /// papers mention the need.
+    /// Separate values for each pair, from its path, by the same formulas. Source: floodway's choice; SWING,
+    /// section 1, names a dynamic bitmap, and objects that all NICs would have to change.
     PerPair,
 }
 

@@ -27,10 +27,10 @@
 //! KB at least, and 64 KB or what 50 us bring at most, of which Wc are from harmful flows. From then on
 //! harmful flows wait in a queue of their own behind the other flows', and send at most Wc of each W, a
 //! packet at least. While they have some of Wc left, the others have the rest, Wnc. Each sample of congestion
-//! and each CN cuts Wc by F · Gd, a half at most. While the other flows' queue is at most Qeq and no
-//! neighbour reports congestion, Wc grows by W/16 a period; when it has its initial value again, the control
-//! ends. The limited harmful flows fill their inputs, which then send CNs to the next port upstream. With
-//! `cuts = "first-detection"` only the first sample and the first CN of a congestion cut Wc.
+//! at the output queue and each CN cuts Wc by F · Gd, a half at most. While the other flows' queue is at most
+//! Qeq and no neighbour reports congestion, Wc grows by W/16 a period; when it has its initial value again,
+//! the control ends. The limited harmful flows fill their inputs, which then send CNs to the next port
+//! upstream. With `cuts = "first-detection"` only the first sample and the first CN of a congestion cut Wc.
 //!
 //! *End-to-end control* is another mechanism beside it, such as `dcqcn` with the marks of `red`. With
 //! `marks = "harmful"` a port takes its marks off the packets of other flows, so that only harmful flows'
@@ -78,13 +78,19 @@
 //!   for RCC to fail, as section 1 can be read. Here a port is severely congested in three cases: its degree
 //!   is `severe` or more; it has a valid CN that came within 50 us of the one before; or more than 4 Qeq wait
 //!   in the other flows' queue, which is 80 % of a queue of which Qeq is 20 %.
-//! - Section 3.2 has a port report a congestion that is "firstly detected". By default each further sample is
-//!   reported and cuts as well, so that a degree that grows has an effect; with `cuts = "first-detection"`
-//!   one cut is all, and Wc grows again as soon as the other flows' queue is at most Qeq. CNs still follow
-//!   each sample: the first ones name no flow, since the root has not recognised any.
+//! - Section 3.2 has a port report a congestion that is "firstly detected". By default each further sample of
+//!   an input is reported, and each of the output queue cuts as well, so that a degree that grows has an
+//!   effect; with `cuts = "first-detection"` one cut is all, and Wc grows again as soon as the other flows'
+//!   queue is at most Qeq. CNs still follow each sample: the first ones name no flow, since the root has not
+//!   recognised any.
 //! - By section 1 end-to-end control is for harmful flows. DCQCN's ECN marks whatever waits in a
 //!   long queue, also flows that RCM does not limit: `marks = "harmful"` is the other reading.
 //! - A CN is 64 B and 13 B for each flow that it names, is sent before all data, and goes to switches only.
+//! - A CN to an input names all harmful flows of the port, not only those that came in by it. The neighbour
+//!   then measures W over 64 KB or 50 us where it never sees one of them.
+//! - The least and most bytes of W, the least Wc, harmful flows that stay so until the control ends, and those
+//!   added when Wc is at its minimum are ours; W is measured from recognition on, not from detection. The
+//!   memory is cleared again when W is known.
 //! - A flow that was neither seen nor named by a CN for `expire` is no longer a harmful flow.
 //! - Eq. 1 has the length of the output queue. Here the degree of an output is that of the other flows'
 //!   queue: limited flows would keep it high for as long as they are limited.
@@ -159,8 +165,9 @@ pub struct Params {
     pub cam_hits: Option<u8>,
     /// Departing bytes between two samples of the memory, above 0; they vary by 15 % either way.
     /// Source: floodway's choice: the paper gives none. By its text control begins with detection; since the
-    /// memory is filled from then on, it is delayed by M intervals, 1.3 us at 100G with 1 KB and 5 us with 4
-    /// KB, a quarter of the paper's burst of 20 us.
+    /// memory is filled from then on, it is delayed by M intervals, 1.3 us at 100G with 1 KB (more where
+    /// frames do not divide it: 1.8 with frames of 1,062 B) and 5 us with 4 KB, a quarter of the paper's burst
+    /// of 20 us.
     pub cam_interval: Bytes,
     /// The degree from which on other flows should take another path, from 1 to 63.
     /// Source: floodway's choice: half of the largest; the paper does not say.

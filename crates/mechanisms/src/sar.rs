@@ -29,6 +29,8 @@
 //!
 //! - The paper does not say when congestion is severe, nor how order is kept: here `rcm` defines the former
 //!   (`severe`), and a flow moves only while none of its packets waits at the port.
+//! - By section 3.2 edge and inner ports have the root's flows alone; here one entry of the port's own memory
+//!   also keeps a flow (section 3.4), so that a fast victim does not move.
 //! - New flows are not treated differently from old ones: a flow without stored state is on the path of its
 //!   hash.
 //!

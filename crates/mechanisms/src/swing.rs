@@ -87,12 +87,14 @@
 //! - The cable has the rate of the link: at another rate a copied pause would have another length. Other
 //!   rates are errors.
 //! - Relays are no hops for routing: paths with and without them stay equal-cost. They are hops for ideal
-//!   completion times, as in the paper.
+//!   completion times, of which the paper has none.
 //! - On a link with several classes a relay relays the pauses of those that choose it, and only for the
 //!   direction of the link for which it is chosen.
 //! - In section 5.2 a pause holds until the next RESUME. Here it has a time and is refreshed where the wire
 //!   is Ethernet's (`wire = "ethernet"`), unless PFC on the cable has `pause = "on-off"`; the relay copies
 //!   both.
+//! - In section 5.2 the local port has the PFC settings of the datacenter's switches. Here it has floodway's
+//!   defaults, unless an override of `relay-cable` says otherwise.
 //! - Section 6.1 prints 198 + 120 KB for the switch's port at the relay; here PFC's thresholds there are
 //!   those of the scenario, of which `scenarios/swing-80km-relay-printed.toml` has the printed ones.
 //! - The paper only names the form inside the switch; its counts are floodway's choice. Its third proposal,

@@ -387,7 +387,7 @@ collective = { op = "all-reduce", ranks = "h*", size = "1MB", repeat = 2 }
     assert "iterations of job repeat" in floodway("why", "jobs", "job:skips").out
     refused = floodway("why", "jobs", "short:skips")
     assert refused.code == 2
-    assert refused.err.startswith("error: no iteration of short was skipped; ")
+    assert refused.err.startswith("error: nothing of short was skipped; ")
     assert "iterations of job repeat" in refused.err
 
     written(tmp_path, f"{REPEATED}\n{short.replace('2 }', '12 }')}".replace("16MB", "1MB"), name="alike")
@@ -395,10 +395,10 @@ collective = { op = "all-reduce", ranks = "h*", size = "1MB", repeat = 2 }
     assert floodway("run", "alike.toml", "--out", "alike", *options).code == 0
     reason = "all 12 iterations of job were simulated: histograms of queues are kept"
     assert reason in floodway("why", "alike", "job:skips").out
-    assert f"no iteration of short was skipped; {reason}" in floodway("why", "alike", "short:skips").out
+    assert f"nothing of short was skipped; {reason}" in floodway("why", "alike", "short:skips").out
 
     written(tmp_path, REPEATED + short.replace(", repeat = 2", ""), name="single")
     assert floodway("run", "single.toml", "--out", "single", "--quiet").code == 0
     refused = floodway("why", "single", "short:skips")
     assert refused.code == 2
-    assert refused.err == "error: the run has one iteration of short, so that no other could repeat it\n"
+    assert refused.err == "error: the run has one iteration of short, of which nothing could repeat\n"

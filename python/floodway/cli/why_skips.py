@@ -59,27 +59,28 @@ def _without_record(result: Result, job: str) -> str:
     if result.run.scenario.get("scenario", {}).get("engine", {}).get("skip") is False:
         return "skips were switched off (engine.skip = false, or --no-skip): all iterations were simulated"
     if _is_single(result, job):
-        return f"the run has one iteration of {job}, so that no other could repeat it"
+        return f"the run has one iteration of {job}, of which nothing could repeat"
     others = dict.fromkeys(row.workload for row in result.outcome.skipped)
     skipped = "; ".join(filter(None, map(result.outcome.skip_sentence, others)))
     if skipped:
         reason = "a run has a reason only where it skipped none of any job"
-        return f"no iteration of {job} was skipped; {skipped}; {reason}"
+        return f"nothing of {job} was skipped; {skipped}; {reason}"
     return f"the run has no record of what it skipped of {job}"
 
 
 def _document(outcome: Outcome, job: str) -> Document | None:
     skips, not_skipped = outcome.skips_of(job), outcome.not_skipped
-    title = f"{job}, iterations that repeat"
+    title = f"{job}, what repeats"
     sentence = outcome.skip_sentence(job)
     if sentence is not None:
         data = {
             "iterations": sum(skipped.iterations for skipped in skips),
+            "micro_batches": sum(skipped.micro_batches for skipped in skips),
             "of": skips[0].of,
             "time_us": sum(skipped.time_ps for skipped in skips) / 1e6,
         }
         parts = tuple(
-            (f"{part.iterations:,}", part.recurring, f"{part.time_ps / 1e6:,.1f}") for part in skips
+            (f"{part.count:,}", part.recurring, f"{part.time_ps / 1e6:,.1f}") for part in skips
         )
         table = (
             Table(columns=SKIP_COLUMNS, rows=parts, words=frozenset({"repeat"})) if len(parts) > 1 else None
@@ -99,7 +100,7 @@ def _document(outcome: Outcome, job: str) -> Document | None:
         title=title,
         answer=not_skipped.sentence
         if is_named
-        else f"no iteration of {job} was skipped; {not_skipped.sentence}",
+        else f"nothing of {job} was skipped; {not_skipped.sentence}",
         more=(looked,),
         table=Table(columns=COLUMNS, rows=rows, words=frozenset(COLUMNS[2:]), notes=notes),
         data={

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from floodway.results.lossless import Lossless
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "Blocked",
@@ -210,19 +210,25 @@ class LinkRetry:
 
 @dataclass(frozen=True, kw_only=True)
 class Skipped:
-    """Iterations of a job that were not simulated, one after another, since they repeat earlier ones.
+    """Iterations or micro-batches of a job that were not simulated, since they repeat earlier ones.
 
     Attributes
     ----------
     workload
         The job's name.
     iteration, period
-        The first of the iterations that recur, from 0, and how many those are.
+        The first of the iterations that recur, from 0, and how many those are; of micro-batches the iteration
+        in which they are, and how many of them recur.
     iterations, of
         Iterations that were not simulated, of all of the job.
     time_ps
         The simulated time that was skipped with them, in picoseconds: the same time for all jobs of which
         iterations were skipped at once.
+    micro_batch
+        The first of the micro-batches that recur, of those in the steady part of the schedule, from 1; None
+        of iterations.
+    micro_batches
+        Micro-batches that were not simulated; `of` counts those in the steady part of the schedule then.
     """
 
     workload: str
@@ -231,12 +237,39 @@ class Skipped:
     iterations: int
     of: int
     time_ps: int
+    micro_batch: int | None = None
+    micro_batches: int = 0
 
     @property
     def recurring(self) -> str:
-        """The iterations that they repeat: `iteration 3`, `iterations 3 to 4`."""
-        last = self.iteration + self.period - 1
-        return f"iteration {last}" if self.period == 1 else f"iterations {self.iteration} to {last}"
+        """What they repeat: `iteration 3`, `iterations 3 to 4`, `micro-batches 7 to 8 of iteration 0`."""
+        if self.micro_batch is not None:
+            return f"{_listed('micro-batch', self.micro_batch, self.period)} of iteration {self.iteration}"
+        return _listed("iteration", self.iteration, self.period)
+
+    @property
+    def count(self) -> int:
+        """Iterations or micro-batches that were not simulated."""
+        return self.iterations + self.micro_batches
+
+
+_PLURALS = {"iteration": "iterations", "micro-batch": "micro-batches"}
+
+
+def _listed(unit: str, first: int, count: int) -> str:
+    return f"{unit} {first}" if count == 1 else f"{_PLURALS[unit]} {first} to {first + count - 1}"
+
+
+def _count(skips: Sequence[Skipped]) -> int:
+    return sum(skipped.count for skipped in skips)
+
+
+def _repeated(skips: Sequence[Skipped]) -> str:
+    """Name what is repeated, the first of many."""
+    recurring = [skipped.recurring for skipped in skips]
+    if len(recurring) > NAMED_SKIPS:
+        recurring = [*recurring[: NAMED_SKIPS - 1], f"{len(recurring) - NAMED_SKIPS + 1} others"]
+    return " or ".join(recurring)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,7 +299,7 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class NotSkipped:
-    """The reason why no iteration of a job was skipped, although it has several.
+    """The reason why nothing of a job was skipped, although it has several iterations or micro-batches.
 
     Attributes
     ----------
@@ -280,6 +313,8 @@ class NotSkipped:
         Why, in words.
     differences
         What differed between the last two looks, by kind of part.
+    micro_batches
+        Micro-batches in the steady part of an iteration's schedule.
     """
 
     workload: str
@@ -287,11 +322,13 @@ class NotSkipped:
     looks: int
     why: str
     differences: tuple[Difference, ...] = ()
+    micro_batches: int = 0
 
     @property
     def sentence(self) -> str:
         """The reason why nothing was skipped, as a sentence."""
-        return f"all {self.of:,} iterations of {self.workload} were simulated: {self.why}"
+        units = f"{self.of:,} iterations" if self.of > 1 else "micro-batches"
+        return f"all {units} of {self.workload} were simulated: {self.why}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -377,15 +414,19 @@ class Outcome:
 
     def skip_sentence(self, job: str) -> str | None:
         """Return a sentence on what was skipped of a job, and why; None if nothing was."""
-        skips = self.skips_of(job)
-        if not skips:
+        whole = [skipped for skipped in self.skips_of(job) if skipped.micro_batch is None]
+        parts = [skipped for skipped in self.skips_of(job) if skipped.micro_batch is not None]
+        texts = []
+        if whole:
+            texts.append(
+                f"{_count(whole):,} of {whole[0].of:,} iterations of {job} repeat {_repeated(whole)}"
+            )
+        if parts:
+            steady = "" if len(parts) > 1 else f" of {parts[0].of:,} in the steady part of the schedule"
+            texts.append(f"{_count(parts):,} micro-batches of {job} repeat {_repeated(parts)}{steady}")
+        if not texts:
             return None
-        recurring = [skipped.recurring for skipped in skips]
-        if len(recurring) > NAMED_SKIPS:
-            recurring = [*recurring[: NAMED_SKIPS - 1], f"{len(recurring) - NAMED_SKIPS + 1} others"]
-        iterations = sum(skipped.iterations for skipped in skips)
-        text = f"{iterations:,} of {skips[0].of:,} iterations of {job} repeat {' or '.join(recurring)}"
-        return f"{text} to the picosecond, and were not simulated again"
+        return f"{', and '.join(texts)} to the picosecond, and were not simulated again"
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Outcome:

@@ -164,7 +164,7 @@ impl Default for Params {
 #[serde(rename_all = "kebab-case")]
 pub enum FMode {
     /// The sum of the grants that are not yet due: leaks and idle upstreams do not distort it.
-    /// Source: Bifrost, section IV, its "history of pause decisions".
+    /// Source: Bifrost, section I, "a history of previous pause decisions", and IV-A.
     #[default]
     Ledger,
     /// F - r + c, clamped, with r in frame bytes. Source: Bifrost, Algorithm 1, line 15; section V, "the RX

@@ -4226,7 +4226,7 @@ ErrorRate: TypeAlias = "float | ErrorRates"
 
 #: How virtual incoming bytes (F) are counted.
 #: - 'ledger': The sum of the grants that are not yet due: leaks and idle upstreams do not distort
-#:   it. Source: Bifrost, section IV, its "history of pause decisions".
+#:   it. Source: Bifrost, section I, "a history of previous pause decisions", and IV-A.
 #: - 'measured': F - r + c, clamped, with r in frame bytes. Source: Bifrost, Algorithm 1, line 15;
 #:   section V, "the RX bytes from MAC".
 FMode: TypeAlias = "Literal['ledger', 'measured']"

@@ -213,6 +213,14 @@ impl Reliability for Params {
     }
 
     fn early_timeout_warning(&self, base_rtt: Span, can_lose: bool) -> Option<String> {
+        if let (OfPath::Fixed(low), OfPath::Fixed(high)) = (self.rto_low(), self.rto_high())
+            && let (Some(low), Some(high)) = (low.span(), high.span())
+            && low > high
+        {
+            return Some(format!(
+                "rto-low, the timeout of few packets in flight, is {low}, longer than rto-high, {high}"
+            ));
+        }
         let timeout = self.shortest_fixed_timeout(can_lose).filter(|timeout| *timeout < base_rtt)?;
         let reply = Span::us(base_rtt.0.div_ceil(1_000_000));
         Some(format!(

@@ -1,5 +1,5 @@
-//! Rounds: the part of a graph that repeats itself within an iteration, as a pipeline's schedule does with each
-//! micro-batch.
+//! Rounds: the part of a graph that repeats itself within an iteration, as a pipeline's schedule does with
+//! each micro-batch.
 
 use std::collections::BTreeMap;
 

@@ -401,8 +401,8 @@ impl<'a> Stage<'a> {
         self.chain(pass, Kind::Compute { time });
     }
 
-    /// A message from a stage, which the computation waits for. It is posted when the computation is there, as
-    /// Megatron-LM does.
+    /// A message from a stage, which the computation waits for. It is posted when the computation is there,
+    /// as Megatron-LM does.
     fn receive(&mut self, peer: u32, tag: u64) {
         let before = self.last.into_iter().collect();
         let receive = self.add("activations", Kind::Recv { peer: Some(peer), tag: Some(tag) }, before);

@@ -216,9 +216,7 @@ impl Walker {
     /// for, once nothing more happens.
     pub fn waiting(&self) -> impl Iterator<Item = (u32, u32)> {
         let open = (0..).zip(&self.progress).filter(|(_, progress)| progress.start < ENDED);
-        open.map(|(operation, _)| {
-            (self.iteration + self.skipped, operation + self.round.operations_skipped)
-        })
+        open.map(|(operation, _)| (self.iteration + self.skipped, operation + self.round.operations_skipped))
     }
 
     /// Handles all that has happened by `now`.

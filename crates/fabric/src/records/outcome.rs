@@ -418,10 +418,6 @@ impl Conservation {
     }
 }
 
-fn is_none_of(count: &u32) -> bool {
-    *count == 0
-}
-
 /// Iterations or micro-batches of a job that are equal to earlier ones, to the picosecond, and were not simulated again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
@@ -439,7 +435,6 @@ pub struct Skipped {
     /// Iterations that were skipped; 0 of micro-batches.
     pub iterations: u32,
     /// Micro-batches of the iteration that were skipped.
-    #[serde(skip_serializing_if = "is_none_of")]
     pub micro_batches: u32,
     /// All iterations of the job; of micro-batches those of the steady part of an iteration's schedule.
     pub of: u32,
@@ -456,7 +451,6 @@ pub struct NotSkipped {
     /// Its iterations.
     pub of: u32,
     /// Micro-batches of the steady part of an iteration's schedule.
-    #[serde(skip_serializing_if = "is_none_of")]
     pub micro_batches: u32,
     /// How often the state of the network was compared with earlier ones.
     pub looks: u32,

@@ -119,7 +119,13 @@ struct Look {
 
 impl Looks {
     /// May the state be looked at, after so many hops, at least, since the last look?
-    fn may_look(&self, (job, position, unit): (u32, Position, Unit), hops: u64, least: u64, now: u64) -> bool {
+    fn may_look(
+        &self,
+        (job, position, unit): (u32, Position, Unit),
+        hops: u64,
+        least: u64,
+        now: u64,
+    ) -> bool {
         let Some(last) = &self.last else { return true };
         let is_same = last.position.iteration == position.iteration
             && (unit == Unit::Iteration || last.position.round == position.round);

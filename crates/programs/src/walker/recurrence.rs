@@ -11,8 +11,8 @@ use floodway_units::cast::narrow;
 use super::{ENDED, Input, NO_OPERATION, NOT_STARTED, Posting, Progress, Round, Unit, Walker};
 use crate::{Graph, Message, Program};
 
-/// Where a rank is in its program: in its steady part states recur from round to round, else from iteration to
-/// iteration.
+/// Where a rank is in its program: in its steady part states recur from round to round, else from iteration
+/// to iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// The iteration, as the rank counts them.
@@ -53,9 +53,11 @@ impl Walker {
         if first < rounds.first + rounds.stride {
             return None;
         }
-        let last = self.progress.iter().enumerate().rposition(|(at, progress)| {
-            !is_untouched(graph, narrow(at), progress)
-        });
+        let last = self
+            .progress
+            .iter()
+            .enumerate()
+            .rposition(|(at, progress)| !is_untouched(graph, narrow(at), progress));
         let last = narrow::<u32>(last?);
         let behind = rounds.end().checked_sub(last + 1)?;
         Some(behind / rounds.stride)
@@ -127,7 +129,7 @@ impl Walker {
         let own = |operation: u32| count.operation(*rank, operation);
         let mut write = |what: std::fmt::Arguments<'_>| out.write_fmt(what).expect("a text takes all");
         let iteration = count.iteration(*iteration);
-        let left = *left as i64 + count.operations(*rank);
+        let left = i64::from(narrow::<u32>(*left)) + count.operations(*rank);
         let predecessors = predecessors.is_some();
         write(format_args!(
             "iteration= {iteration} left= {left} finished= {finished} predecessors= {predecessors} operations="

@@ -152,14 +152,13 @@ proptest! {
     }
 }
 
-/// What is known of rounds: with fewer of them a program is that of as many micro-batches less.
+/// Each stage has rounds behind its first forward passes.
 #[test]
 fn rounds_of_a_pipeline_are_its_micro_batches() {
     let training = Training { pipeline: 4, data: 2, micro_batches: 24, ..training() };
     let program = program(&training);
-    // The last stage reduces gradients in its last micro-batch, and the first round of each may wait for others.
-    let counts: Vec<u32> =
-        (0..8).map(|rank| program.rounds_of(rank).expect("it has rounds").count).collect();
+    // The last stage reduces gradients in its last micro-batch; the first round of a stage may wait for others.
+    let counts: Vec<u32> = (0..8).map(|rank| program.rounds_of(rank).expect("it has rounds").count).collect();
     assert_eq!(counts, [20, 20, 21, 21, 22, 22, 22, 22]);
     assert_eq!(program.rounds(), 20);
     assert!(program.without_rounds(20).is_none());

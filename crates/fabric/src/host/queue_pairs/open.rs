@@ -49,7 +49,8 @@ impl AtHost<'_, '_> {
         let free_slot = self.ctx.run.pairs.slot();
         let slot = free_slot.number();
         let changing = self.ctx.run.changing.as_deref();
-        let info = facts.qp_info(changing, begin, (slot, head.number + begin.later), (&ports, &ack_ports), nic_port);
+        let info =
+            facts.qp_info(changing, begin, (slot, head.number + begin.later), (&ports, &ack_ports), nic_port);
         let (transport, receiver) =
             settings.reliability.build(&info).expect("checked when the fabric was built");
         let laid = Laid {

@@ -215,7 +215,9 @@ impl Moment<'_, '_> {
             programs.skip_rounds(workload);
         }
         let Runs { own, others, .. } = &mut *self.runs;
-        others.iter_mut().for_each(|run| run.traffic.programs.shorten_as(&own.traffic.programs));
+        for run in others {
+            run.traffic.programs.shorten_as(&own.traffic.programs);
+        }
         rows
     }
 
@@ -233,7 +235,7 @@ impl Moment<'_, '_> {
             skips.push(Skipped {
                 workload: spec.name.clone(),
                 iteration: first.iteration + skipped[at],
-                micro_batch: is_of_rounds.then(|| first.round),
+                micro_batch: is_of_rounds.then_some(first.round),
                 period: takes.iterations + takes.rounds,
                 iterations: more.iterations,
                 micro_batches: more.rounds,

@@ -68,7 +68,8 @@ impl Seen {
         let steps: Vec<Step> =
             positions.map(|(before, now)| Step::between(*before, *now)).collect::<Option<_>>()?;
         let are_in_rounds = (0..steps.len()).all(|workload| {
-            steps[workload].rounds == 0 || (before.ahead[workload].is_some() && self.ahead[workload].is_some())
+            steps[workload].rounds == 0
+                || (before.ahead[workload].is_some() && self.ahead[workload].is_some())
         });
         let iterate = steps.iter().any(|step| step.iterations > 0);
         let have_rounds = steps.iter().any(|step| step.rounds > 0);
@@ -79,11 +80,8 @@ impl Seen {
 
     /// The time since an equal state, as if no rounds had been skipped of what workloads did since.
     pub fn time_since(&self, before: &Seen, steps: &[Step]) -> u64 {
-        let of_rounds = if steps.iter().any(|step| step.iterations > 0) {
-            self.rounds_ps - before.rounds_ps
-        } else {
-            0
-        };
+        let of_rounds =
+            if steps.iter().any(|step| step.iterations > 0) { self.rounds_ps - before.rounds_ps } else { 0 };
         self.at - before.at + of_rounds
     }
 }

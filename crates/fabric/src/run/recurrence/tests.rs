@@ -8,8 +8,8 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, Class, Quanta, Span, Time, stream};
 
-use super::Moment;
 use super::parts::{Differences, Parts};
+use super::{Moment, Unit};
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::link::port::{Egress, Port};
@@ -146,7 +146,7 @@ fn each_change_of_the_state_shows_under_its_name() {
             assert_eq!(before, texts(world), "it is the same while nothing changes");
             change(world);
             let now = texts(world);
-            let differences = Differences::between((0, 1), &before, &now);
+            let differences = Differences::between((Unit::Iteration, Default::default()), &before, &now);
             let fields = differences.fields();
             assert!(fields.iter().any(|field| field.starts_with(name)), "{name}: {fields:?}");
         });

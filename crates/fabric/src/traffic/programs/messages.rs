@@ -129,7 +129,7 @@ impl Traffic {
             size: Bytes(bytes.0.max(1)),
             number,
             // Those that follow one another differ in its lowest bits.
-            round: (round & u32::from(u16::MAX)) as u16,
+            round: narrow(round & u32::from(u16::MAX)),
             later: self.programs.later(id, message, program),
             entropy: floodway_units::fold(ranks, u64::from(channel)),
             ports: (None, None),

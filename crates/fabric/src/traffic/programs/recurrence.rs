@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use floodway_programs::{Course, Message, Program, Rounds};
 use floodway_programs::walker::{Count, Position};
+use floodway_programs::{Course, Message, Program, Rounds};
 use floodway_units::Time;
 use floodway_units::cast::narrow;
 

@@ -88,9 +88,9 @@
 //! - A CN is 64 B and 13 B for each flow that it names, is sent before all data, and goes to switches only.
 //! - A CN to an input names all harmful flows of the port, not only those that came in by it. The neighbour
 //!   then measures W over 64 KB or 50 us where it never sees one of them.
-//! - The least and most bytes of W, the least Wc, harmful flows that stay so until the control ends, and those
-//!   added when Wc is at its minimum are ours; W is measured from recognition on, not from detection. The
-//!   memory is cleared again when W is known.
+//! - The least and most bytes of W, the least Wc, harmful flows that stay so until the control ends, and
+//!   those added when Wc is at its minimum are ours; W is measured from recognition on, not from detection.
+//!   The memory is cleared again when W is known.
 //! - A flow that was neither seen nor named by a CN for `expire` is no longer a harmful flow.
 //! - Eq. 1 has the length of the output queue. Here the degree of an output is that of the other flows'
 //!   queue: limited flows would keep it high for as long as they are limited.
@@ -166,8 +166,8 @@ pub struct Params {
     /// Departing bytes between two samples of the memory, above 0; they vary by 15 % either way.
     /// Source: floodway's choice: the paper gives none. By its text control begins with detection; since the
     /// memory is filled from then on, it is delayed by M intervals, 1.3 us at 100G with 1 KB (more where
-    /// frames do not divide it: 1.8 with frames of 1,062 B) and 5 us with 4 KB, a quarter of the paper's burst
-    /// of 20 us.
+    /// frames do not divide it: 1.8 with frames of 1,062 B) and 5 us with 4 KB, a quarter of the paper's
+    /// burst of 20 us.
     pub cam_interval: Bytes,
     /// The degree from which on other flows should take another path, from 1 to 63.
     /// Source: floodway's choice: half of the largest; the paper does not say.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "RcmCuts")]
 pub enum Cuts {
-    /// Each sample of the output queue that finds congestion, and each CN that names flows. Source: floodway's
-    /// choice: Eq. 4 and 5 at every degree that is found.
+    /// Each sample of the output queue that finds congestion, and each CN that names flows. Source:
+    /// floodway's choice: Eq. 4 and 5 at every degree that is found.
     #[default]
     EachSample,
     /// One of each congestion: the sample that begins it at the port, and of a neighbour's the first CN that

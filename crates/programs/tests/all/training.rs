@@ -157,7 +157,7 @@ proptest! {
 fn rounds_of_a_pipeline_are_its_micro_batches() {
     let training = Training { pipeline: 4, data: 2, micro_batches: 24, ..training() };
     let program = program(&training);
-    // The last stage reduces gradients in its last micro-batch; the first round of a stage may wait for others.
+    // The last stage reduces gradients in its last micro-batch; a stage's first round may wait for others.
     let counts: Vec<u32> = (0..8).map(|rank| program.rounds_of(rank).expect("it has rounds").count).collect();
     assert_eq!(counts, [20, 20, 21, 21, 22, 22, 22, 22]);
     assert_eq!(program.rounds(), 20);

@@ -418,7 +418,8 @@ impl Conservation {
     }
 }
 
-/// Iterations or micro-batches of a job that are equal to earlier ones, to the picosecond, and were not simulated again.
+/// Iterations or micro-batches of a job that are equal to earlier ones, to the picosecond, and were not
+/// simulated again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// The job's workload.

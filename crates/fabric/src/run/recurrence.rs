@@ -8,18 +8,18 @@
 //! ```
 //! Where the state of the whole network recurs, what follows recurs. A while after an iteration of a job
 //! began, or a round of its graph ([`Rounds`](floodway_programs::Rounds)), all threads meet, and the state is
-//! written down ([`state`]). Where it is as it was a number of iterations or rounds before, the period between
-//! is simulated once more, and everything that is recorded of it is kept apart. If the state at its end is once more the same, field by field, the records of the period are
-//! added as often as it still fits, and the simulation goes on where it is: its clock stays, and all that is
-//! recorded from then on comes so much later. The ranks of the job count the iterations as done; where rounds
-//! are skipped, the program of that iteration is so much shorter. So the bytes are those of a run that
-//! simulates all.
+//! written down ([`state`]). Where it is as it was a number of iterations or rounds before, the period
+//! between is simulated once more, and everything that is recorded of it is kept apart. If the state at its
+//! end is once more the same, field by field, the records of the period are added as often as it still fits,
+//! and the simulation goes on where it is: its clock stays, and all that is recorded from then on comes so
+//! much later. The ranks of the job count the iterations as done; where rounds are skipped, the program of
+//! that iteration is so much shorter. So the bytes are those of a run that simulates all.
 //!
 //! What comes at a fixed time of the run (flows of lists and generators, jobs that begin later, faults, ends
 //! of what is measured) has no effect before. Repetitions end before the first of it, and then it comes so
 //! much earlier by the clock of the simulation (`run/events/clock.rs`). Where the state recurs once more
-//! behind it, more is skipped. A period ends so that neither it nor
-//! any of its repetitions begins at a whole microsecond of the run, at which buckets of series may end.
+//! behind it, more is skipped. A period ends so that neither it nor any of its repetitions begins at a whole
+//! microsecond of the run, at which buckets of series may end.
 
 mod counts;
 mod over;

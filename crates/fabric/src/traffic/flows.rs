@@ -59,8 +59,8 @@ pub(crate) struct Begin {
     pub destination: NodeId,
     pub size: Bytes,
     pub number: u64,
-    /// Of a job's message: the round of its sender's program, and by how much its number is larger in the run,
-    /// of which parts were skipped.
+    /// Of a job's message: the round of its sender's program, and by how much its number is larger in the
+    /// run, of which parts were skipped.
     pub round: u16,
     pub later: u64,
     /// Decides its source port, where none is named.

@@ -1,9 +1,9 @@
 //! Order of arrivals of one instant at a node, where it is hashed.
 //!
 //! It is hashed from the turn of a packet: its sequence number in its queue pair, of a job counted from the
-//! first packet of the iteration, or of the micro-batch, on. Link control frames have 0. So the order of a tie
-//! depends on the packets that meet, and on nothing before: equal situations end equally at any time, and
-//! the iterations of a job are equal to the picosecond once the network's state recurs.
+//! first packet of the iteration, or of the micro-batch, on. Link control frames have 0. So the order of a
+//! tie depends on the packets that meet, and on nothing before: equal situations end equally at any time,
+//! and the iterations of a job are equal to the picosecond once the network's state recurs.
 //!
 //! As turns go on, no port stays first: synchronised senders, two or more, paced or not, have
 //! equal shares of a port's losses. Messages of one packet that meet again and again do so in the same order

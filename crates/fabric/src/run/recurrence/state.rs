@@ -1,13 +1,13 @@
 //! The state of a network as texts, one for each of its parts, equal where two moments of a run are equal but
 //! for the time: then what follows is equal, too.
 //!
-//! A text is a sequence of words: `name=` before each field, and what it holds as `Debug` prints it.
-//! Instants count from now, sequence numbers from the first packet of a queue pair's iteration or round,
-//! iterations and rounds from those of the job's first rank. What comes at a fixed time of the run has that time, which is the same
-//! until it has come. Counters and records are left out: no event depends on them. All
-//! structures are taken apart field by field, so that none can be forgotten; machines print all that they
-//! have. What is not known to recur (a total that a machine keeps, the state of a generator of random numbers
-//! that has drawn) is printed as it is, and so never equal.
+//! A text is a sequence of words: `name=` before each field, and what it holds as `Debug` prints it. Instants
+//! count from now, sequence numbers from the first packet of a queue pair's iteration or round, iterations
+//! and rounds from those of the job's first rank. What comes at a fixed time of the run has that time, which
+//! is the same until it has come. Counters and records are left out: no event depends on them. All structures
+//! are taken apart field by field, so that none can be forgotten; machines print all that they have. What is
+//! not known to recur (a total that a machine keeps, the state of a generator of random numbers that has
+//! drawn) is printed as it is, and so never equal.
 
 use std::fmt::Write as _;
 

@@ -57,8 +57,8 @@ impl Programs {
         (place.workload, place.host.0, place.local)
     }
 
-    /// Of a workload whose ranks are all in one iteration, and in the rounds of their graphs: the fewest rounds
-    /// to which nothing has been done yet.
+    /// Of a workload whose ranks are all in one iteration, and in the rounds of their graphs: the fewest
+    /// rounds to which nothing has been done yet.
     pub fn rounds_ahead(&self, facts: &Facts<'_>, workload: u32) -> Option<u32> {
         let position = self.position(workload)?;
         let program = self.course(facts, workload).of(position.iteration);

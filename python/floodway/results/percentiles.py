@@ -17,8 +17,9 @@ __all__ = [
 LEAST_BEYOND = 10
 #: The mark of such a percentile.
 MARK = "†"
-#: The meaning of the mark without a number after it.
-FEW_FLOWS_NOTE = f"{MARK} few flows: fewer than {LEAST_BEYOND} lie above this percentile"
+#: The meaning of the mark, and that without a number after it.
+FEW_BEYOND = f"fewer than {LEAST_BEYOND} lie above"
+FEW_FLOWS_NOTE = f"{MARK} few flows: {FEW_BEYOND} this percentile"
 
 
 def is_few(flows: int, *, thousandths: int) -> bool:
@@ -48,7 +49,7 @@ def few_noted(unit: str, *, percentile: str = "this percentile") -> str:
     '† few flows: the number after † is how many there were per seed; fewer than 10 lie above this percentile'
     """
     number = f"the number after {MARK} is how many there were per {unit}"
-    return f"{MARK} few flows: {number}; fewer than {LEAST_BEYOND} lie above {percentile}"
+    return f"{MARK} few flows: {number}; {FEW_BEYOND} {percentile}"
 
 
 def few_counted(fewest: int, most: int, *, unit: str) -> str:
@@ -60,7 +61,7 @@ def few_counted(fewest: int, most: int, *, unit: str) -> str:
     '† few flows, 45 to 984 per seed: fewer than 10 lie above this percentile'
     """
     count = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return f"{MARK} few flows, {count} per {unit}: fewer than {LEAST_BEYOND} lie above this percentile"
+    return f"{MARK} few flows, {count} per {unit}: {FEW_BEYOND} this percentile"
 
 
 def name_of(thousandths: int) -> str:

@@ -3993,9 +3993,9 @@ class EngineKeys(Table):
         `--threads` is given. Default: one a core where links are long enough and there is
         enough to be sent, else one.
     skip
-        Whether iterations of a job that repeat earlier ones to the picosecond are skipped:
-        where the state of the whole network recurs, what follows is known. The records are the
-        same to the byte, and the run says what it skipped. Default: true.
+        Whether iterations and micro-batches of a job that repeat earlier ones to the picosecond
+        are skipped: where the state of the whole network recurs, what follows is known. The
+        records are the same to the byte, and the run says what it skipped. Default: true.
     """
 
     threads: int | None = None

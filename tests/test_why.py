@@ -336,6 +336,25 @@ def test_a_port_of_parallel_links_keeps_the_name_of_its_link() -> None:
     assert short_name("x1-x2#2: x2>x1", ()) == "x1-x2#2: x2>x1"
 
 
+def test_a_run_says_which_micro_batches_it_skipped(tmp_path: Path, floodway: Command) -> None:
+    collective = re.search(r"collective = .*", REPEATED)
+    assert collective is not None
+    training = (
+        "training = { model = { layers = 4, hidden = 1024, sequence = 512, parameters = 100000000 },"
+        ' pipeline = 4, data = 4, micro-batches = 24, forward = "40us", backward = "80us" }'
+    )
+    written(tmp_path, REPEATED.replace(collective.group(), training), name="micro-batches")
+    done = floodway("run", "micro-batches.toml", "--out", "out")
+    skipped = re.search(
+        r"\d+ micro-batches of job repeat micro-batch(es)? [\d to]+ of iteration 0 of 20 in the steady part",
+        done.out,
+    )
+    assert skipped is not None
+    found = json.loads(floodway("why", "out", "job:skips", "--json").out)
+    assert (found["iterations"], found["of"]) == (0, 20)
+    assert skipped.group().startswith(f"{found['micro_batches']} micro-batches")
+
+
 def test_a_run_says_which_iterations_it_skipped_or_why_none(tmp_path: Path, floodway: Command) -> None:
     written(tmp_path, REPEATED, name="skips")
     done = floodway("run", "skips.toml", "--out", "out")

@@ -79,9 +79,7 @@ def _document(outcome: Outcome, job: str) -> Document | None:
             "of": skips[0].of,
             "time_us": sum(skipped.time_ps for skipped in skips) / 1e6,
         }
-        parts = tuple(
-            (f"{part.count:,}", part.recurring, f"{part.time_ps / 1e6:,.1f}") for part in skips
-        )
+        parts = tuple((f"{part.count:,}", part.recurring, f"{part.time_ps / 1e6:,.1f}") for part in skips)
         table = (
             Table(columns=SKIP_COLUMNS, rows=parts, words=frozenset({"repeat"})) if len(parts) > 1 else None
         )
@@ -98,9 +96,7 @@ def _document(outcome: Outcome, job: str) -> Document | None:
     notes = ("before and now: the last two comparisons; times count from them",) if rows else ()
     return Document(
         title=title,
-        answer=not_skipped.sentence
-        if is_named
-        else f"nothing of {job} was skipped; {not_skipped.sentence}",
+        answer=not_skipped.sentence if is_named else f"nothing of {job} was skipped; {not_skipped.sentence}",
         more=(looked,),
         table=Table(columns=COLUMNS, rows=rows, words=frozenset(COLUMNS[2:]), notes=notes),
         data={

@@ -213,7 +213,7 @@ impl Reliability for Params {
     }
 
     fn early_timeout_warning(&self, base_rtt: Span, can_lose: bool) -> Option<String> {
-        if let (OfPath::Fixed(low), OfPath::Fixed(high)) = (self.rto_low(), self.rto_high())
+        if let (Some(OfPath::Fixed(low)), Some(OfPath::Fixed(high))) = (self.rto_low, self.rto_high)
             && let (Some(low), Some(high)) = (low.span(), high.span())
             && low > high
         {

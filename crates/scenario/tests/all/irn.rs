@@ -221,4 +221,7 @@ fn timers_that_run_out_before_any_reply_get_a_warning() {
     assert!(warned(&far("pfc", "h20", r#"{ irn = { rto-high = "50us" } }"#)), "timers that are given are on");
     assert!(!warned(&far("lossy", "h20", r#"{ irn = { rto-high = "10ms", rto-low = "5ms" } }"#)));
     assert!(!warned(&far("lossy", "h20", r#"{ irn = { rto-low = "off", rto-high = "off" } }"#)));
+    let swapped = far("lossy", "h20", r#"{ irn = { rto-high = "2ms", rto-low = "5ms" } }"#);
+    let expected = "rto-low, the timeout of few packets in flight, is 5ms, longer than rto-high, 2ms";
+    assert!(swapped.warnings().iter().any(|warning| warning.contains(expected)), "{:?}", swapped.warnings());
 }

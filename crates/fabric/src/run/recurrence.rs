@@ -145,7 +145,7 @@ enum Hindrance {
 
 impl Default for Hindrance {
     fn default() -> Self {
-        Hindrance::Because("the run ended before an iteration could repeat another")
+        Hindrance::Because("the run ended before anything of it could repeat")
     }
 }
 

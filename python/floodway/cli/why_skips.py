@@ -49,7 +49,11 @@ def skips_of(result: Result, name: str) -> Document | None:
 
 
 def _is_single(result: Result, job: str) -> bool:
-    """Whether operations of one iteration of a job are all that the run has of it."""
+    """Whether a job has one iteration, and no micro-batches that could repeat one another."""
+    totals = next(row for row in result.outcome.jobs if row.workload == job)
+    if totals.iterations:
+        return totals.iterations == 1 and not totals.micro_batches
+    # Results of earlier versions: operations of one iteration are all that there is of it.
     operations = result.operations
     return operations is not None and set(operations.filter(pl.col("workload") == job)["iteration"]) == {0}
 
@@ -57,7 +61,7 @@ def _is_single(result: Result, job: str) -> bool:
 def _without_record(result: Result, job: str) -> str:
     """Say why the run has no record of what it skipped of a job."""
     if result.run.scenario.get("scenario", {}).get("engine", {}).get("skip") is False:
-        return "skips were switched off (engine.skip = false, or --no-skip): all iterations were simulated"
+        return "skips were switched off (engine.skip = false, or --no-skip): all was simulated"
     if _is_single(result, job):
         return f"the run has one iteration of {job}, of which nothing could repeat"
     others = dict.fromkeys(row.workload for row in result.outcome.skipped)
@@ -75,8 +79,8 @@ def _document(outcome: Outcome, job: str) -> Document | None:
     if sentence is not None:
         data = {
             "iterations": sum(skipped.iterations for skipped in skips),
-            "micro_batches": sum(skipped.micro_batches for skipped in skips),
             "of": skips[0].of,
+            "micro_batches": sum(skipped.micro_batches for skipped in skips),
             "time_us": sum(skipped.time_ps for skipped in skips) / 1e6,
         }
         parts = tuple((f"{part.count:,}", part.recurring, f"{part.time_ps / 1e6:,.1f}") for part in skips)
@@ -92,7 +96,8 @@ def _document(outcome: Outcome, job: str) -> Document | None:
         (row.parts, f"{row.differing:,} of {row.of:,}", row.first, row.field, row.before, row.now)
         for row in not_skipped.differences
     )
-    looked = f"the state of the network was compared {not_skipped.looks:,} times with earlier ones"
+    times = "once" if not_skipped.looks == 1 else f"{not_skipped.looks:,} times"
+    looked = f"the state of the network was written down {times}"
     notes = ("before and now: the last two comparisons; times count from them",) if rows else ()
     return Document(
         title=title,

@@ -170,6 +170,9 @@ class JobTotals:
         Its name.
     ranks, finished
         Its ranks, and those that completed their program.
+    iterations, micro_batches
+        Its iterations, and the micro-batches in the steady part of an iteration's schedule, also those that
+        were skipped; 0 in results of versions that did not write them.
     scale_up_messages, scale_up_bytes
         Messages within scale-up domains, which are no packets and no flows, and their payload.
     waiting
@@ -182,6 +185,8 @@ class JobTotals:
     scale_up_messages: int
     scale_up_bytes: int
     waiting: tuple[str, ...]
+    iterations: int = 0
+    micro_batches: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,8 +232,8 @@ class Skipped:
     micro_batch
         The first of the micro-batches that recur, of those in the steady part of the schedule, from 1; None
         of iterations.
-    micro_batches
-        Micro-batches that were not simulated; `of` counts those in the steady part of the schedule then.
+    micro_batches, of_micro_batches
+        Micro-batches that were not simulated, of those in the steady part of an iteration's schedule.
     """
 
     workload: str
@@ -239,6 +244,7 @@ class Skipped:
     time_ps: int
     micro_batch: int | None = None
     micro_batches: int = 0
+    of_micro_batches: int = 0
 
     @property
     def recurring(self) -> str:
@@ -253,23 +259,28 @@ class Skipped:
         return self.iterations + self.micro_batches
 
 
-_PLURALS = {"iteration": "iterations", "micro-batch": "micro-batches"}
-
-
 def _listed(unit: str, first: int, count: int) -> str:
-    return f"{unit} {first}" if count == 1 else f"{_PLURALS[unit]} {first} to {first + count - 1}"
+    return f"{unit}{'' if count == 1 else 's'} {_numbers(first, count)}"
+
+
+def _numbers(first: int, count: int) -> str:
+    return f"{first}" if count == 1 else f"{first} to {first + count - 1}"
 
 
 def _count(skips: Sequence[Skipped]) -> int:
     return sum(skipped.count for skipped in skips)
 
 
+def _repeat(skips: Sequence[Skipped]) -> str:
+    return "repeats" if _count(skips) == 1 else "repeat"
+
+
 def _repeated(skips: Sequence[Skipped]) -> str:
     """Name what is repeated, the first of many."""
     recurring = [skipped.recurring for skipped in skips]
     if len(recurring) > NAMED_SKIPS:
-        recurring = [*recurring[: NAMED_SKIPS - 1], f"{len(recurring) - NAMED_SKIPS + 1} others"]
-    return " or ".join(recurring)
+        recurring = [*recurring[: NAMED_SKIPS - 1], f"others in {len(recurring) - NAMED_SKIPS + 1} places"]
+    return " and ".join(recurring)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,8 +324,6 @@ class NotSkipped:
         Why, in words.
     differences
         What differed between the last two looks, by kind of part.
-    micro_batches
-        Micro-batches in the steady part of an iteration's schedule.
     """
 
     workload: str
@@ -322,13 +331,11 @@ class NotSkipped:
     looks: int
     why: str
     differences: tuple[Difference, ...] = ()
-    micro_batches: int = 0
 
     @property
     def sentence(self) -> str:
         """The reason why nothing was skipped, as a sentence."""
-        units = f"{self.of:,} iterations" if self.of > 1 else "micro-batches"
-        return f"all {units} of {self.workload} were simulated: {self.why}"
+        return f"nothing of {self.workload} was skipped: {self.why}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -418,15 +425,23 @@ class Outcome:
         parts = [skipped for skipped in self.skips_of(job) if skipped.micro_batch is not None]
         texts = []
         if whole:
+            repeat = f"{_repeat(whole)} {_repeated(whole)}"
+            texts.append(f"{_count(whole):,} of {whole[0].of:,} iterations of {job} {repeat}")
+        iterations = {part.iteration for part in parts}
+        if len(iterations) == 1:
+            steady = f"in the steady part of iteration {parts[0].iteration} of {job}"
+            numbers = " and ".join(_numbers(part.micro_batch or 0, part.period) for part in parts)
             texts.append(
-                f"{_count(whole):,} of {whole[0].of:,} iterations of {job} repeat {_repeated(whole)}"
+                f"{_count(parts):,} of {parts[0].of_micro_batches:,} micro-batches {steady} {_repeat(parts)}"
+                f" {numbers} of them"
             )
-        if parts:
-            steady = "" if len(parts) > 1 else f" of {parts[0].of:,} in the steady part of the schedule"
-            texts.append(f"{_count(parts):,} micro-batches of {job} repeat {_repeated(parts)}{steady}")
+        elif parts:
+            of = f"{len(iterations)} iterations of {job}"
+            texts.append(f"{_count(parts):,} micro-batches of {of} repeat others there")
         if not texts:
             return None
-        return f"{', and '.join(texts)} to the picosecond, and were not simulated again"
+        were = "was" if _count((*whole, *parts)) == 1 else "were"
+        return f"{', and '.join(texts)} to the picosecond, and {were} not simulated again"
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> Outcome:

@@ -386,6 +386,10 @@ pub struct JobTotals {
     pub ranks: u64,
     /// Ranks that completed their program.
     pub finished: u64,
+    /// How often each rank executes its program, if none is skipped.
+    pub iterations: u32,
+    /// Micro-batches in the steady part of an iteration's schedule, fewest of all ranks.
+    pub micro_batches: u32,
     /// Messages within scale-up domains, which are no packets and no flows.
     pub scale_up_messages: u64,
     /// Their payload.
@@ -437,8 +441,10 @@ pub struct Skipped {
     pub iterations: u32,
     /// Micro-batches of the iteration that were skipped.
     pub micro_batches: u32,
-    /// All iterations of the job; of micro-batches those of the steady part of an iteration's schedule.
+    /// All iterations of the job.
     pub of: u32,
+    /// All micro-batches in the steady part of an iteration's schedule.
+    pub of_micro_batches: u32,
     /// Simulated time that was skipped, in picoseconds: that of all jobs of which iterations were skipped at
     /// once.
     pub time_ps: u64,
@@ -451,8 +457,6 @@ pub struct NotSkipped {
     pub workload: String,
     /// Its iterations.
     pub of: u32,
-    /// Micro-batches of the steady part of an iteration's schedule.
-    pub micro_batches: u32,
     /// How often the state of the network was compared with earlier ones.
     pub looks: u32,
     /// Why, in words.

@@ -71,8 +71,8 @@ pub(crate) struct Recurrence {
     subject: Option<u32>,
     /// Jobs of which something may be skipped.
     jobs: Vec<u32>,
-    /// Why nothing has been skipped.
-    hindrance: Hindrance,
+    /// Why nothing has been skipped, and the job that was looked at for it.
+    hindrance: (Option<u32>, Hindrance),
     of_iterations: Looks,
     of_rounds: Looks,
     seen: Vec<Seen>,
@@ -135,6 +135,12 @@ impl Looks {
     }
 }
 
+/// Why nothing has been skipped, where no state was compared with another.
+const NO_SECOND_LOOK: &str = "the run ended before anything of it could repeat";
+/// The same, where that would have taken too long.
+const FEW_PACKETS: &str =
+    "so few packets were sent after its state was written down that to compare it would have taken longer";
+
 /// Why nothing has been skipped.
 #[derive(Debug)]
 enum Hindrance {
@@ -145,7 +151,7 @@ enum Hindrance {
 
 impl Default for Hindrance {
     fn default() -> Self {
-        Hindrance::Because("the run ended before anything of it could repeat")
+        Hindrance::Because(NO_SECOND_LOOK)
     }
 }
 
@@ -161,7 +167,8 @@ impl Recurrence {
         let jobs: Vec<u32> = (0..count).filter(may_recur).collect();
         let mut recurrence = Recurrence { subject, jobs, ..Recurrence::default() };
         if subject.is_some() && recurrence.jobs.is_empty() {
-            recurrence.hindrance = Hindrance::Because("it has fewer than four iterations");
+            let why = "it has fewer than four iterations, and fewer micro-batches in its steady part";
+            recurrence.hindrance = (subject, Hindrance::Because(why));
         }
         if let Some(why) = unknown(blueprint) {
             recurrence.prevent(why);
@@ -178,7 +185,7 @@ impl Recurrence {
     pub fn prevent(&mut self, why: &'static str) {
         if !self.jobs.is_empty() {
             self.jobs.clear();
-            self.hindrance = Hindrance::Because(why);
+            self.hindrance = (None, Hindrance::Because(why));
         }
     }
 
@@ -189,15 +196,19 @@ impl Recurrence {
 
     /// Why no iteration of a job that has several was skipped.
     pub fn not_skipped(&self, facts: &Facts<'_>, runs: &Runs<'_>) -> Option<NotSkipped> {
-        let job = self.subject.filter(|_| self.skips.is_empty())?;
-        let (why, differences) = match &self.hindrance {
+        let subject = self.subject.filter(|_| self.skips.is_empty())?;
+        let (job, hindrance) = &self.hindrance;
+        let job = job.unwrap_or(subject);
+        let hops = self.of_iterations.last.or(self.of_rounds.last).map(|last| runs.hops() - last.hops);
+        let is_scarce = hops.is_some_and(|hops| hops < HOPS_OF_PART * self.parts);
+        let (why, differences) = match hindrance {
+            Hindrance::Because(NO_SECOND_LOOK) if is_scarce => (FEW_PACKETS.to_owned(), Vec::new()),
             Hindrance::Because(why) => ((*why).to_owned(), Vec::new()),
             Hindrance::Differences(differences) => (differences.sentence(), differences.listed(facts, runs)),
         };
         Some(NotSkipped {
             workload: facts.blueprint.workloads[job as usize].name.clone(),
             of: iterations_of(facts.blueprint, job)?,
-            micro_batches: rounds_of(facts.blueprint, job),
             looks: narrow(self.seen.len()),
             why,
             differences,
@@ -338,7 +349,7 @@ impl Recurrence {
         if let Some((before, takes)) = seen.repeats(&self.seen) {
             match moment.measure((before, &seen), takes, (look, unit)) {
                 Ok(period) => self.period = Some(Box::new(period)),
-                Err(why) => self.hindrance = Hindrance::Because(why),
+                Err(why) => self.hindrance = (Some(job), Hindrance::Because(why)),
             }
         }
         self.seen.push(seen);
@@ -360,7 +371,7 @@ impl Recurrence {
         if let Some(before) = before.filter(|before| before.job == look.job && counts) {
             let at = (before.position, look.position);
             let differences = Differences::between((unit, at), &earlier, &self.looks_of(unit).before);
-            self.hindrance = Hindrance::Differences(differences);
+            self.hindrance = (Some(look.job), Hindrance::Differences(differences));
         }
     }
 

@@ -140,9 +140,9 @@ impl Walker {
             if start == ENDED || is_untouched(graph, operation, progress) {
                 continue;
             }
-            let start = Some(start).filter(|&start| start != NOT_STARTED).map(|start| count.time(start));
-            let after = Some(after).filter(|&after| after != NO_OPERATION).map(own);
-            write(format_args!(" {}: {} {start:?} {unmet} {after:?}", own(operation), count.time(ready)));
+            let start = if start == NOT_STARTED { i64::MAX } else { count.time(start) };
+            let after = if after == NO_OPERATION { i64::MAX } else { own(after) };
+            write(format_args!(" {}: {} {start} {unmet} {after}", own(operation), count.time(ready)));
         }
         let mut pending: Vec<(u64, Input)> = inputs.iter().map(|&Reverse(input)| input).collect();
         pending.sort_unstable();

@@ -311,7 +311,7 @@ fn micro_batches_of_an_iteration_are_skipped() {
         assert_eq!((skipped.iterations, skipped.iteration), (0, 0));
         assert!(skipped.micro_batches >= 10, "{skipped:?}");
         assert!(skipped.micro_batch.is_some_and(|first| first < 9), "{skipped:?}");
-        skipped.of
+        skipped.of_micro_batches
     };
     assert_eq!(skipped_of(RAILS, "pipeline = 4\ndata = 4\nmicro-batches = 24"), 20);
     // The queue pairs of gradients, from node to node, open behind what is skipped.

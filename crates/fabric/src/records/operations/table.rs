@@ -59,6 +59,8 @@ impl Jobs<'_> {
             workload: self.blueprint.workloads[workload as usize].name.clone(),
             ranks: spec.hosts.len() as u64,
             finished: ranks.iter().filter(|(_, (finished, _))| *finished).count() as u64,
+            iterations: spec.program.iterations,
+            micro_batches: spec.program.rounds(),
             scale_up_messages: self.scale_up[workload as usize].0,
             scale_up_bytes: self.scale_up[workload as usize].1,
             waiting: waiting.take(NAMED).map(name).collect(),

@@ -100,7 +100,7 @@ impl Differences {
                 format!("micro-batches {} and {} of iteration {}", before.round, now.round, now.iteration)
             }
             Unit::Round => format!(
-                "micro-batch {} of iteration {} and {} of {}",
+                "micro-batch {} of iteration {} and micro-batch {} of iteration {}",
                 before.round, before.iteration, now.round, now.iteration
             ),
         };

@@ -239,7 +239,8 @@ impl Moment<'_, '_> {
                 period: takes.iterations + takes.rounds,
                 iterations: more.iterations,
                 micro_batches: more.rounds,
-                of: if is_of_rounds { rounds_of(blueprint, workload) } else { iterations },
+                of: iterations,
+                of_micro_batches: rounds_of(blueprint, workload),
                 time_ps: period.skips(),
             });
         }

@@ -150,11 +150,14 @@ impl Programs {
             out.push_str("begun= false ");
             return;
         }
-        let at = |at: u64| Some(at).filter(|&at| at != NEVER).map(|at| at.wrapping_sub(now.0).cast_signed());
+        let at = |at: u64| match at {
+            NEVER => "never".to_owned(),
+            at => at.wrapping_sub(now.0).cast_signed().to_string(),
+        };
         let ScaleUpPort { begins, sends_until, waiting, receives_until, incoming, looks } = port;
         let until = |at: &u64| at.saturating_sub(now.0);
         let mut write = |what: std::fmt::Arguments<'_>| out.write_fmt(what).expect("a text takes all");
-        write(format_args!("armed= {:?} behind= {:?} looks= {:?} ", at(*armed), at(*behind), at(*looks)));
+        write(format_args!("armed= {} behind= {} looks= {} ", at(*armed), at(*behind), at(*looks)));
         let [begins, sends, receives] = [until(begins), until(sends_until), until(receives_until)];
         write(format_args!("begins= {begins} sends_until= {sends} receives_until= {receives} "));
         let (_, own) = self.in_workload(rank);

@@ -48,11 +48,13 @@ def value_text(row: Row, cell: Cell) -> str:
 
 
 def change_text(row: Row, cell: Cell) -> str:
-    """Return a difference to the first variant with two digits, and its interval."""
+    """Return a difference to the first variant with two digits, and its interval; `equal` if exact."""
     if cell.change is None:
         return ""
+    if cell.change == 0 and not cell.reach:
+        return "equal"
     unit = "%" if row.change_unit == "percent" else "points"
-    sign = "-" if cell.change < 0 and not rounds_to_zero(cell) else "+"
+    sign = "" if rounds_to_zero(cell) else "-" if cell.change < 0 else "+"
     reach = "" if cell.reach is None else f" ± {percent_text(cell.reach)}"
     return f"{sign}{percent_text(cell.change)}{reach} {unit}"
 

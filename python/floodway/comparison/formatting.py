@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,7 +61,15 @@ def change_text(row: Row, cell: Cell) -> str:
 
 
 def percent_text(size: float) -> str:
-    """Return the size of a difference with two digits, or all before the point."""
+    """Return the size of a difference with two digits, or all before the point; 100 only if it is that.
+
+    Examples
+    --------
+    >>> percent_text(-9.96), percent_text(54.3), percent_text(-99.98), percent_text(1234.5)
+    ('10.0', '54', '99.9', '1,234')
+    """
+    if 99.5 <= abs(size) < 100:  # noqa: PLR2004 (less than all, which rounds to all)
+        return f"{math.floor(abs(size) * 10) / 10:.1f}"
     return f"{abs(size):,.0f}" if abs(size) >= 10 else f"{abs(size):.1f}"  # noqa: PLR2004 (two digits)
 
 

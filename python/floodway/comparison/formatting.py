@@ -65,8 +65,8 @@ def percent_text(size: float) -> str:
 
     Examples
     --------
-    >>> percent_text(-9.96), percent_text(54.3), percent_text(-99.98), percent_text(1234.5)
-    ('10.0', '54', '99.9', '1,234')
+    >>> percent_text(-9.96), percent_text(54.3), percent_text(-99.98), percent_text(1234.6)
+    ('10.0', '54', '99.9', '1,235')
     """
     if 99.5 <= abs(size) < 100:  # noqa: PLR2004 (less than all, which rounds to all)
         return f"{math.floor(abs(size) * 10) / 10:.1f}"

@@ -46,7 +46,7 @@ use crate::records::outcome::{NotSkipped, Skipped};
 use crate::run::node::Node;
 use crate::run::runs::Runs;
 
-use parts::{Differences, Parts};
+use parts::{Differences, Parts, Unit};
 use period::Period;
 use seen::Seen;
 use state::each_part;
@@ -84,13 +84,6 @@ pub(crate) struct Recurrence {
     skips: Vec<Skipped>,
     /// Rows until the last skip, with those of what was skipped, by the clock of the run.
     rows: Rows,
-}
-
-/// What repeats itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Unit {
-    Iteration,
-    Round,
 }
 
 /// Looks behind the beginnings of one unit.
@@ -345,7 +338,8 @@ impl Recurrence {
             hasher.write(text.as_bytes());
         }
         self.differ(unit, before, look, parts);
-        let seen = Seen::now(moment, positions, (hasher.finish(), self.rounds_ps));
+        let at = (moment.now.0, self.rounds_ps);
+        let seen = Seen::new((moment.facts, moment.runs), positions, at, hasher.finish());
         if let Some((before, takes)) = seen.repeats(&self.seen) {
             match moment.measure((before, &seen), takes, (look, unit)) {
                 Ok(period) => self.period = Some(Box::new(period)),

@@ -4,10 +4,16 @@ use floodway_programs::walker::Position;
 use floodway_units::{NodeId, PortId};
 use rustc_hash::FxHashMap;
 
-use super::Unit;
 use crate::network::facts::Facts;
 use crate::records::outcome::Difference;
 use crate::run::runs::Runs;
+
+/// What repeats itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unit {
+    Iteration,
+    Round,
+}
 
 /// A part of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,8 +6,9 @@ use floodway_programs::walker::Position;
 use floodway_units::cast::narrow;
 use rustc_hash::FxHashMap;
 
+use super::parts::Unit;
 use super::seen::{Seen, Step};
-use super::{Look, Moment, Unit, iterations_of, rounds_of};
+use super::{Look, Moment, iterations_of, rounds_of};
 use crate::records::kept::rows::{Later, Ranks, Rows};
 use crate::records::outcome::Skipped;
 use crate::records::series::repeated::{Repeats, cuts_of};

@@ -3,7 +3,8 @@
 use floodway_programs::walker::Position;
 use floodway_units::cast::narrow;
 
-use super::Moment;
+use crate::network::facts::Facts;
+use crate::run::runs::Runs;
 
 /// A state that was looked at.
 #[derive(Clone, Debug)]
@@ -43,15 +44,20 @@ impl Step {
 }
 
 impl Seen {
-    /// The state now.
-    pub fn now(moment: &Moment<'_, '_>, positions: Vec<Position>, (hash, rounds_ps): (u64, u64)) -> Self {
-        let programs = &moment.runs.own.traffic.programs;
+    /// The state `at` a time by the clock of the simulation, with what rounds were skipped until then.
+    pub fn new(
+        (facts, runs): (&Facts<'_>, &Runs<'_>),
+        positions: Vec<Position>,
+        (at, rounds_ps): (u64, u64),
+        hash: u64,
+    ) -> Self {
+        let programs = &runs.own.traffic.programs;
         let workloads = 0..narrow::<u32>(positions.len());
         let ahead = workloads.map(|workload| {
             let is_in_rounds = positions[workload as usize].round > 0;
-            if is_in_rounds { programs.rounds_ahead(moment.facts, workload) } else { None }
+            if is_in_rounds { programs.rounds_ahead(facts, workload) } else { None }
         });
-        Seen { at: moment.now.0, rounds_ps, ahead: ahead.collect(), positions, hash }
+        Seen { at, rounds_ps, ahead: ahead.collect(), positions, hash }
     }
 
     /// The state that this one repeats, and what each workload did from there on: one of earlier iterations,

@@ -8,8 +8,8 @@ use floodway_mechanisms::slots::{
 };
 use floodway_units::{Bytes, Class, Quanta, Span, Time, stream};
 
-use super::parts::{Differences, Parts};
-use super::{Moment, Unit};
+use super::Moment;
+use super::parts::{Differences, Parts, Unit};
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::link::port::{Egress, Port};

@@ -139,8 +139,7 @@ struct Round {
     at: u64,
     /// The operation with which the next one begins.
     next: u32,
-    /// Rounds that were skipped, and their operations.
-    skipped: u32,
+    /// Operations of rounds that were skipped.
     operations_skipped: u32,
 }
 

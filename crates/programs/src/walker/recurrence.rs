@@ -70,16 +70,10 @@ impl Walker {
         let from = of.end() as usize;
         self.progress.drain(from..from + operations as usize);
         self.left -= operations as usize;
-        self.round.skipped += rounds;
         self.round.operations_skipped += operations;
         if self.round.begun >= of.count {
             self.round.next = NO_OPERATION;
         }
-    }
-
-    /// Rounds of this iteration that were skipped.
-    pub fn rounds_skipped(&self) -> u32 {
-        self.round.skipped
     }
 
     /// Has it begun its program?

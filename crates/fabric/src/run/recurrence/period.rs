@@ -213,7 +213,7 @@ impl Moment<'_, '_> {
         for (workload, step) in (0..).zip(&more).filter(|(_, step)| step.rounds > 0) {
             let iteration = period.first[workload as usize].iteration;
             programs.shorten(self.facts, workload, (iteration, step.rounds));
-            programs.skip_rounds(workload);
+            programs.skip_rounds(workload, step.rounds);
         }
         let Runs { own, others, .. } = &mut *self.runs;
         for run in others {

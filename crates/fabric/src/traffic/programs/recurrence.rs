@@ -80,12 +80,10 @@ impl Programs {
 
     /// All ranks of a job skip so many rounds of the iteration in which they are. What threads share is
     /// changed by [`shorten`](Self::shorten).
-    pub fn skip_rounds(&mut self, workload: u32) {
+    pub fn skip_rounds(&mut self, workload: u32, rounds: u32) {
         let Some(shorter) = self.shorter.get(workload as usize).and_then(Clone::clone) else { return };
         for rank in self.of_workload(workload) {
-            let walker = &mut self.ranks[rank as usize].walker;
-            let rounds = shorter.rounds - walker.rounds_skipped();
-            walker.skip_rounds(&shorter.program, rounds);
+            self.ranks[rank as usize].walker.skip_rounds(&shorter.program, rounds);
         }
     }
 

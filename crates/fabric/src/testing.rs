@@ -11,6 +11,7 @@ use crate::network::blueprint::{
 };
 use crate::records::outcome::Control;
 use crate::run::at_node::{AtHost, AtNode, AtSwitch};
+use crate::run::first_timers::arm_machines;
 use crate::run::world::World;
 
 fn read<T: serde::de::DeserializeOwned>(json: &str) -> T {
@@ -109,7 +110,7 @@ pub(crate) fn blueprint(mut nodes: Vec<NodeSpec>, links: Vec<LinkSpec>) -> Bluep
 
 /// Lets a network that has not begun run until `end`.
 pub(crate) fn run_to(fabric: &mut Fabric<'_>, end: Span) {
-    fabric.arm_machines();
+    arm_machines(&mut fabric.world);
     let end = Time::ZERO + end;
     fabric.world.run_until(end);
     fabric.world.now = end.0;

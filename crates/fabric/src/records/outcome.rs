@@ -512,6 +512,18 @@ pub struct Control {
     pub operations: Amount,
 }
 
+impl Control {
+    /// The run begins again: nothing of it is done.
+    pub(crate) fn begin_again(&self) {
+        let Control { time, flows_done, flows_started, packet_hops, millionths, bytes, operations, .. } =
+            self;
+        for done in [time, flows_done, flows_started, packet_hops, millionths, &bytes.done, &operations.done]
+        {
+            done.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
 /// A part of a whole, both numbers of one kind.
 #[derive(Debug, Default)]
 pub struct Amount {

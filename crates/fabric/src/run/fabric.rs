@@ -2,29 +2,24 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use floodway_engine::memory::Exhausted;
-use floodway_engine::{Advance, Transport, end_of_epoch};
+use floodway_engine::Transport;
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
-use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
-use floodway_units::{Class, NodeId, PortId, Span, Time};
+use floodway_mechanisms::slots::FcReceiver as _;
+use floodway_units::{Class, NodeId, PortId, Span};
 
 use crate::error::BuildError;
 use crate::network::blueprint::Blueprint;
 use crate::network::build;
 use crate::network::facts::Demanded;
 use crate::network::routing::Routes;
-use crate::records::finish::Closed;
 use crate::records::outcome::{Control, Records};
-use crate::records::signals::SignalLog;
-use crate::run::events::EventKind;
 use crate::run::node::AnyDevice;
+use crate::run::parts::Parts;
 use crate::run::ranks::{Processes, RankPlan};
-use crate::run::recurrence::{Moment, Recurrence};
-use crate::run::state::Run;
+use crate::run::recurrence::Recurrence;
 use crate::run::threads::ThreadPlan;
-use crate::run::world::World;
+use crate::run::world::{Extent, World};
 use crate::why::parts::{FlowRef, Section, Why};
 use crate::why::trace::Trace;
 
@@ -57,7 +52,7 @@ impl<'a> Fabric<'a> {
         routes: Option<&Arc<Routes>>,
         control: &'a Control,
     ) -> Result<Self, BuildError> {
-        let world = World::build(blueprint, routes, control, None)?;
+        let world = World::build(blueprint, routes, control, Extent::Whole)?;
         Ok(Fabric { world, thread_plan: None })
     }
 
@@ -73,7 +68,7 @@ impl<'a> Fabric<'a> {
         (plan, transport): (RankPlan, &'a dyn Transport),
     ) -> Result<Self, BuildError> {
         let ranks = Processes::new(plan, transport);
-        let world = World::build(blueprint, routes, control, Some(Box::new(ranks)))?;
+        let world = World::build(blueprint, routes, control, Extent::Process(Box::new(ranks)))?;
         Ok(Fabric { world, thread_plan: Some(ThreadPlan::one(None)) })
     }
 
@@ -163,42 +158,6 @@ impl<'a> Fabric<'a> {
         self
     }
 
-    /// Machines may ask for a timer from the start, before any packet has come.
-    pub(crate) fn arm_machines(&mut self) {
-        let world = &mut self.world;
-        // Where ties go by the order of scheduling, it is that of all accounts, then of all sender halves,
-        // then of all ports.
-        let own = |port: &PortId| world.owns(world.facts.node_of(*port));
-        let all: Vec<PortId> = world.facts.blueprint.ports().filter(own).collect();
-        let classes = world.facts.layout.class_count();
-        for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
-            let (at, port) = world.at_port(port);
-            let (ctx, node) = at.core();
-            let ingress = &mut node.buffer.accounts[ctx.facts.layout.port_class(port, class)];
-            let next = ingress.receiver.next_timeout();
-            ctx.run.events.sync(&mut ingress.timer, next, EventKind::FcReceiver, ingress.id);
-        }
-        for (&port, class) in all.iter().flat_map(|port| (0..classes).map(move |class| (port, class))) {
-            let (at, port) = world.at_port(port);
-            let (ctx, node) = at.core();
-            let egress = &mut node.links.egress[ctx.facts.layout.port_class(port, class)];
-            let next = egress.sender.next_timeout();
-            ctx.run.events.sync(&mut egress.timer, next, EventKind::FcSender, egress.id);
-        }
-        for &id in &all {
-            let (at, port) = world.at_port(id);
-            let (ctx, node) = at.core();
-            node.machines[port.index()].sync(&mut ctx.run.events, id);
-        }
-        if world.runs.own.kept.signals.is_some() {
-            for port in all {
-                let (at, port) = world.at_port(port);
-                let (mut ctx, node) = at.core();
-                SignalLog::note_first_states(&mut ctx, node, port);
-            }
-        }
-    }
-
     /// Follows flows one after another from now on, before the run starts.
     pub(crate) fn follow(&mut self, section: Section, next: VecDeque<Section>) {
         let World { facts, nodes, runs, recurrence, .. } = &mut self.world;
@@ -224,111 +183,40 @@ impl<'a> Fabric<'a> {
     }
 
     /// Runs to the end, in one of several processes: the first has the records of all.
-    pub fn run_part(self) -> Option<Records> {
-        self.go().finish()
+    pub fn run_part(mut self) -> Option<Records> {
+        let Some(owners) = Parts::owners(&mut self.world) else { return self.go().finish() };
+        let (thread_plan, World { facts, runs, .. }) = (self.thread_plan, self.world);
+        let (blueprint, routes, control) = (facts.blueprint, facts.routes, runs.own.control);
+        let sound = "it was built before";
+        let mut parts = Parts::of(blueprint, &routes, control, &owners).expect(sound);
+        parts.start(Some(thread_plan.as_ref().unwrap_or(&ThreadPlan::one(None))));
+        parts.go().and_then(Parts::finish).or_else(|| {
+            control.begin_again();
+            let fabric = Self::build_with(blueprint, Some(&routes), control).expect(sound);
+            Fabric { thread_plan, ..fabric }.go().finish()
+        })
     }
 
-    pub(crate) fn go(mut self) -> Ran<'a> {
-        self.arm_machines();
-        let Fabric { mut world, thread_plan } = self;
-        if let Some(thread_plan) = &thread_plan {
-            world.runs.start_workers(&world.facts, world.ranks.as_deref(), thread_plan);
-        }
-        let limit = world.facts.blueprint.end.limit;
-        let (mut now, mut how) = (Time::ZERO, Advance::Reached);
-        while world.runs.own.events.run_time(now.0) < limit.0 && how == Advance::Reached {
-            let events = &world.runs.own.events;
-            let end = end_of_epoch(Time(events.run_time(now.0)), limit);
-            let end = Time(events.simulated(end.0));
-            if let Some(at) = world.recurrence.next_look(&world.facts, &world.runs, now, end) {
-                how = world.run_until(at);
-                now = at;
-                if how == Advance::Reached {
-                    let World { facts, nodes, runs, recurrence, .. } = &mut world;
-                    recurrence.look(&mut Moment { facts, nodes, runs, now });
-                }
-                continue;
-            }
-            how = world.run_until(end);
-            now = end;
-            if how == Advance::Reached && world.at_epoch(now) {
-                break;
-            }
-        }
-        if world.runs.own.control.short_of_memory.load(Ordering::Relaxed) {
-            Exhausted { bytes: 0 }.end();
-        }
-        // An interrupted epoch is cut where it stood.
-        let interrupted = how == Advance::Interrupted;
-        let end = if interrupted { Time(world.now) } else { now };
-        Ran { world, end, interrupted }
+    /// Runs to the end as one network.
+    pub(crate) fn go(self) -> Parts<'a> {
+        let mut whole = Parts::whole(self.world);
+        whole.start(self.thread_plan.as_ref());
+        whole.go().expect("one network has no parts")
     }
 }
 
-/// A network whose run is over.
-pub(crate) struct Ran<'a> {
-    pub world: World<'a>,
-    end: Time,
-    interrupted: bool,
+/// What was found of a flow that was followed, if it is complete.
+fn why(world: &World<'_>, flow: FlowRef) -> Option<Why> {
+    let World { now, facts, runs, .. } = world;
+    let trace = runs.own.traces.iter().find(|trace| trace.section.flow == flow)?;
+    trace.why(facts, &runs.own.traffic.labels, *now)
 }
 
-impl Ran<'_> {
-    /// What was found of a flow that was followed, if it is complete.
-    fn why(&self, flow: FlowRef) -> Option<Why> {
-        let World { now, facts, runs, .. } = &self.world;
-        let trace = runs.own.traces.iter().find(|trace| trace.section.flow == flow)?;
-        trace.why(facts, &runs.own.traffic.labels, *now)
-    }
-
-    /// What the sender of a flow that was followed waits for, if it has started and is not complete.
-    fn waiting(&self, flow: FlowRef) -> Option<String> {
-        let own = &self.world.runs.own;
-        let trace = own.traces.iter().find(|trace| trace.section.flow == flow)?;
-        trace.waiting(&own.pairs)
-    }
-
-    /// Closes the books; the records, where this process has those of all.
-    fn finish(mut self) -> Option<Records> {
-        let world = &mut self.world;
-        world.now = self.end.0;
-        if let Some(ranks) = &mut world.ranks {
-            // What is on links between ranks is received.
-            ranks.exchange_mail(&world.facts, &mut world.nodes, &mut world.runs);
-        }
-        let stopped = world.stopped(self.interrupted);
-        let World { facts, nodes, runs, recurrence, .. } = world;
-        recurrence.stop_measuring(&mut Moment { facts, nodes, runs, now: self.end });
-        world.close(self.end);
-        let World { facts, nodes, runs, recurrence, .. } = world;
-        recurrence.join_rows(&mut Moment { facts, nodes, runs, now: self.end });
-        world.on_links = world.runs.merge();
-        if let Some(mut ranks) = world.ranks.take() {
-            if !ranks.gather(world) {
-                return None;
-            }
-        } else if cfg!(debug_assertions) {
-            world.in_network().check(&world.runs.own.pairs);
-        }
-        let World { now, facts, nodes, runs, on_links, gathered, recurrence, .. } = self.world;
-        let not_skipped = recurrence.not_skipped(&facts, &runs);
-        let Run { events, kept, packets, traffic, .. } = runs.own;
-        let skips = recurrence.skips();
-        let (skipped, now) = (events.skipped(), events.run_time(now));
-        let closed = Closed {
-            now,
-            skipped,
-            facts,
-            nodes,
-            kept,
-            packets,
-            traffic,
-            on_links,
-            gathered,
-            skips,
-            not_skipped,
-        };
-        Some(closed.records(stopped))
-    }
+/// What the sender of a flow that was followed waits for, if it has started and is not complete.
+fn waiting(world: &World<'_>, flow: FlowRef) -> Option<String> {
+    let own = &world.runs.own;
+    let trace = own.traces.iter().find(|trace| trace.section.flow == flow)?;
+    trace.waiting(&own.pairs)
 }
 
 /// A network that is ready to run, and to break down the completion times of some of its flows.
@@ -359,20 +247,20 @@ impl<'a> Traced<'a> {
     pub fn why(mut self) -> Vec<Option<Why>> {
         self.fabric.end_when_found();
         let ran = self.fabric.go();
-        self.flows.iter().map(|&flow| ran.why(flow)).collect()
+        self.flows.iter().map(|&flow| why(ran.first(), flow)).collect()
     }
 
     /// Runs to the end: what the senders of the flows wait for then, in their order; none of one that has not
     /// started, or is complete.
     pub fn waiting(self) -> Vec<Option<String>> {
         let ran = self.fabric.go();
-        self.flows.iter().map(|&flow| ran.waiting(flow)).collect()
+        self.flows.iter().map(|&flow| waiting(ran.first(), flow)).collect()
     }
 
     /// Runs to the end: what is kept is the same to the byte as without flows to follow.
     pub fn run(self) -> (Records, Vec<Option<Why>>) {
         let ran = self.fabric.go();
-        let found = self.flows.iter().map(|&flow| ran.why(flow)).collect();
+        let found = self.flows.iter().map(|&flow| why(ran.first(), flow)).collect();
         (ran.finish().expect("it runs in one process"), found)
     }
 }

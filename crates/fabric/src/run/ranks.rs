@@ -36,7 +36,7 @@ use crate::run::threads::assignment;
 
 mod agreement;
 mod census;
-mod gather;
+pub(in crate::run) mod gather;
 mod gathered;
 mod locality;
 mod mail;

@@ -149,15 +149,19 @@ impl Default for Hindrance {
 }
 
 impl Recurrence {
-    /// Of a run of `blueprint`.
-    pub fn new(blueprint: &Blueprint) -> Self {
-        let count = narrow::<u32>(blueprint.workloads.len());
+    /// Of a run of `blueprint`, or of the jobs at the nodes that are `owned`.
+    pub fn new(blueprint: &Blueprint, owned: &[bool]) -> Self {
+        let is_owned = |&at: &u32| match &blueprint.workloads[at as usize].arrivals {
+            Arrivals::Program(spec) => spec.hosts.first().is_some_and(|host| owned[host.index()]),
+            _ => false,
+        };
+        let own = || (0..narrow::<u32>(blueprint.workloads.len())).filter(is_owned);
         let iterations = |at: u32| iterations_of(blueprint, at).unwrap_or_default();
         let rounds = |at: u32| rounds_of(blueprint, at);
-        let subject = (0..count).max_by_key(|&at| (iterations(at), rounds(at), Reverse(at)));
+        let subject = own().max_by_key(|&at| (iterations(at), rounds(at), Reverse(at)));
         let subject = subject.filter(|&at| iterations(at) > 1 || rounds(at) >= LEAST);
         let may_recur = |&at: &u32| iterations(at) >= LEAST || rounds(at) >= LEAST;
-        let jobs: Vec<u32> = (0..count).filter(may_recur).collect();
+        let jobs: Vec<u32> = own().filter(may_recur).collect();
         let mut recurrence = Recurrence { subject, jobs, ..Recurrence::default() };
         if subject.is_some() && recurrence.jobs.is_empty() {
             let why = "it has fewer than four iterations, and fewer micro-batches in its steady part";
@@ -180,6 +184,11 @@ impl Recurrence {
             self.jobs.clear();
             self.hindrance = (None, Hindrance::Because(why));
         }
+    }
+
+    /// Jobs of which something may be skipped.
+    pub fn jobs(&self) -> &[u32] {
+        &self.jobs
     }
 
     /// What was skipped.
@@ -244,6 +253,8 @@ pub(crate) struct Moment<'w, 'a> {
     pub facts: &'w Facts<'a>,
     pub nodes: &'w mut [Node],
     pub runs: &'w mut Runs<'a>,
+    /// By node: is it of this part, where there are several?
+    pub part: Option<&'w [bool]>,
     pub now: Time,
 }
 

@@ -37,13 +37,34 @@ use crate::run::network::Network;
 use crate::run::node::Node;
 use crate::run::prefetch::Coming;
 use crate::run::ranks::{Gathered, Processes, Share};
-use crate::run::recurrence::Recurrence;
+use crate::run::recurrence::{Moment, Recurrence};
 use crate::run::runs::Runs;
 use crate::run::state::{Fault, Run};
 use crate::run::windows::Windows;
 
 /// Number of events between two checks of the stop flag.
 const STOP_CHECK: u64 = 1 << 15;
+
+/// What of a network a world executes.
+pub(crate) enum Extent<'a> {
+    /// All of it.
+    Whole,
+    /// The nodes of this process; other ones have the others.
+    Process(Box<Processes<'a>>),
+    /// A part that no other one affects: by node, whether it is of it; and whether it is the first part.
+    Part { owned: Box<[bool]>, is_first: bool },
+}
+
+impl Extent<'_> {
+    /// Is it all, or the first of several?
+    fn is_first(&self) -> bool {
+        match self {
+            Extent::Whole => true,
+            Extent::Process(ranks) => ranks.is_first(),
+            Extent::Part { is_first, .. } => *is_first,
+        }
+    }
+}
 
 /// A running network.
 pub(crate) struct World<'a> {
@@ -58,6 +79,8 @@ pub(crate) struct World<'a> {
     pub work: Work,
     /// Other processes that execute parts of the run.
     pub ranks: Option<Box<Processes<'a>>>,
+    /// By node: is it of this world, where that is a part of the network which no other one affects?
+    pub part: Option<Box<[bool]>>,
     /// When the run is over: what they have sent of their parts.
     pub gathered: Gathered,
     /// When the run is over: packets on links, with the ports that sent them.
@@ -68,8 +91,8 @@ pub(crate) struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    /// A network at rest, with its sources and faults armed. `routes` are those over all links, where they
-    /// are known; `ranks` are other processes that execute parts of the run.
+    /// A network at rest, with its sources and faults armed, or what a process or part has of it. `routes`
+    /// are those over all links, where they are known.
     ///
     /// # Errors
     /// What makes the blueprint unfit, with the place.
@@ -77,15 +100,16 @@ impl<'a> World<'a> {
         blueprint: &'a Blueprint,
         routes: Option<&Arc<Routes>>,
         control: &'a Control,
-        ranks: Option<Box<Processes<'a>>>,
+        extent: Extent<'a>,
     ) -> Result<Self, BuildError> {
         let routes = match routes {
             Some(routes) => blueprint.validate_with(routes).map(|()| Arc::clone(routes))?,
             None => Arc::new(blueprint.validate()?),
         };
-        let owned = match &ranks {
-            Some(ranks) => ranks.owned(),
-            None => vec![true; blueprint.nodes.len()],
+        let owned = match &extent {
+            Extent::Whole => vec![true; blueprint.nodes.len()],
+            Extent::Process(ranks) => ranks.owned(),
+            Extent::Part { owned, .. } => owned.to_vec(),
         };
         control.limit.store(blueprint.end.limit.0, Ordering::Relaxed);
         let listed = Arc::new(Listed::new(blueprint));
@@ -96,16 +120,22 @@ impl<'a> World<'a> {
         }
         run.traffic.arm(&facts, &mut run.events);
         let faults = Fault::arm(&facts, &owned, &mut run.events);
-        if ranks.as_ref().is_some_and(|ranks| !ranks.is_first()) {
+        if !extent.is_first() {
             // What waits is counted once.
             run.traffic.triggers.waiting.fill(0);
         }
-        let mut recurrence = Recurrence::new(blueprint);
+        let mut recurrence = Recurrence::new(blueprint, &owned);
+        let (ranks, part) = match extent {
+            Extent::Whole => (None, None),
+            Extent::Process(ranks) => (Some(ranks), None),
+            Extent::Part { owned, .. } => (None, Some(owned)),
+        };
         if ranks.is_some() {
             recurrence.prevent("several processes execute the run");
         }
         Ok(World {
             recurrence,
+            part,
             now: 0,
             order: 0,
             facts,
@@ -117,6 +147,12 @@ impl<'a> World<'a> {
             on_links: Vec::new(),
             faults,
         })
+    }
+
+    /// The network between two events, for what is known of its recurrence.
+    pub fn moment(&mut self, now: Time) -> (&mut Recurrence, Moment<'_, 'a>) {
+        let World { facts, nodes, runs, part, recurrence, .. } = self;
+        (recurrence, Moment { facts, nodes, runs, part: part.as_deref(), now })
     }
 
     /// A node for an event at this time.
@@ -269,7 +305,7 @@ impl<'a> World<'a> {
             self.at(node).apply_releases();
         }
         let network = Network { facts: &self.facts, nodes: &self.nodes };
-        let share = Share(self.ranks.as_deref_mut());
+        let share = Share::new(self.ranks.as_deref_mut(), self.part.as_deref());
         self.runs.own.kept.blocked = BlockedPorts { network, share, now: now.0 }.find();
         for &node in &own {
             let ctx = Ctx { now: self.now, order: self.order, facts: &self.facts, run: &mut self.runs.own };
@@ -292,9 +328,10 @@ impl<'a> World<'a> {
         assert_eq!(self.in_network().buffers(&self.gathered.broken), Verdict::Holds);
     }
 
-    /// Is a node of this process?
+    /// Is a node of this process, or part?
     pub fn owns(&self, node: NodeId) -> bool {
         self.ranks.as_ref().is_none_or(|ranks| ranks.owns(node))
+            && self.part.as_ref().is_none_or(|owned| owned[node.index()])
     }
 
     pub fn is_stopped(&self) -> bool {

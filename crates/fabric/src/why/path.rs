@@ -181,7 +181,8 @@ fn logged(
     // The run ends when the target is complete.
     let most = ROOM / BYTES / ranks.max(1);
     run.traffic.programs.log_predecessors((target.workload, extent), target.from, most);
-    let programs = &fabric.go().world.runs.own.traffic.programs;
+    let ran = fabric.go();
+    let programs = &ran.first().runs.own.traffic.programs;
     let extent = programs.extent();
     let Some((start, end)) = extent.and_then(Extent::complete) else { return Ok(None) };
     let walkers: Vec<_> = programs.walkers(target.workload, ranks).collect();
@@ -199,7 +200,7 @@ fn followed<'a>(
     let Some(first) = following.pop_front() else { return Some((fabric.world, Vec::new())) };
     fabric.follow(first, following);
     fabric.end_when_found();
-    let mut world = fabric.go().world;
+    let mut world = fabric.go().into_first()?;
     if control.stop.load(Ordering::Relaxed) {
         return None;
     }

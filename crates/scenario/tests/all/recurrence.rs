@@ -296,6 +296,100 @@ proptest! {
     }
 }
 
+/// Leaves of four hosts, of which each has what is written down for it.
+fn racks(more: &str, of_leaf: &[&str]) -> Scenario {
+    let network = LEAVES.replace("leaves = 2", &format!("leaves = {}", of_leaf.len()));
+    let pfc = "defaults.flow-control.pfc = { xoff = \"100KB\" }\n";
+    let network = if more.contains("flow-control") { network.replace(pfc, "") } else { network };
+    let network = if more.contains("limit = ") { network.replace("limit = \"1s\"\n", "") } else { network };
+    let workloads = (0..).zip(of_leaf).filter(|(_, what)| !what.is_empty()).map(|(leaf, what)| {
+        let hosts: Vec<String> = (1..5).map(|host| format!("\"h{}\"", 4 * leaf + host)).collect();
+        let what = what
+            .replace("HOSTS", &format!("[{}]", hosts.join(", ")))
+            .replace("FIRST", &hosts[0])
+            .replace("SECOND", &hosts[1]);
+        format!("[[workload]]\nname = \"w{leaf}\"\n{what}\n")
+    });
+    read(&format!("{more}{network}{}", workloads.collect::<String>()))
+}
+
+/// A ring of a rack.
+const RACK: &str = r#"collective = { op = "all-reduce", size = "2MB", repeat = 24, ranks = HOSTS }"#;
+
+#[test]
+fn parts_of_a_network_recur_on_their_own() {
+    let flow = r#"flows = [{ from = FIRST, to = SECOND, size = "10MB" }]"#;
+    let longer = RACK.replace("2MB", "2250KB");
+    let generator = r#"poisson = { from = HOSTS, to = HOSTS, load = 0.2, sizes = { fixed = "50KB" } }
+until = "2ms""#;
+    for (of_leaf, jobs) in [
+        ([RACK, &longer, ""], &["w0", "w1"][..]),
+        ([flow, &longer, generator], &["w1"]),
+        ([RACK, "", flow], &["w0"]),
+    ] {
+        let skips = skips(&racks("", &of_leaf));
+        for job in jobs {
+            assert!(sum(&skips, job) >= 16, "{job} of {of_leaf:?}: {skips:?}");
+        }
+    }
+}
+
+#[test]
+fn what_connects_parts_has_them_recur_together() {
+    // A flow from the second rack, to the third one or within it.
+    let flow = |to: &str| format!(r#"flows = [{{ from = FIRST, to = "{to}", size = "80MB" }}]"#);
+    let skipped_of = |of_leaf: [&str; 3], job: &str| sum(&skips(&racks("", &of_leaf)), job);
+    assert_eq!(skipped_of(["", &flow("h9"), RACK], "w2"), 0);
+    assert!(skipped_of(["", &flow("h6"), RACK], "w2") >= 16);
+}
+
+#[test]
+fn a_network_whose_links_all_carry_credits_has_no_parts() {
+    // Credits go on links without flows as well, so that nothing recurs on its own.
+    let network = racks("", &[RACK, &RACK.replace("2MB", "2250KB"), ""]);
+    assert!(!skips(&network).is_empty());
+    let credits = "defaults.flow-control = \"cbfc\"\n";
+    let _ = skips(&racks(credits, &[RACK, &RACK.replace("2MB", "2250KB"), ""]));
+}
+
+/// What a rack has: a ring, flows of a list, a generator, or nothing.
+fn of_rack() -> impl Strategy<Value = String> {
+    let ring = (100u64..3_000, 4u32..40, prop::option::of(0u64..6_000)).prop_map(|(kilobytes, repeat, start)| {
+        let start = start.map(|at| format!("start = \"{at}us\"")).unwrap_or_default();
+        format!("collective = {{ op = \"all-reduce\", size = \"{kilobytes}KB\", repeat = {repeat}, ranks = HOSTS }}\n{start}")
+    });
+    let flow = (1u32..17, 1u64..5_000, 0u64..8_000_000).prop_map(|(to, kilobytes, start)| {
+        let to = if to < 3 { format!("\"h{to}\"") } else { "SECOND".to_owned() };
+        format!("flows = [{{ from = \"h3\", to = {to}, size = \"1KB\" }}, {{ from = FIRST, to = SECOND, size = \"{kilobytes}KB\", start = \"{start}ns\" }}]")
+    });
+    let generator = (0u64..5_000, 50u64..2_000, 1u32..4).prop_map(|(start, takes, tenths)| {
+        format!(
+            "poisson = {{ from = HOSTS, to = HOSTS, load = 0.{tenths}, sizes = {{ fixed = \"50KB\" }} }}\n\
+                 start = \"{start}us\"\nuntil = \"{}us\"",
+            start + takes
+        )
+    });
+    prop_oneof![3 => ring, 1 => flow, 1 => generator, 1 => Just(String::new())]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn random_parts_have_the_same_bytes_with_skips(
+        of_leaf in prop::collection::vec(of_rack(), 2..5),
+        (stops, limit, control) in (any::<bool>(), 2u64..15, any::<bool>()),
+        window in prop::option::of((0u64..4_000, 100u64..8_000)),
+    ) {
+        let stop = if stops { "stop = \"limit\"\n" } else { "" };
+        prop_assume!(of_leaf.iter().any(|what| !what.is_empty()));
+        let window = window.map(|(from, takes)| format!("measure = {{ from = \"{from}us\", to = \"{}us\" }}\n", from + takes));
+        let of_leaf: Vec<&str> = of_leaf.iter().map(String::as_str).collect();
+        let more = format!("{stop}{}{}", window.unwrap_or_default(), if control { DCQCN } else { "" });
+        let scenario = racks(&format!("{more}limit = \"{limit}ms\"\n"), &of_leaf);
+        let _ = skips(&scenario);
+    }
+}
+
 /// A training job on rails, with a small model and other keys.
 fn training(network: &str, keys: &str) -> Scenario {
     read(&format!(

@@ -51,7 +51,7 @@ impl Census {
         work.report(control, now, &totals);
     }
 
-    pub(super) fn absorb(&mut self, other: &Census) {
+    pub fn absorb(&mut self, other: &Census) {
         self.totals.iter_mut().zip(&other.totals).for_each(|(totals, more)| totals.absorb(more));
         for (counts, more) in [
             (&mut self.waiting, &other.waiting),

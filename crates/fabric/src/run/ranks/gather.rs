@@ -1,6 +1,7 @@
-//! The end of a run of several processes: the first one receives what the others have kept.
+//! The end of a run of several processes, or of a network in parts: the first one receives what the others
+//! have kept.
 //!
-//! The first rank merges the records of all as those of threads, and builds the nodes of others, at rest, to
+//! It merges the records of all as those of threads, and builds the nodes of others, at rest, to
 //! hold their counters and series.
 
 use borsh::{BorshDeserialize, BorshSerialize};
@@ -15,6 +16,7 @@ use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters,
 use crate::records::histogram::Histogram;
 use crate::records::kept::{Kept, KeptPart};
 use crate::records::series::Series;
+use crate::run::events::NEVER;
 use crate::run::node::Node;
 use crate::run::world::World;
 use crate::switch::buffer::Peaks;
@@ -39,7 +41,8 @@ struct NodeRecords {
 }
 
 impl NodeRecords {
-    fn of(node: &Node) -> Self {
+    /// Of a node of a run whose clock is ahead by so much.
+    fn of(node: &Node, skipped: u64) -> Self {
         let ingress = node.buffer.accounts.iter();
         let egress = node.links.egress.iter();
         NodeRecords {
@@ -47,6 +50,7 @@ impl NodeRecords {
             ingress: ingress.map(|of| (of.received, of.rare.clone(), of.peaks)).collect(),
             egress: egress
                 .map(|of| (of.paused_since, of.paused_total, of.counters.clone(), of.rare.clone()))
+                .map(|(since, total, counters, rare)| (later(since, skipped), total, counters, rare))
                 .collect(),
             series: node.links.series.to_vec(),
             histograms: node.links.histograms.clone(),
@@ -54,13 +58,14 @@ impl NodeRecords {
         }
     }
 
-    /// Puts them where the node's own records are.
-    fn put(self, node: &mut Node) {
+    /// Puts them where the node's own records are, of a run whose clock is ahead by so much.
+    fn put(self, node: &mut Node, skipped: u64) {
         for (to, (received, rare, peaks)) in node.buffer.accounts.iter_mut().zip(self.ingress) {
             (to.received, to.rare, to.peaks) = (received, rare, peaks);
         }
         for (to, (since, total, counters, rare)) in node.links.egress.iter_mut().zip(self.egress) {
-            (to.paused_since, to.paused_total, to.counters, to.rare) = (since, total, counters, rare);
+            to.paused_since = later(since, skipped.wrapping_neg());
+            (to.paused_total, to.counters, to.rare) = (total, counters, rare);
         }
         for (to, series) in node.links.series.iter_mut().zip(self.series) {
             *to = series;
@@ -70,15 +75,31 @@ impl NodeRecords {
     }
 }
 
+/// An instant by a clock that is ahead by so much.
+fn later(at: u64, ahead: u64) -> u64 {
+    if at == NEVER { NEVER } else { at.wrapping_add(ahead) }
+}
+
+/// The first part of a network receives what all others have kept; `owned` are its nodes.
+pub(in crate::run) fn join(first: &mut World<'_>, owned: &[bool], others: Vec<World<'_>>) {
+    let listed = &first.runs.own.traffic.listed;
+    build_elsewhere(&mut first.facts, &mut first.nodes, listed, owned);
+    for mut other in others {
+        let owned = other.part.take().unwrap_or_default();
+        let mut bytes = Vec::new();
+        end_and_write_part(&mut other, &owned, &mut bytes);
+        drop(other);
+        read_part(first, &mut bytes.as_slice());
+    }
+}
+
 impl Processes<'_> {
     /// The first process receives what all others have kept; whether this is the first.
     pub fn gather(&mut self, world: &mut World<'_>) -> bool {
         let (is_first, owned) = (self.is_first(), self.owned());
         self.outgoing.iter_mut().for_each(Vec::clear);
         if !is_first {
-            let buckets = world.nodes.iter_mut().flat_map(|node| node.links.buckets.iter_mut().flatten());
-            world.runs.own.kept.end_buckets(buckets, world.now);
-            write_part(world, &owned, &mut self.outgoing[0]);
+            end_and_write_part(world, &owned, &mut self.outgoing[0]);
         }
         self.exchange();
         if is_first {
@@ -92,7 +113,11 @@ impl Processes<'_> {
     }
 }
 
-fn write_part(world: &mut World<'_>, owned: &[bool], bytes: &mut Vec<u8>) {
+fn end_and_write_part(world: &mut World<'_>, owned: &[bool], bytes: &mut Vec<u8>) {
+    let buckets = world.nodes.iter_mut().flat_map(|node| node.links.buckets.iter_mut().flatten());
+    let events = &world.runs.own.events;
+    let (now, skipped) = (events.run_time(world.now), events.skipped());
+    world.runs.own.kept.end_buckets(buckets, now);
     let kept = std::mem::replace(&mut world.runs.own.kept, Kept::new(world.facts.blueprint));
     let nodes = world.nodes.iter().filter(|node| owned[node.id.index()]);
     let part = Part {
@@ -101,7 +126,7 @@ fn write_part(world: &mut World<'_>, owned: &[bool], bytes: &mut Vec<u8>) {
         nodes: narrow(nodes.clone().count()),
     };
     write(bytes, &part);
-    nodes.for_each(|node| write(bytes, &NodeRecords::of(node)));
+    nodes.for_each(|node| write(bytes, &NodeRecords::of(node, skipped)));
 }
 
 impl Gathered {
@@ -132,9 +157,10 @@ fn read_part(world: &mut World<'_>, bytes: &mut &[u8]) {
     world.gathered.on_links.extend(gathered.on_links);
     world.gathered.broken.extend(gathered.broken);
     world.gathered.programs.extend(gathered.programs);
+    let skipped = world.runs.own.events.skipped();
     for _ in 0..nodes {
         let records: NodeRecords = read(bytes);
         let node = records.id.index();
-        records.put(&mut world.nodes[node]);
+        records.put(&mut world.nodes[node], skipped);
     }
 }

@@ -208,6 +208,9 @@ impl Moment<'_, '_> {
         }
         let programs = &mut self.runs.own.traffic.programs;
         for (rank, &(workload, _)) in (0..).zip(&ranks.of) {
+            if self.part.is_some_and(|owned| !owned[programs.host(rank).index()]) {
+                continue;
+            }
             programs.skip(rank, ps, more[workload as usize].iterations);
         }
         for (workload, step) in (0..).zip(&more).filter(|(_, step)| step.rounds > 0) {

@@ -25,7 +25,7 @@ const SWITCH: usize = 5;
 fn texts(world: &mut World<'_>) -> Parts {
     let now = Time(world.now);
     let World { facts, nodes, runs, .. } = world;
-    let mut moment = Moment { facts, nodes, runs, now };
+    let mut moment = Moment { facts, nodes, runs, part: None, now };
     let positions = moment.positions();
     moment.parts(&positions).0
 }

@@ -22,13 +22,14 @@ impl Runs<'_> {
     pub fn start_workers(
         &mut self,
         facts: &Facts<'_>,
-        ranks: Option<&Processes<'_>>,
+        (ranks, part): (Option<&Processes<'_>>, Option<&[bool]>),
         thread_plan: &ThreadPlan,
     ) {
         let threads = thread_plan.threads();
+        let owned = ranks.map(Processes::owned).or_else(|| part.map(<[bool]>::to_vec));
         let events: Option<Vec<_>> =
             (1..threads).map(|thread| self.own.events.of_thread(narrow(thread))).collect();
-        let events = events.filter(|events| !events.is_empty() || ranks.is_some());
+        let events = events.filter(|events| !events.is_empty() || owned.is_some());
         let Some(events) = events else { return };
         self.own.pairs.opened = ranks.is_some().then(Vec::new);
         // SAFETY: what a run changes belongs to nodes whose events it executes, and it has the events of the
@@ -40,7 +41,7 @@ impl Runs<'_> {
             run.pairs.posted.resize_with(threads + 1, Vec::new);
         }
         let how = (thread_plan.forced(), ranks.is_none());
-        let pool = WorkerPool::new(threads, how, owners(facts, ranks, thread_plan));
+        let pool = WorkerPool::new(threads, how, owners(facts, owned.as_deref(), thread_plan));
         self.redistribute(&pool);
         self.pool = Some(pool);
     }
@@ -68,14 +69,14 @@ impl Runs<'_> {
     }
 }
 
-/// By group: the thread that owns it, or, where that is another process, the number after the last thread's.
-fn owners(facts: &Facts<'_>, ranks: Option<&Processes<'_>>, thread_plan: &ThreadPlan) -> Vec<u8> {
-    let owned = ranks.map(Processes::owned);
-    let owners = thread_plan.owners(facts.blueprint, owned.as_deref());
+/// By group: the thread that owns it, or, where that is another process or part, the number after the last
+/// thread's.
+fn owners(facts: &Facts<'_>, owned: Option<&[bool]>, thread_plan: &ThreadPlan) -> Vec<u8> {
+    let owners = thread_plan.owners(facts.blueprint, owned);
     let elsewhere = narrow::<u8>(thread_plan.threads());
     let owner = |group| {
         let node = facts.groups.first(group).0.index();
-        if owned.as_ref().is_none_or(|owned| owned[node]) { owners[node] } else { elsewhere }
+        if owned.is_none_or(|owned| owned[node]) { owners[node] } else { elsewhere }
     };
     (0..narrow::<u32>(facts.groups.count())).map(owner).collect()
 }

@@ -3,13 +3,14 @@
 //! What belongs to nodes is built as one column, node by node, and then dealt out: each node owns its part,
 //! and all of them lie together in memory.
 //!
-//! Indexes are checked, except in operations of every packet: there an element is [`known`](Part::known)
-//! by the index that was made with it. Those are checked only with debug assertions, as in every test.
-//! Checking all of them takes an eighth more instructions per packet-hop, and about a fifteenth more time
-//! (docs/performance.md).
+//! The indices of a part's elements are of a type of their own, which only the layout of the network makes.
+//! `part[index]` is checked. Operations of every packet take an element [`of`](Part::of) its index, which is
+//! checked only with debug assertions, as in every test: checking all of them takes an eighth more
+//! instructions per packet-hop, and about a fifteenth more time (docs/performance.md).
 //!
 //! `make miri` runs the tests of columns, pools and the arena in Rust's interpreter.
 
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Index, IndexMut, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -107,24 +108,9 @@ impl<T> IndexMut<usize> for Column<T> {
     }
 }
 
-/// The element at an index that was made for it: checked where debug assertions are on.
-#[allow(unsafe_code, reason = "measured in docs/performance.md")]
-#[inline]
-fn known<T>(elements: &[T], index: usize) -> &T {
-    debug_assert!(index < elements.len(), "{index} is not an index of {} elements", elements.len());
-    // SAFETY: an index was made with the element that it names, and none is ever taken away. Ports, port
-    // classes and queues of a node are numbered when its parts are dealt out, of as many elements as there
-    // are numbers.
-    unsafe { elements.get_unchecked(index) }
-}
-
-/// The same, mutable.
-#[allow(unsafe_code, reason = "measured in docs/performance.md")]
-#[inline]
-fn known_mut<T>(elements: &mut [T], index: usize) -> &mut T {
-    debug_assert!(index < elements.len(), "{index} is not an index of {} elements", elements.len());
-    // SAFETY: as above.
-    unsafe { elements.get_unchecked_mut(index) }
+/// The index of an element among those of its kind that a node has; only `network::layout` makes some.
+pub(crate) trait LocalIndex: Copy {
+    fn index(self) -> usize;
 }
 
 impl<T> Column<T> {
@@ -133,7 +119,7 @@ impl<T> Column<T> {
     /// # Panics
     /// They are more or fewer than that.
     #[allow(unsafe_code, reason = "measured in docs/performance.md")]
-    pub fn deal(mut self, lengths: impl Iterator<Item = usize>) -> Vec<Part<T>> {
+    pub fn deal<I>(mut self, lengths: impl Iterator<Item = usize>) -> Vec<Part<T, I>> {
         let (mut next, mut left) = (NonNull::from(self.0.as_mut_slice()).cast::<T>(), self.0.len());
         let all = Arc::new(All(self.0));
         let part = |length: usize| {
@@ -141,7 +127,7 @@ impl<T> Column<T> {
             let first = next;
             // SAFETY: so many elements are left from there on; behind the last one it is the end.
             next = unsafe { next.add(length) };
-            Part { first, length, _all: Arc::clone(&all) }
+            Part { first, length, _all: Arc::clone(&all), _indices: PhantomData }
         };
         let parts = lengths.map(part).collect();
         assert_eq!(left, 0, "each element has an owner");
@@ -152,32 +138,33 @@ impl<T> Column<T> {
 /// A dealt column as a whole, which owns the memory and the elements; they are not accessed through it.
 struct All<T>(#[expect(dead_code, reason = "it is kept until the last part is gone")] Vec<T>);
 
-/// A node's part of a column.
-pub(crate) struct Part<T> {
+/// A node's part of a column, with indices of the type `I`.
+pub(crate) struct Part<T, I> {
     first: NonNull<T>,
     length: usize,
     _all: Arc<All<T>>,
+    _indices: PhantomData<I>,
 }
 
 // SAFETY: a part is the only one through which its elements are reached, so it goes with them; the last part
 // that is dropped, wherever that is, drops the elements of all.
 #[allow(unsafe_code, reason = "a part is as its elements are")]
-unsafe impl<T: Send> Send for Part<T> {}
+unsafe impl<T: Send, I> Send for Part<T, I> {}
 
-impl<T> Default for Part<T> {
+impl<T, I> Default for Part<T, I> {
     fn default() -> Self {
-        Part { first: NonNull::dangling(), length: 0, _all: Arc::new(All(Vec::new())) }
+        Part { first: NonNull::dangling(), length: 0, _all: Arc::new(All(Vec::new())), _indices: PhantomData }
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Part<T> {
+impl<T: fmt::Debug, I> fmt::Debug for Part<T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.deref().fmt(f)
     }
 }
 
 #[allow(unsafe_code, reason = "measured in docs/performance.md")]
-impl<T> Deref for Part<T> {
+impl<T, I> Deref for Part<T, I> {
     type Target = [T];
     #[inline]
     fn deref(&self) -> &[T] {
@@ -187,7 +174,7 @@ impl<T> Deref for Part<T> {
 }
 
 #[allow(unsafe_code, reason = "measured in docs/performance.md")]
-impl<T> DerefMut for Part<T> {
+impl<T, I> DerefMut for Part<T, I> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above.
@@ -195,7 +182,7 @@ impl<T> DerefMut for Part<T> {
     }
 }
 
-impl<T> Index<Range<usize>> for Part<T> {
+impl<T, I> Index<Range<usize>> for Part<T, I> {
     type Output = [T];
     #[inline]
     fn index(&self, range: Range<usize>) -> &[T] {
@@ -203,7 +190,7 @@ impl<T> Index<Range<usize>> for Part<T> {
     }
 }
 
-impl<T> Index<usize> for Part<T> {
+impl<T, I> Index<usize> for Part<T, I> {
     type Output = T;
     #[inline]
     fn index(&self, index: usize) -> &T {
@@ -211,24 +198,49 @@ impl<T> Index<usize> for Part<T> {
     }
 }
 
-impl<T> IndexMut<usize> for Part<T> {
+impl<T, I> IndexMut<usize> for Part<T, I> {
     #[inline]
     fn index_mut(&mut self, index: usize) -> &mut T {
         &mut self.deref_mut()[index]
     }
 }
 
-impl<T> Part<T> {
-    /// The element at an index that was made for it.
+impl<T, I: LocalIndex> Index<I> for Part<T, I> {
+    type Output = T;
     #[inline]
-    pub fn known(&self, index: usize) -> &T {
-        known(self, index)
+    fn index(&self, index: I) -> &T {
+        &self.deref()[index.index()]
+    }
+}
+
+impl<T, I: LocalIndex> IndexMut<I> for Part<T, I> {
+    #[inline]
+    fn index_mut(&mut self, index: I) -> &mut T {
+        &mut self.deref_mut()[index.index()]
+    }
+}
+
+#[allow(unsafe_code, reason = "measured in docs/performance.md")]
+impl<T, I: LocalIndex> Part<T, I> {
+    /// The element of an index that was made for this node: unchecked in release.
+    #[inline]
+    pub fn of(&self, index: I) -> &T {
+        let index = index.index();
+        debug_assert!(index < self.length, "{index} is not an index of {} elements", self.length);
+        // SAFETY: `network::layout` makes each index from the number of a port and of one of its classes or
+        // queues, and a node's part has an element for each of these. The types do not say of which node a
+        // port is, nor that a class or a queue is in use: the crate promises both, and that it never looks at
+        // `Local::NONE`. Debug assertions check each access.
+        unsafe { self.get_unchecked(index) }
     }
 
     /// The same, mutable.
     #[inline]
-    pub fn known_mut(&mut self, index: usize) -> &mut T {
-        known_mut(self, index)
+    pub fn of_mut(&mut self, index: I) -> &mut T {
+        let index = index.index();
+        debug_assert!(index < self.length, "{index} is not an index of {} elements", self.length);
+        // SAFETY: as above.
+        unsafe { self.get_unchecked_mut(index) }
     }
 }
 
@@ -238,16 +250,26 @@ mod tests {
 
     use super::*;
 
+    #[derive(Clone, Copy)]
+    struct Nth(usize);
+
+    impl LocalIndex for Nth {
+        fn index(self) -> usize {
+            self.0
+        }
+    }
+
     #[test]
     fn parts_are_apart_and_elements_live_as_long_as_the_last_of_them() {
         let counted = Rc::new(());
         let column: Column<(usize, Rc<()>)> = (0..10).map(|i| (i, Rc::clone(&counted))).collect();
-        let mut parts = column.deal([3, 0, 7].into_iter());
+        let mut parts: Vec<Part<_, Nth>> = column.deal([3, 0, 7].into_iter());
         assert_eq!(parts.iter().map(|part| part.len()).collect::<Vec<_>>(), [3, 0, 7]);
         for part in &mut parts {
             part.iter_mut().for_each(|element| element.0 += 100);
         }
-        parts[2][6].0 = 1;
+        parts[2].of_mut(Nth(6)).0 = 1;
+        assert_eq!((parts[0].of(Nth(2)).0, parts[0][Nth(2)].0), (102, 102));
         let last = parts.pop().expect("there are three");
         drop(parts);
         assert_eq!(
@@ -260,8 +282,16 @@ mod tests {
     }
 
     #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "3 is not an index of 3 elements")]
+    fn an_index_of_another_node_is_found() {
+        let parts: Vec<Part<u8, Nth>> = (0..7).collect::<Column<u8>>().deal([3, 4].into_iter());
+        parts[0].of(Nth(3));
+    }
+
+    #[test]
     #[should_panic(expected = "each element has an owner")]
     fn an_element_without_an_owner_is_found() {
-        (0..3).collect::<Column<u8>>().deal([1, 1].into_iter());
+        (0..3).collect::<Column<u8>>().deal::<Nth>([1, 1].into_iter());
     }
 }

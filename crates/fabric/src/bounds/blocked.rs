@@ -87,7 +87,7 @@ impl BlockedPorts<'_, '_> {
         let layout = &self.network.facts.layout;
         let queues = (1..layout.queues_per_port).filter(|q| layout.class_of_queue(*q) == class);
         let at_input = |inputs: &Inputs| node.locals().any(|from| inputs.bytes(from, port, class) > 0);
-        queues.map(|q| &node.links.queues[layout.queue(port) + q]).any(|queue| queue.bytes > 0)
+        queues.map(|q| &node.links.queues[layout.queues(port).nth(q)]).any(|queue| queue.bytes > 0)
             || node.inputs().is_some_and(at_input)
     }
 }

@@ -73,11 +73,11 @@ impl NodeCheck<'_, '_> {
 
     /// Bytes of queues, and whether link control frames are there.
     fn check_queues(&self, port: Local) {
-        let (state, first) = (&self.node.links.ports[port.index()], self.facts.layout.queue(port));
+        let (state, queues) = (&self.node.links.ports[port.index()], self.facts.layout.queues(port));
         let here = self.here(port);
         let mut waiting = 0;
         for q in 0..self.facts.layout.queues_per_port {
-            let queue = &self.node.links.queues[first + q];
+            let queue = &self.node.links.queues[queues.nth(q)];
             let mut bytes: u64 =
                 queue.fifo.iter(&self.run.packets).map(|packet| u64::from(packet.frame)).sum();
             if q == 1 {
@@ -99,9 +99,10 @@ impl NodeCheck<'_, '_> {
         let controls = match self.facts.blueprint.semantics.link_control {
             _ if state.impairment.retry.is_some() => true,
             LinkControl::First => !state.control.is_empty(),
-            LinkControl::ControlClass => {
-                self.node.links.queues[first].fifo.iter(&self.run.packets).any(Packet::is_link_control)
-            }
+            LinkControl::ControlClass => self.node.links.queues[queues.control()]
+                .fifo
+                .iter(&self.run.packets)
+                .any(Packet::is_link_control),
         };
         assert_eq!(state.controls, controls, "link control frames wait at {here}");
     }
@@ -200,7 +201,7 @@ impl NodeCheck<'_, '_> {
                 .filter(move |&q| crossed || self.node.links.may_lose(&self.facts.layout, port, q))
                 .map(move |q| (port, q))
         });
-        let queues = queues.map(|(port, q)| &self.node.links.queues[self.facts.layout.queue(port) + q]);
+        let queues = queues.map(|(port, q)| &self.node.links.queues[self.facts.layout.queues(port).nth(q)]);
         let waiting = queues.flat_map(|queue| queue.fifo.iter(&self.run.packets));
         let queued = waiting.map(|packet| buffer.occupied_by(packet.frame)).sum::<u64>();
         let piped = switch.pipe.iter().map(|&(_, out, packet_ref)| (out, &self.run.packets[packet_ref]));
@@ -238,6 +239,7 @@ mod tests {
 
     use super::*;
     use crate::Fabric;
+    use crate::network::layout::LocalPortClass;
     use crate::records::outcome::Control;
     use crate::run::world::World;
     use crate::testing::{busy, run_to};
@@ -247,7 +249,7 @@ mod tests {
     struct At {
         node: usize,
         port: Local,
-        port_class: usize,
+        port_class: LocalPortClass,
     }
 
     /// The panic of a check when something has been broken on purpose in a running network, if there is one.
@@ -278,9 +280,9 @@ mod tests {
         let layout = &world.facts.layout;
         let switches = world.nodes.iter().filter(|node| !node.is_host());
         let ports = switches.flat_map(|node| node.locals().map(move |port| (node, port)));
-        let queue = |(node, port): &(&Node, Local)| node.links.queues[layout.queue(*port) + 1].bytes;
+        let queue = |(node, port): &(&Node, Local)| node.links.queues[layout.queues(*port).nth(1)].bytes;
         let (node, port) = ports.max_by_key(queue).expect("there are ports");
-        let waiting = node.links.queues[layout.queue(port) + 1].fifo;
+        let waiting = node.links.queues[layout.queues(port).nth(1)].fifo;
         let first = waiting.iter(&world.runs.own.packets).next().expect("a queue stands");
         let port_class = layout.port_class(first.ingress, first.class);
         At { node: node.id.index(), port, port_class }
@@ -301,7 +303,7 @@ mod tests {
         let breaks: [Break; 14] = [
             ("what waits", |world, at| world.nodes[at.node].links.ports[at.port.index()].waiting += 1),
             ("holds", |world, at| {
-                let queue = world.facts.layout.queue(at.port) + 1;
+                let queue = world.facts.layout.queues(at.port).nth(1);
                 world.nodes[at.node].links.queues[queue].bytes += 1;
             }),
             ("link control frames wait", |world, at| {

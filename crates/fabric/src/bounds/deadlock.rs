@@ -141,11 +141,11 @@ impl DeadlockSearch<'_, '_> {
         if let Some(inputs) = node.inputs() {
             return inputs.bytes(ingress, port, class) > 0;
         }
-        let first = self.network.facts.layout.queue(port);
+        let queues = self.network.facts.layout.queues(port);
         // What may be lost is charged to no account, and so blocks no queue.
         let charged = |q: &usize| !node.links.may_lose(&self.network.facts.layout, port, *q);
         (1..self.network.facts.layout.queues_per_port).filter(charged).any(|q| {
-            let mut packets = node.links.queues[first + q].fifo.iter(self.packets);
+            let mut packets = node.links.queues[queues.nth(q)].fifo.iter(self.packets);
             packets.any(|packet| packet.ingress == ingress && packet.class == class)
         })
     }

@@ -6,7 +6,7 @@ use floodway_units::{Bytes, PortId};
 use crate::host::nics::Host;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::AtHost;
 use crate::run::device::Device;
 use crate::run::events::EventKind;
@@ -25,8 +25,8 @@ impl Device for Host {
     }
 
     #[inline]
-    fn receives(at: &mut AtHost<'_, '_>, ingress: Local, port_class: usize, packet_ref: PacketRef) {
-        if at.node.buffer.accounts.known(port_class).drains {
+    fn receives(at: &mut AtHost<'_, '_>, ingress: Local, port_class: LocalPortClass, packet_ref: PacketRef) {
+        if at.node.buffer.accounts.of(port_class).drains {
             at.enters_receive_buffer(ingress, port_class, packet_ref);
         } else {
             at.host_receives(ingress, packet_ref);

@@ -5,12 +5,13 @@ use floodway_mechanisms::slots::Granter;
 use crate::column::Part;
 use crate::host::nic::Nic;
 use crate::host::queue_pairs::HostPairs;
+use crate::network::layout::Local;
 
 /// A host's own state.
 #[derive(Debug, Default)]
 pub(crate) struct Host {
     /// One a port.
-    pub nics: Part<Nic>,
+    pub nics: Part<Nic, Local>,
     pub pairs: HostPairs,
     /// What grants credit to the connections that it receives, once one has asked for some.
     pub granter: Option<Box<dyn Granter>>,

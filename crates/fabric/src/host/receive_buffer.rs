@@ -18,7 +18,7 @@ use floodway_units::PortId;
 use crate::host::nic::Nic;
 use crate::link::arena::PacketRef;
 use crate::link::packet::ISOLATED;
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::device::Device as _;
@@ -28,7 +28,7 @@ use crate::switch::buffer::Refused;
 impl AtHost<'_, '_> {
     /// A packet has arrived at a NIC with a receive buffer; `port_class` is its account.
     #[inline(never)]
-    pub fn enters_receive_buffer(&mut self, port: Local, port_class: usize, packet_ref: PacketRef) {
+    pub fn enters_receive_buffer(&mut self, port: Local, port_class: LocalPortClass, packet_ref: PacketRef) {
         let packet = self.ctx.run.packets[packet_ref];
         if !packet.is_data() {
             return self.host_receives(port, packet_ref);

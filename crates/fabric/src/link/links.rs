@@ -4,12 +4,12 @@ use floodway_mechanisms::slots::{DropReason, FcSender as _, IntHop, PacketView};
 use floodway_units::cast::whole;
 use floodway_units::{Bytes, PortId, Rate, Time, uniform};
 
-use crate::column::Part;
+use crate::column::{LocalIndex as _, Part};
 use crate::link::arena::{Fifo, PacketRef};
 use crate::link::packet::{INT, ISOLATED, Kind, Packet};
 use crate::link::port::{Egress, Port, Queue};
 use crate::network::blueprint::{Acks, LinkControl};
-use crate::network::layout::{Layout, Local};
+use crate::network::layout::{Layout, Local, LocalPortClass, LocalQueue};
 use crate::records::histogram::Histogram;
 use crate::records::series::Series;
 use crate::records::shares::{Bucket, Key, Sent};
@@ -21,12 +21,12 @@ use crate::run::events::Arriving;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Links {
-    pub ports: Part<Port>,
+    pub ports: Part<Port, Local>,
     /// Port classes of each port in a row.
-    pub egress: Part<Egress>,
+    pub egress: Part<Egress, LocalPortClass>,
     /// Queues of each port in a row.
-    pub queues: Part<Queue>,
-    pub series: Part<Series>,
+    pub queues: Part<Queue, LocalQueue>,
+    pub series: Part<Series, Local>,
     /// By port, where they are kept; else empty.
     pub histograms: Vec<Histogram>,
     /// By port, of those whose flows are counted separately; else empty.
@@ -36,7 +36,16 @@ pub(crate) struct Links {
 impl Links {
     /// The ports.
     pub fn locals(&self) -> impl Iterator<Item = Local> + use<> {
-        (0..self.ports.len()).map(Local::at)
+        Local::all(&self.ports)
+    }
+
+    /// The port of this number.
+    ///
+    /// # Panics
+    /// The node has no such port.
+    #[inline]
+    pub fn local(&self, number: usize) -> Local {
+        Local::among(&self.ports, number)
     }
 
     /// The ports, by what the network calls them.
@@ -47,27 +56,27 @@ impl Links {
     /// What the network calls a port.
     #[inline]
     pub fn id(&self, port: Local) -> PortId {
-        self.ports.known(port.index()).id
+        self.ports.of(port).id
     }
 
     /// Is the transmitter still busy, as seen by the current event?
     #[inline]
     pub fn is_busy(&self, ctx: &Ctx<'_, '_>, port: Local) -> bool {
-        let free_at = self.ports.known(port.index()).free_at;
+        let free_at = self.ports.of(port).free_at;
         free_at > ctx.now || (free_at == ctx.now && self.departure_order(ctx, port) > ctx.order)
     }
 
     /// Order of the event at which `port`'s transmitter becomes free.
     #[inline]
     pub fn departure_order(&self, ctx: &Ctx<'_, '_>, port: Local) -> u64 {
-        ctx.run.events.departure(self.id(port), self.ports.known(port.index()).free_order)
+        ctx.run.events.departure(self.id(port), self.ports.of(port).free_order)
     }
 
     /// Schedules an event for when the busy transmitter is free.
     #[inline]
     pub fn arm(&mut self, ctx: &mut Ctx<'_, '_>, port: Local) {
         let order = self.departure_order(ctx, port);
-        let state = self.ports.known_mut(port.index());
+        let state = self.ports.of_mut(port);
         if !state.armed {
             state.armed = true;
             let at = state.free_at;
@@ -79,53 +88,53 @@ impl Links {
     /// The packet that probably leaves next: what its departure has to have fetched.
     #[inline]
     pub fn first_waiting(&self, ctx: &Ctx<'_, '_>, port: Local) -> PacketRef {
-        let first = ctx.facts.layout.queue(port);
-        let data = self.queues.get(first + 1).map_or(Fifo::default(), |queue| queue.fifo);
-        self.queues.known(first).fifo.front_or(data)
+        let first = ctx.facts.layout.queues(port).control();
+        let data = self.queues.get(first.index() + 1).map_or(Fifo::default(), |queue| queue.fifo);
+        self.queues.of(first).fifo.front_or(data)
     }
 
     /// May frames of a class start until the next call of its sender half?
     #[inline]
     pub fn is_free(&self, port: Local, class: u8) -> bool {
-        self.ports.known(port.index()).gates.free >> class & 1 != 0
+        self.ports.of(port).gates.free >> class & 1 != 0
     }
 
     /// Is the port's transmitter free, and does nothing wait for it?
     #[inline]
     pub fn is_idle(&self, ctx: &Ctx<'_, '_>, port: Local) -> bool {
-        let state = self.ports.known(port.index());
+        let state = self.ports.of(port);
         state.waiting == 0 && !state.controls && !state.choosing && !self.is_busy(ctx, port)
     }
 
     /// A packet joins one of the port's queues.
     #[inline]
     pub fn joins(&mut self, ctx: &Ctx<'_, '_>, port: Local, frame: u16) {
-        self.set_waiting(ctx, port, self.ports.known(port.index()).waiting + u64::from(frame));
+        self.set_waiting(ctx, port, self.ports.of(port).waiting + u64::from(frame));
     }
 
     /// A packet goes through a port at which nothing waits, and which is free: it joins its queues and leaves
     /// them at one instant.
     #[inline]
     pub fn goes_through(&mut self, ctx: &Ctx<'_, '_>, port: Local, frame: u16) {
-        self.series.known_mut(port.index()).passed(ctx.now, u64::from(frame));
+        self.series.of_mut(port).passed(ctx.now, u64::from(frame));
     }
 
     /// A packet leaves its queue.
     #[inline]
     pub fn leaves(&mut self, ctx: &Ctx<'_, '_>, port: Local, frame: u16) {
-        self.set_waiting(ctx, port, self.ports.known(port.index()).waiting - u64::from(frame));
+        self.set_waiting(ctx, port, self.ports.of(port).waiting - u64::from(frame));
     }
 
     /// A packet left its queue at `at`, since when nothing has happened to the port; no histogram is kept.
     pub fn left(&mut self, port: Local, frame: u16, at: u64) {
-        self.waits_since(at, port, self.ports.known(port.index()).waiting - u64::from(frame));
+        self.waits_since(at, port, self.ports.of(port).waiting - u64::from(frame));
     }
 
     /// So many bytes wait at the port since `at`; how many it was before.
     #[inline]
     fn waits_since(&mut self, at: u64, port: Local, waiting: u64) -> u64 {
-        let before = std::mem::replace(&mut self.ports.known_mut(port.index()).waiting, waiting);
-        self.series.known_mut(port.index()).queue(at, before, waiting);
+        let before = std::mem::replace(&mut self.ports.of_mut(port).waiting, waiting);
+        self.series.of_mut(port).queue(at, before, waiting);
         before
     }
 
@@ -154,8 +163,8 @@ impl Links {
     /// of a class of data, which a pause of its class may hold back.
     #[inline]
     pub fn take_control(&mut self, ctx: &mut Ctx<'_, '_>, port: Local) -> Option<PacketRef> {
-        let at = ctx.facts.layout.queue(port);
-        let packet_ref = self.queues.known(at).fifo.front()?;
+        let at = ctx.facts.layout.queues(port).control();
+        let packet_ref = self.queues.of(at).fifo.front()?;
         let Packet { class, frame, .. } = ctx.run.packets[packet_ref];
         if class != 0
             && ctx.facts.blueprint.semantics.acks == Acks::Data
@@ -163,40 +172,40 @@ impl Links {
         {
             let gate = self
                 .egress
-                .known(ctx.facts.layout.port_class(port, class))
+                .of(ctx.facts.layout.port_class(port, class))
                 .sender
                 .gate(ctx.time(), Bytes(ctx.facts.layout.wire(frame)));
             if !gate.is_open(ctx.time()) {
                 return None;
             }
         }
-        self.queues.known_mut(at).fifo.pop(&ctx.run.packets)
+        self.queues.of_mut(at).fifo.pop(&ctx.run.packets)
     }
 
     /// Is the `q`-th queue of a port one that may lose what waits in it?
     #[inline]
     pub fn may_lose(&self, layout: &Layout, port: Local, q: usize) -> bool {
-        self.queues.known(layout.queue(port) + q).may_lose
+        self.queues.of(layout.queues(port).nth(q)).may_lose
     }
 
     /// Does a queue take no packet at all, and why?
     pub fn shut(&self, layout: &Layout, out: Local, q: usize) -> Option<DropReason> {
-        if !self.ports.known(out.index()).up {
+        if !self.ports.of(out).up {
             return Some(DropReason::LinkDown);
         }
-        let discards = self.ports.known(out.index()).gates.discards >> layout.class_of_queue(q) & 1 != 0;
+        let discards = self.ports.of(out).gates.discards >> layout.class_of_queue(q) & 1 != 0;
         (discards && !self.may_lose(layout, out, q)).then_some(DropReason::Watchdog)
     }
 
     /// A link control frame waits to be sent from here.
     pub fn queue_link_control(&mut self, ctx: &mut Ctx<'_, '_>, port: Local, packet_ref: PacketRef) {
-        let state = self.ports.known_mut(port.index());
+        let state = self.ports.of_mut(port);
         state.controls = true;
         if ctx.facts.blueprint.semantics.link_control == LinkControl::First {
             return state.control.push(&mut ctx.run.packets, packet_ref);
         }
-        let at = ctx.facts.layout.queue(port);
-        self.queues.known_mut(at).fifo.push(&mut ctx.run.packets, packet_ref);
+        let at = ctx.facts.layout.queues(port).control();
+        self.queues.of_mut(at).fifo.push(&mut ctx.run.packets, packet_ref);
         self.joins(ctx, port, ctx.run.packets[packet_ref].frame);
     }
 
@@ -204,19 +213,19 @@ impl Links {
     #[inline(never)]
     pub fn leaves_as_link_control(&mut self, ctx: &Ctx<'_, '_>, port: Local, packet: &Packet) {
         self.leaves(ctx, port, packet.frame);
-        let waiting = self.queues.known(ctx.facts.layout.queue(port)).fifo;
+        let waiting = self.queues.of(ctx.facts.layout.queues(port).control()).fifo;
         let more = waiting
             .packet_refs(&ctx.run.packets)
             .any(|packet_ref| ctx.run.packets[packet_ref].is_link_control());
-        let state = self.ports.known_mut(port.index());
+        let state = self.ports.of_mut(port);
         state.controls = more || state.has_controls();
     }
 
     /// The link control frame that came last, if nothing has come after it.
     pub fn last_link_control(&self, ctx: &Ctx<'_, '_>, port: Local) -> Option<PacketRef> {
         match ctx.facts.blueprint.semantics.link_control {
-            LinkControl::First => self.ports.known(port.index()).control.back(),
-            LinkControl::ControlClass => self.queues.known(ctx.facts.layout.queue(port)).fifo.back(),
+            LinkControl::First => self.ports.of(port).control.back(),
+            LinkControl::ControlClass => self.queues.of(ctx.facts.layout.queues(port).control()).fifo.back(),
         }
     }
 
@@ -231,7 +240,7 @@ impl Links {
         at: u64,
         number: u64,
     ) -> u64 {
-        let state = self.ports.known(port.index());
+        let state = self.ports.of(port);
         ctx.run.packets.fly(packet_ref, state.link.far_end, at);
         let packet = &ctx.run.packets[packet_ref];
         let (link_control, turn) = (packet.is_link_control(), packet.turn());
@@ -242,7 +251,7 @@ impl Links {
     /// Does the link that leads to `port` lose this packet?
     #[inline(never)]
     pub fn is_lost(&mut self, ctx: &Ctx<'_, '_>, port: Local, packet_ref: PacketRef) -> bool {
-        let state = self.ports.known_mut(port.index());
+        let state = self.ports.of_mut(port);
         let rate = match &ctx.run.packets[packet_ref] {
             p if p.is_link_control() => state.impairment.errors.link_control,
             p if p.is_data() => state.impairment.errors.data,
@@ -283,10 +292,10 @@ impl Links {
     /// The same, of a frame that takes `wire` bytes there.
     #[inline]
     pub fn occupy(&mut self, ctx: &Ctx<'_, '_>, port: Local, frame: u64, wire: u64) -> (u64, u64) {
-        let state = self.ports.known_mut(port.index());
+        let state = self.ports.of_mut(port);
         let serial = state.serial_time(wire);
         state.free_at = ctx.now + serial;
-        self.series.known_mut(port.index()).sent(ctx.now, state.free_at, wire);
+        self.series.of_mut(port).sent(ctx.now, state.free_at, wire);
         if ctx.facts.telemetry {
             state.sent += frame;
         }
@@ -298,7 +307,7 @@ impl Links {
     #[inline(always)]
     pub fn take_off(&mut self, ctx: &mut Ctx<'_, '_>, port: Local, packet_ref: PacketRef, arrival: u64) {
         let mut number = 0;
-        let state = self.ports.known_mut(port.index());
+        let state = self.ports.of_mut(port);
         if let Some(numbers) = ctx.run.events.two_numbers() {
             // The end of the transmission is scheduled first, then the arrival.
             (state.free_order, number) = numbers;
@@ -317,18 +326,18 @@ impl Links {
     /// The last bit of a packet has left a host.
     pub fn is_on_link(&mut self, ctx: &mut Ctx<'_, '_>, port: Local, sent: Option<(PacketRef, u64)>) {
         let Some((packet_ref, took)) = sent else { return };
-        let state = self.ports.known(port.index());
+        let state = self.ports.of(port);
         let (free_order, arrival) = (state.free_order, ctx.now + state.link.delay);
         if ctx.run.packets[packet_ref].is_data() {
             ctx.run.packets[packet_ref].base += took;
         }
         self.take_off(ctx, port, packet_ref, arrival);
-        self.ports.known_mut(port.index()).free_order = free_order;
+        self.ports.of_mut(port).free_order = free_order;
     }
 
     /// When a packet arrives that would at `arrival`, on a link with jitter or a delay that changes.
     pub fn jittered(&mut self, port: Local, serial: u64, arrival: u64) -> u64 {
-        let impairment = &mut self.ports.known_mut(port.index()).impairment;
+        let impairment = &mut self.ports.of_mut(port).impairment;
         if impairment.jitter == 0 && !impairment.changes {
             return arrival;
         }
@@ -346,8 +355,8 @@ impl Links {
     /// points are called?
     #[inline(never)]
     pub fn joins_beyond_fast_path(&self, layout: &Layout, out: Local, class: u8, frame: u64) -> bool {
-        let queue = self.queues.known(layout.queue(out) + layout.first_queue(class));
-        queue.bytes + frame > u64::from(self.ports.known(out.index()).fast_path_up_to)
+        let queue = self.queues.of(layout.queues(out).nth(layout.first_queue(class)));
+        queue.bytes + frame > u64::from(self.ports.of(out).fast_path_up_to)
     }
 
     /// What the queues of data hold beyond `reserve` each. They are gone through, so that only admissions
@@ -355,7 +364,7 @@ impl Links {
     pub fn beyond(&self, layout: &Layout, reserve: Bytes) -> Bytes {
         let queues = self.locals().flat_map(|port| {
             let charged = (1..layout.queues_per_port).filter(move |&q| !self.may_lose(layout, port, q));
-            charged.map(move |q| self.queues.known(layout.queue(port) + q))
+            charged.map(move |q| self.queues.of(layout.queues(port).nth(q)))
         });
         Bytes(queues.map(|queue| queue.bytes.saturating_sub(reserve.0)).sum())
     }

@@ -84,18 +84,18 @@ impl Retry {
 
 impl Links {
     fn retry(&mut self, port: Local) -> Option<&mut Retry> {
-        self.ports.known_mut(port.index()).impairment.retry.as_deref_mut()
+        self.ports.of_mut(port).impairment.retry.as_deref_mut()
     }
 
     /// Does the link that leads to `port` have a retry?
     pub fn has_retry_into(&self, port: Local) -> bool {
-        let retry = &self.ports.known(port.index()).impairment.retry;
+        let retry = &self.ports.of(port).impairment.retry;
         retry.as_ref().is_some_and(|retry| retry.receiver.is_some())
     }
 
     /// Has something arrived at `port` that is not accepted yet?
     pub fn awaits_replays(&self, port: Local) -> bool {
-        let retry = &self.ports.known(port.index()).impairment.retry;
+        let retry = &self.ports.of(port).impairment.retry;
         retry.as_ref().is_some_and(|retry| !retry.waiting.is_empty())
     }
 
@@ -184,7 +184,7 @@ impl Links {
         let is_damaged = if let Some(packet_ref) = waits {
             self.is_lost(ctx, port, packet_ref)
         } else {
-            let impairment = &mut self.ports.known_mut(port.index()).impairment;
+            let impairment = &mut self.ports.of_mut(port).impairment;
             impairment.errors.data > 0.0 && uniform(&mut impairment.losses) < impairment.errors.data
         };
         let accepts = self.judges(ctx, port, (replay.word, replay.frame), is_damaged);
@@ -240,7 +240,7 @@ impl Links {
         for i in 0..ctx.run.out.retry_sets.0.len() {
             let set = ctx.run.out.retry_sets.0[i];
             let packet = Packet::retry_set(set, ctx.now);
-            let state = self.ports.known_mut(port.index());
+            let state = self.ports.of_mut(port);
             let last = state.control.back().filter(|last| ctx.run.packets[*last].kind == packet.kind);
             if let Some(last) = last {
                 ctx.run.packets[last].word = packet.word;
@@ -260,7 +260,7 @@ impl Links {
     }
 
     fn arm_retry(&mut self, ctx: &mut Ctx<'_, '_>, port: Local) {
-        let state = self.ports.known_mut(port.index());
+        let state = self.ports.of_mut(port);
         let Some(retry) = state.impairment.retry.as_deref_mut() else { return };
         let (kind, id) = (EventKind::LinkRetry, 2 * state.id.0);
         if let Some((sender, timer)) = &mut retry.sender {

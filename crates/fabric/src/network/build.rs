@@ -257,7 +257,7 @@ fn set_callbacks(facts: &mut Facts<'_>, node: &mut Node, port: Local) {
     if machines.queueing.isolates() && !state.at_host {
         let layout = &facts.layout;
         for class in 1..layout.class_count() {
-            node.links.queues[layout.queue(port) + layout.first_queue_of(class, 1)].may_lose = true;
+            node.links.queues[layout.queues(port).nth(layout.first_queue_of(class, 1))].may_lose = true;
         }
     }
     let has_points = state.has_cp;

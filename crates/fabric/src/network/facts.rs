@@ -9,7 +9,7 @@ use floodway_wire::{Format, Telemetry};
 
 use crate::network::base_rtt::Largest;
 use crate::network::blueprint::{Blueprint, EndSpec, LinkSpec, NicPolicy, Release, Turns};
-use crate::network::layout::{Layout, Local};
+use crate::network::layout::{Layout, Local, LocalPortClass};
 use crate::network::port_facts::{self, PortFacts};
 use crate::network::routing::{Routes, peer};
 use crate::run::groups::Groups;
@@ -158,7 +158,7 @@ impl<'a> Facts<'a> {
     }
 
     /// A port class as its node calls it.
-    pub fn local_port_class(&self, id: u32) -> usize {
+    pub fn local_port_class(&self, id: u32) -> LocalPortClass {
         let (port, class) = self.layout.port_class_of(id as usize);
         self.layout.port_class(self.local(port), class)
     }
@@ -177,7 +177,7 @@ fn homes(blueprint: &Blueprint) -> Vec<Home> {
     let mut home = |end: &EndSpec| {
         let next = &mut next[end.node.index()];
         *next += 1;
-        Home { node: end.node, local: Local::at(*next - 1) }
+        Home { node: end.node, local: Local::numbered(*next - 1) }
     };
     blueprint.links.iter().flat_map(|link| &link.ends).map(&mut home).collect()
 }

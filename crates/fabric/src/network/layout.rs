@@ -1,12 +1,18 @@
 //! Numbering of port classes and queues.
 //!
-//! A node identifies its ports by local indices (`Local`). The network's ids (`PortId`, two per link) are
-//! used in the order of events, in the mechanisms' inputs and in results; `Facts` converts between them.
+//! A node identifies its ports, port classes and queues by local indices (`Local`, `LocalPortClass`,
+//! `LocalQueue`), which only this file makes of numbers. The network's ids (`PortId`, two per link, and
+//! numbers of port classes) are used in the order of events, in the mechanisms' inputs and in results;
+//! `Facts` converts between them.
+
+use std::ops::Range;
 
 use borsh::{BorshDeserialize, BorshSerialize};
-use floodway_units::cast::narrow;
+use floodway_units::cast::{low_u32, narrow};
 use floodway_units::{Class, PortId, QueueId};
 use floodway_wire::Format;
+
+use crate::column::{LocalIndex, Part};
 
 /// A port among those of its node.
 #[derive(
@@ -22,12 +28,33 @@ impl Local {
     /// Maximum number of ports of a node, with which a blueprint is validated.
     pub const MOST: usize = u16::MAX as usize;
 
-    /// The port at this place.
+    /// The port of this number: a node numbers its ports in the order of their links.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a node has at most `MOST` ports")]
-    pub fn at(index: usize) -> Local {
+    pub(super) fn numbered(index: usize) -> Local {
         debug_assert!(index < Self::MOST, "a node has a port {index}");
         Local(index as u16)
+    }
+
+    /// The port of this number, in a test that knows the node.
+    #[cfg(test)]
+    pub fn at(index: usize) -> Local {
+        Local::numbered(index)
+    }
+
+    /// All ports of a node.
+    pub fn all<T>(ports: &Part<T, Local>) -> impl Iterator<Item = Local> + use<T> {
+        (0..ports.len()).map(Local::numbered)
+    }
+
+    /// The port of a number that one of these has.
+    ///
+    /// # Panics
+    /// None of them has it.
+    #[inline]
+    pub fn among<T>(ports: &Part<T, Local>, number: usize) -> Local {
+        assert!(number < ports.len(), "a node with {} ports has no port {number}", ports.len());
+        Local::numbered(number)
     }
 
     #[inline]
@@ -36,8 +63,82 @@ impl Local {
     }
 }
 
-/// The classes of a run, and where the port classes and queues of a port lie in their columns. A port class
-/// is a pair of a port and a class.
+impl LocalIndex for Local {
+    #[inline]
+    fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// A port class among those of its node: a pair of a port and a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LocalPortClass(usize);
+
+impl LocalIndex for LocalPortClass {
+    #[inline]
+    fn index(self) -> usize {
+        self.0
+    }
+}
+
+impl LocalPortClass {
+    /// The same in half the room, for lists of many.
+    #[inline]
+    pub fn pack(self) -> PackedPortClass {
+        PackedPortClass(low_u32(self.0 as u64))
+    }
+}
+
+/// A port class among those of its node, of which there are fewer than 2^32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PackedPortClass(u32);
+
+impl PackedPortClass {
+    #[inline]
+    pub fn unpack(self) -> LocalPortClass {
+        LocalPortClass(self.0 as usize)
+    }
+}
+
+/// A queue among those of its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LocalQueue(usize);
+
+impl LocalIndex for LocalQueue {
+    #[inline]
+    fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// The queues of a port: that of the control class, then those of data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PortQueues {
+    first: usize,
+    count: usize,
+}
+
+impl PortQueues {
+    /// The queue of the control class.
+    #[inline]
+    pub fn control(self) -> LocalQueue {
+        LocalQueue(self.first)
+    }
+
+    /// The queues of data, in their column.
+    pub fn data(self) -> Range<usize> {
+        self.first + 1..self.first + self.count
+    }
+
+    /// The `q`-th queue of the port.
+    #[inline]
+    pub fn nth(self, q: usize) -> LocalQueue {
+        debug_assert!(q < self.count, "a port with {} queues has a queue {q}", self.count);
+        LocalQueue(self.first + q)
+    }
+}
+
+/// The classes of a run, and where the port classes and queues of a port lie in their columns.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// Classes in use; the control class is the first.
@@ -57,15 +158,16 @@ impl Layout {
         Layout { classes, queues_per_port, subs, gap: format.ack().wire.0 - format.ack().frame.0 }
     }
 
-    /// Index of a port class among those of its node.
+    /// The port class of a port and a class in use.
     #[inline]
-    pub fn port_class(&self, port: Local, class: u8) -> usize {
-        port.index() * self.classes.len() + class as usize
+    pub fn port_class(&self, port: Local, class: u8) -> LocalPortClass {
+        debug_assert!((class as usize) < self.classes.len(), "a run has a class {class} in use");
+        LocalPortClass(port.index() * self.classes.len() + class as usize)
     }
 
     /// The port of a port class.
-    pub fn port_of(&self, port_class: usize) -> Local {
-        Local::at(port_class / self.classes.len())
+    pub fn port_of(&self, port_class: LocalPortClass) -> Local {
+        Local::numbered(port_class.0 / self.classes.len())
     }
 
     /// How many classes are in use.
@@ -77,24 +179,24 @@ impl Layout {
 
     /// The class of a port class.
     #[expect(clippy::cast_possible_truncation, reason = "links have eight classes")]
-    pub fn class_of(&self, port_class: usize) -> u8 {
-        (port_class % self.classes.len()) as u8
+    pub fn class_of(&self, port_class: LocalPortClass) -> u8 {
+        (port_class.0 % self.classes.len()) as u8
     }
 
-    /// Index of a port class among those of the network.
+    /// Number of a port class among those of the network.
     pub fn port_class_id(&self, port: PortId, class: u8) -> usize {
         port.index() * self.classes.len() + class as usize
     }
 
     /// The port and the class of a port class of the network.
     pub fn port_class_of(&self, id: usize) -> (PortId, u8) {
-        (PortId(narrow(id / self.classes.len())), self.class_of(id))
+        (PortId(narrow(id / self.classes.len())), narrow(id % self.classes.len()))
     }
 
-    /// Index of the first queue of a port among those of its node: the one of its control class.
+    /// The queues of a port.
     #[inline]
-    pub fn queue(&self, port: Local) -> usize {
-        port.index() * self.queues_per_port
+    pub fn queues(&self, port: Local) -> PortQueues {
+        PortQueues { first: port.index() * self.queues_per_port, count: self.queues_per_port }
     }
 
     /// Class of the `q`-th queue of a port.

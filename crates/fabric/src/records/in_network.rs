@@ -5,6 +5,7 @@
 
 use floodway_units::{NodeId, PortId};
 
+use crate::column::LocalIndex as _;
 use crate::host::queue_pairs::QueuePairs;
 use crate::link::arena::{Arena, PacketRef};
 use crate::link::packet::{ISOLATED, Packet};
@@ -94,7 +95,7 @@ impl<'w> InNetwork<'w, '_> {
         let counted = |frame| (node.buffer.occupied_by(frame), facts.layout.wire(frame));
         let mut add = |packet: &Packet| {
             if packet.class != 0 {
-                let account = facts.layout.port_class(packet.ingress, packet.class);
+                let account = facts.layout.port_class(packet.ingress, packet.class).index();
                 let (occupied, wire) = counted(packet.frame);
                 held[account] = (held[account].0 + occupied, held[account].1 + wire);
             }
@@ -111,12 +112,12 @@ impl<'w> InNetwork<'w, '_> {
             for port in node.locals() {
                 let charged = (1..facts.layout.queues_per_port)
                     .filter(|&q| !node.links.may_lose(&facts.layout, port, q));
-                let queues = charged.map(|q| &node.links.queues[facts.layout.queue(port) + q]);
+                let queues = charged.map(|q| &node.links.queues[facts.layout.queues(port).nth(q)]);
                 queues.flat_map(|queue| queue.fifo.iter(packets)).for_each(&mut add);
             }
         }
         for leaving in &node.buffer.releases {
-            let (account, (occupied, wire)) = (leaving.port_class as usize, counted(leaving.frame));
+            let (account, (occupied, wire)) = (leaving.port_class.unpack().index(), counted(leaving.frame));
             held[account] = (held[account].0 + occupied, held[account].1 + wire);
         }
         for (account, (held, wire)) in node.buffer.accounts.iter().zip(held) {

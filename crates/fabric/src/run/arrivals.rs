@@ -6,7 +6,7 @@ use floodway_units::PortId;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::link::retry::Retried;
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::network::routing::peer;
 use crate::run::at_node::At;
 use crate::run::device::Device;
@@ -28,10 +28,10 @@ impl<D: Device> At<'_, '_, D> {
         self.ctx.run.kept.packet_hops += 1;
         let (rx, class, frame) = (packet.ingress, packet.class, packet.frame);
         let port_class = self.ctx.facts.layout.port_class(rx, class);
-        if self.node.buffer.accounts.known(port_class).impaired && self.is_taken(rx, port_class, packet_ref) {
+        if self.node.buffer.accounts.of(port_class).impaired && self.is_taken(rx, port_class, packet_ref) {
             return;
         }
-        let account = self.node.buffer.accounts.known_mut(port_class);
+        let account = self.node.buffer.accounts.of_mut(port_class);
         account.received.add(frame);
         D::receives(self, rx, port_class, packet_ref);
     }
@@ -39,7 +39,7 @@ impl<D: Device> At<'_, '_, D> {
     /// Does the link lose a packet, or does it come in as htsim schedules it? There the next packet on the
     /// link has its event only now, and what has come in at a switch passes behind all else of this instant.
     #[inline(never)]
-    fn is_taken(&mut self, rx: Local, port_class: usize, packet_ref: PacketRef) -> bool {
+    fn is_taken(&mut self, rx: Local, port_class: LocalPortClass, packet_ref: PacketRef) -> bool {
         let from = peer(self.node.links.id(rx));
         let frame = self.ctx.run.packets[packet_ref].frame;
         let lost = self.node.links.is_lost(&self.ctx, rx, packet_ref);
@@ -49,7 +49,7 @@ impl<D: Device> At<'_, '_, D> {
             return !accepts;
         }
         if lost {
-            self.node.buffer.accounts.known_mut(port_class).rare.lost.add(frame);
+            self.node.buffer.accounts.of_mut(port_class).rare.lost.add(frame);
             self.discard(port_class, packet_ref, DropReason::LinkError);
             self.ctx.run.events.delivered(from);
             return true;
@@ -57,7 +57,7 @@ impl<D: Device> At<'_, '_, D> {
         if !self.ctx.run.events.goes_by_wires() {
             return false;
         }
-        let account = self.node.buffer.accounts.known_mut(port_class);
+        let account = self.node.buffer.accounts.of_mut(port_class);
         account.received.add(frame);
         D::receives_by_wires(self, rx, packet_ref);
         self.ctx.run.events.delivered(from);
@@ -90,7 +90,7 @@ impl<D: Device> At<'_, '_, D> {
             Retried::Accepted(packet_ref) => {
                 let Packet { class, frame, .. } = self.ctx.run.packets[packet_ref];
                 let port_class = self.ctx.facts.layout.port_class(rx, class);
-                let account = self.node.buffer.accounts.known_mut(port_class);
+                let account = self.node.buffer.accounts.of_mut(port_class);
                 account.received.add(frame);
                 D::receives(self, rx, port_class, packet_ref);
             }
@@ -104,7 +104,7 @@ impl<D: Device> At<'_, '_, D> {
         for &packet_ref in lost {
             let Packet { class, frame, .. } = self.ctx.run.packets[packet_ref];
             let port_class = self.ctx.facts.layout.port_class(rx, class);
-            self.node.buffer.accounts.known_mut(port_class).rare.lost.add(frame);
+            self.node.buffer.accounts.of_mut(port_class).rare.lost.add(frame);
             self.discard(port_class, packet_ref, reason);
         }
     }
@@ -120,14 +120,14 @@ impl<D: Device> At<'_, '_, D> {
 
     /// A packet that is in no list is lost; `port_class` is the ingress account that it came by.
     #[inline(never)]
-    pub fn discard(&mut self, port_class: usize, packet_ref: PacketRef, reason: DropReason) {
+    pub fn discard(&mut self, port_class: LocalPortClass, packet_ref: PacketRef, reason: DropReason) {
         let packet = self.ctx.run.packets.take(packet_ref);
         self.drop_packet(port_class, &packet, reason);
     }
 
     /// A packet is lost; `port_class` is the ingress account that it came by.
-    pub fn drop_packet(&mut self, port_class: usize, packet: &Packet, reason: DropReason) {
-        let counters = &mut self.node.buffer.accounts.known_mut(port_class).rare;
+    pub fn drop_packet(&mut self, port_class: LocalPortClass, packet: &Packet, reason: DropReason) {
+        let counters = &mut self.node.buffer.accounts.of_mut(port_class).rare;
         counters.drops[reason as usize] += 1;
         match reason {
             DropReason::Buffer | DropReason::Egress => counters.buffer_drop_bytes += u64::from(packet.frame),

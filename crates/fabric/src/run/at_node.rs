@@ -16,7 +16,7 @@ use crate::host::nics::Host;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::network::blueprint::PauseFault;
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::run::ctx::Ctx;
 use crate::run::device::Device;
 use crate::run::events::{EventKind, NUMBER_SHIFT};
@@ -118,7 +118,7 @@ impl<'w, 'a> AtNode<'w, 'a> {
     }
 
     /// A packet is lost; `port_class` is the ingress account that it came by.
-    pub fn drop_packet(self, port_class: usize, packet: &Packet, reason: DropReason) {
+    pub fn drop_packet(self, port_class: LocalPortClass, packet: &Packet, reason: DropReason) {
         at_either!(self, mut at => at.drop_packet(port_class, packet, reason));
     }
 

@@ -28,7 +28,7 @@ impl<D: Device> At<'_, '_, D> {
     /// it is free.
     #[inline]
     pub fn try_transmit(&mut self, port: Local) {
-        if self.node.links.ports.known(port.index()).choosing {
+        if self.node.links.ports.of(port).choosing {
             // It looks again itself.
         } else if self.node.links.is_busy(&self.ctx, port) {
             self.node.links.arm(&mut self.ctx, port);
@@ -40,26 +40,26 @@ impl<D: Device> At<'_, '_, D> {
     /// The transmitter is free, and something waits.
     #[inline]
     pub fn depart(&mut self, port: Local) {
-        self.node.links.ports.known_mut(port.index()).armed = false;
+        self.node.links.ports.of_mut(port).armed = false;
         D::departs(self, port);
     }
 
     /// Does anything wait to be sent from a port?
     pub fn has_waiting(&self, port: Local) -> bool {
-        let state = self.node.links.ports.known(port.index());
+        let state = self.node.links.ports.of(port);
         state.controls || state.waiting > 0 || self.device.has_waiting(port)
     }
 
     /// The transmitter is free: sends what comes next, if anything may go.
     pub fn transmit(&mut self, port: Local) {
-        if !self.node.links.ports.known(port.index()).up {
+        if !self.node.links.ports.of(port).up {
             return;
         }
         // A release may enqueue a PFC frame on this port, which is sent first.
         if !D::IS_HOST && self.apply_releases() && self.node.links.is_busy(&self.ctx, port) {
             return;
         }
-        let state = self.node.links.ports.known_mut(port.index());
+        let state = self.node.links.ports.of_mut(port);
         let has_discipline = state.has_discipline;
         state.choosing = true;
         if has_discipline && self.node.machines[port.index()].queueing.output.is_some() {
@@ -77,7 +77,7 @@ impl<D: Device> At<'_, '_, D> {
         } else {
             D::sends_data(self, port);
         }
-        self.node.links.ports.known_mut(port.index()).choosing = false;
+        self.node.links.ports.of_mut(port).choosing = false;
         if self.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
             self.node.links.arm(&mut self.ctx, port);
         }
@@ -115,7 +115,7 @@ impl<D: Device> At<'_, '_, D> {
     /// A packet has started which takes `serial` on the wire, and arrives at `arrival`.
     #[inline]
     fn starts(&mut self, port: Local, packet_ref: PacketRef, serial: u64, arrival: u64) {
-        if !self.node.links.ports.known(port.index()).observed {
+        if !self.node.links.ports.of(port).observed {
             self.node.links.take_off(&mut self.ctx, port, packet_ref, arrival);
         } else if let Some(arrival) = self.observe(port, packet_ref, arrival, serial) {
             self.take_off_observed(port, packet_ref, arrival);
@@ -125,13 +125,13 @@ impl<D: Device> At<'_, '_, D> {
     /// Sets a packet on the wire whose last bit has left the port, which took `serial`.
     pub fn leaves_for(&mut self, port: Local, packet_ref: PacketRef, arrival: u64, serial: u64) {
         let mut arrival = Some(arrival);
-        if self.node.links.ports.known(port.index()).observed {
+        if self.node.links.ports.of(port).observed {
             arrival = self.observe(port, packet_ref, arrival.unwrap_or_default(), serial);
         }
         if let Some(arrival) = arrival {
-            let free_order = self.node.links.ports.known(port.index()).free_order;
+            let free_order = self.node.links.ports.of(port).free_order;
             self.node.links.take_off(&mut self.ctx, port, packet_ref, arrival);
-            self.node.links.ports.known_mut(port.index()).free_order = free_order;
+            self.node.links.ports.of_mut(port).free_order = free_order;
         }
     }
 
@@ -147,7 +147,7 @@ impl<D: Device> At<'_, '_, D> {
         if self.holds_back(port, packet_ref, serial) {
             return None;
         }
-        if self.node.links.ports.known(port.index()).noted {
+        if self.node.links.ports.of(port).noted {
             Capture::note(&mut self.ctx, self.node.links.id(port), packet_ref);
             self.node.links.note_share(&mut self.ctx, port, packet_ref, serial);
         }
@@ -155,7 +155,7 @@ impl<D: Device> At<'_, '_, D> {
         if self.ctx.run.is_traced() {
             self.each_trace(|trace, seen| trace.starts(seen, port, packet_ref, (serial, arrival)));
         }
-        let changes = self.node.links.ports.known(port.index()).impairment.changes;
+        let changes = self.node.links.ports.of(port).impairment.changes;
         if changes && !self.is_carried(port, packet_ref, arrival) {
             return None;
         }

@@ -8,7 +8,7 @@ use floodway_mechanisms::slots::{Disposition, DropReason};
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::At;
 use crate::run::events::EventKind;
 use crate::switch::crossbar::Inputs;
@@ -57,7 +57,7 @@ pub(crate) trait Device: Sized {
     }
 
     /// A packet has arrived whole; `port_class` is its account.
-    fn receives(at: &mut At<'_, '_, Self>, ingress: Local, port_class: usize, packet_ref: PacketRef);
+    fn receives(at: &mut At<'_, '_, Self>, ingress: Local, port_class: LocalPortClass, packet_ref: PacketRef);
 
     /// The same, where ties go as htsim schedules events.
     fn receives_by_wires(at: &mut At<'_, '_, Self>, ingress: Local, packet_ref: PacketRef);

@@ -70,7 +70,7 @@ impl NodeCore {
 
     /// May the second queue of each class lose what waits there, at a port of a switch?
     pub fn isolates(&self, port: Local) -> bool {
-        self.links.ports.known(port.index()).has_discipline && self.machines[port.index()].queueing.isolates()
+        self.links.ports.of(port).has_discipline && self.machines[port.index()].queueing.isolates()
     }
 
     /// Its ports.

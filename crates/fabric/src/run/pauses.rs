@@ -13,11 +13,10 @@ use floodway_mechanisms::slots::{
     Cx, Disposition, FcFrame, FcReceiver as _, FcSender as _, IngressView, PortEvent,
 };
 use floodway_units::Time;
-use floodway_units::cast::narrow;
 
 use crate::link::extra::Extra;
 use crate::link::packet::Packet;
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::network::routing::peer;
 use crate::run::at_node::{At, bytes};
 use crate::run::device::Device;
@@ -30,7 +29,7 @@ impl<D: Device> At<'_, '_, D> {
         if self.ctx.run.out.frames.0.is_empty() {
             return;
         }
-        if !self.node.links.ports.known(port.index()).up {
+        if !self.node.links.ports.of(port).up {
             // They are not delivered, and both halves restart with the link.
             self.ctx.run.out.frames.0.clear();
             return;
@@ -90,11 +89,11 @@ impl<D: Device> At<'_, '_, D> {
                 self.with_receiver(port_class, port, |receiver, cx, view| receiver.on_frame(cx, frame, view));
                 continue;
             }
-            self.node.links.egress.known_mut(port_class).counters.pfc_rx += 1;
+            self.node.links.egress.of_mut(port_class).counters.pfc_rx += 1;
             if let (FcFrame::Pause { quanta, .. }, Some(log)) = (frame, &mut self.ctx.run.kept.pauses) {
                 log.received(
                     (self.ctx.now, self.ctx.order),
-                    self.node.links.egress.known(port_class).id as usize,
+                    self.node.links.egress.of(port_class).id as usize,
                     quanta.0 > 0,
                 );
             }
@@ -108,7 +107,7 @@ impl<D: Device> At<'_, '_, D> {
                 rng: &mut self.node.streams.flow_control,
                 out: &mut self.ctx.run.out.frames,
             };
-            self.node.links.egress.known_mut(port_class).sender.on_frame(&mut cx, frame);
+            self.node.links.egress.of_mut(port_class).sender.on_frame(&mut cx, frame);
             self.flush_frames(port);
             self.sender_changed(port, port_class);
             self.hand_on(onward, frame);
@@ -130,8 +129,8 @@ impl<D: Device> At<'_, '_, D> {
 
     /// Calls the flow control's sender half for a frame of its class that starts.
     #[inline]
-    pub fn sent(&mut self, port: Local, port_class: usize, wire: u64) {
-        if !self.node.links.egress.known(port_class).counts_sent {
+    pub fn sent(&mut self, port: Local, port_class: LocalPortClass, wire: u64) {
+        if !self.node.links.egress.of(port_class).counts_sent {
             return;
         }
         let mut cx = Cx {
@@ -139,7 +138,7 @@ impl<D: Device> At<'_, '_, D> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.ctx.run.out.frames,
         };
-        self.node.links.egress.known_mut(port_class).sender.on_sent(&mut cx, bytes(wire));
+        self.node.links.egress.of_mut(port_class).sender.on_sent(&mut cx, bytes(wire));
         self.flush_frames(port);
         self.sender_changed(port, port_class);
     }
@@ -147,8 +146,8 @@ impl<D: Device> At<'_, '_, D> {
     /// The gate of a sender half may have changed: keeps the pause clock, calls the congestion points, and
     /// lets the port look again. A class is paused while its largest frame may not start, whether one waits
     /// or not.
-    pub fn sender_changed(&mut self, port: Local, port_class: usize) {
-        let egress = self.node.links.egress.known_mut(port_class);
+    pub fn sender_changed(&mut self, port: Local, port_class: LocalPortClass) {
+        let egress = self.node.links.egress.of_mut(port_class);
         self.ctx.run.events.renew(
             &mut egress.timer,
             egress.sender.next_timeout(),
@@ -161,28 +160,28 @@ impl<D: Device> At<'_, '_, D> {
         let look = open || egress.counts_sent;
         let was_open = egress.paused_since == NEVER;
         let discards = egress.sender.discards(now);
-        let (free, class) = (egress.sender.is_free(), port_class % self.ctx.facts.layout.classes.len());
-        let state = self.node.links.ports.known_mut(port.index());
+        let (free, class) = (egress.sender.is_free(), self.ctx.facts.layout.class_of(port_class));
+        let state = self.node.links.ports.of_mut(port);
         state.gates.free = state.gates.free & !(1 << class) | u16::from(free) << class;
         state.gates.discards = state.gates.discards & !(1 << class) | u16::from(discards) << class;
-        let egress = self.node.links.egress.known_mut(port_class);
+        let egress = self.node.links.egress.of_mut(port_class);
         if open != was_open {
             if open {
                 egress.paused_total += self.ctx.now - egress.paused_since;
-                self.node.links.series.known_mut(port.index()).paused(egress.paused_since, self.ctx.now);
+                self.node.links.series.of_mut(port).paused(egress.paused_since, self.ctx.now);
                 egress.paused_since = NEVER;
             } else {
                 egress.paused_since = self.ctx.now;
-                self.node.links.ports.known_mut(port.index()).gates.paused |= 1 << class;
+                self.node.links.ports.of_mut(port).gates.paused |= 1 << class;
             }
             if self.ctx.run.is_traced() {
                 self.each_trace(|trace, seen| trace.gate_changed(seen, port_class, open));
             }
-            if self.node.links.ports.known(port.index()).has_cp {
+            if self.node.links.ports.of(port).has_cp {
                 self.pause_changed(port, port_class, !open);
             }
             if !open {
-                D::is_paused(self, port, narrow::<u8>(class));
+                D::is_paused(self, port, class);
             }
         }
         if discards {
@@ -194,9 +193,9 @@ impl<D: Device> At<'_, '_, D> {
     }
 
     /// A timer of a sender half has come.
-    pub fn fc_sender_timer(&mut self, port_class: usize, order: u64) {
+    pub fn fc_sender_timer(&mut self, port_class: LocalPortClass, order: u64) {
         let port = self.ctx.facts.layout.port_of(port_class);
-        let egress = self.node.links.egress.known_mut(port_class);
+        let egress = self.node.links.egress.of_mut(port_class);
         if !egress.timer.fires(Time(self.ctx.now), order) {
             return;
         }
@@ -211,7 +210,7 @@ impl<D: Device> At<'_, '_, D> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.ctx.run.out.frames,
         };
-        let sender = &mut self.node.links.egress.known_mut(port_class).sender;
+        let sender = &mut self.node.links.egress.of_mut(port_class).sender;
         sender.on_timeout(&mut cx);
         if let Some(at) = due_again(sender.is_custom(), || sender.next_timeout(), Time(self.ctx.now)) {
             let (ingress, class) =
@@ -225,7 +224,7 @@ impl<D: Device> At<'_, '_, D> {
     /// Calls a receiver half with a view of its account; then sends its frames and updates its timer.
     pub fn with_receiver(
         &mut self,
-        port_class: usize,
+        port_class: LocalPortClass,
         port: Local,
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
     ) {
@@ -237,7 +236,7 @@ impl<D: Device> At<'_, '_, D> {
     #[inline]
     pub fn call_receiver(
         &mut self,
-        port_class: usize,
+        port_class: LocalPortClass,
         port: Local,
         view: &IngressView,
         call: impl FnOnce(&mut AnyFcReceiver, &mut Cx<'_, FcFrame>, &IngressView),
@@ -247,7 +246,7 @@ impl<D: Device> At<'_, '_, D> {
             rng: &mut self.node.streams.flow_control,
             out: &mut self.ctx.run.out.frames,
         };
-        let ingress = self.node.buffer.accounts.known_mut(port_class);
+        let ingress = self.node.buffer.accounts.of_mut(port_class);
         call(&mut ingress.receiver, &mut cx, view);
         self.ctx.run.events.sync(
             &mut ingress.timer,
@@ -275,9 +274,9 @@ impl<D: Device> At<'_, '_, D> {
     }
 
     /// A timer of a receiver half has come.
-    pub fn fc_receiver_timer(&mut self, port_class: usize, order: u64) {
+    pub fn fc_receiver_timer(&mut self, port_class: LocalPortClass, order: u64) {
         let port = self.ctx.facts.layout.port_of(port_class);
-        let ingress = self.node.buffer.accounts.known_mut(port_class);
+        let ingress = self.node.buffer.accounts.of_mut(port_class);
         if !ingress.timer.fires(Time(self.ctx.now), order) {
             return;
         }
@@ -288,7 +287,7 @@ impl<D: Device> At<'_, '_, D> {
                 receiver.on_timeout(cx, view);
             }
         });
-        let receiver = &self.node.buffer.accounts.known(port_class).receiver;
+        let receiver = &self.node.buffer.accounts.of(port_class).receiver;
         if let Some(at) =
             due_again(due && receiver.is_custom(), || receiver.next_timeout(), Time(self.ctx.now))
         {

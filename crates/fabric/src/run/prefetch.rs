@@ -9,6 +9,7 @@
 use floodway_engine::{AHEAD, Event, Item, fetch};
 use floodway_units::NodeId;
 
+use crate::column::LocalIndex as _;
 use crate::link::arena::PacketRef;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::facts::Facts;
@@ -74,10 +75,12 @@ impl Run<'_> {
         #[allow(unsafe_code, reason = "an event's item is a packet's address")]
         let packet = &self.packets[unsafe { PacketRef::of(event.item) }];
         let (ingress, out, class) = (packet.ingress, packet.out, packet.class);
-        fetch(&node.buffer.accounts, facts.layout.port_class(ingress, class));
+        // The class of a link control frame, or of memory without a packet, may be no index of the layout's:
+        // nothing is read there.
+        fetch(&node.buffer.accounts, ingress.index() * facts.layout.classes.len() + usize::from(class));
         self.pairs.paths.fetch(packet.flow.index(), 1);
         fetch(&node.links.ports, out.index());
-        fetch(&node.links.queues, facts.layout.queue(out));
+        fetch(&node.links.queues, facts.layout.queues(out).control().index());
         fetch(&node.links.series, out.index());
         if out == ingress && packet.has(ON_PATH) {
             self.fetch_half(packet);

@@ -15,7 +15,7 @@ use floodway_units::{Bytes, Time};
 
 use crate::column::Part;
 use crate::link::packet::Packet;
-use crate::network::layout::{Layout, Local};
+use crate::network::layout::{Layout, Local, LocalPortClass, PackedPortClass};
 use crate::records::counters::{RareCounters, Traffic};
 use crate::run::events::{Armed, NEVER};
 use crate::switch::crossbar::Inputs;
@@ -25,7 +25,7 @@ use crate::switch::crossbar::Inputs;
 #[repr(C)]
 pub(crate) struct Buffer {
     /// Port classes of each port in a row.
-    pub accounts: Part<Ingress>,
+    pub accounts: Part<Ingress, LocalPortClass>,
     /// The packets on its ports' wires that are still charged, by time, then by port: at most one a port.
     pub releases: VecDeque<Uncharge>,
     /// When the first of them is due, else never.
@@ -55,7 +55,7 @@ impl Buffer {
             {
                 let class = layout.dense(class);
                 if class != u8::MAX {
-                    self.accounts.known_mut(layout.port_class(port, class)).rare.pfc_tx += 1;
+                    self.accounts.of_mut(layout.port_class(port, class)).rare.pfc_tx += 1;
                 }
             }
         }
@@ -101,8 +101,13 @@ impl Buffer {
     }
 
     /// What a receiver half may know of its account.
-    pub fn account_view(&self, layout: &Layout, inputs: Option<&Inputs>, port_class: usize) -> IngressView {
-        let account = self.accounts.known(port_class);
+    pub fn account_view(
+        &self,
+        layout: &Layout,
+        inputs: Option<&Inputs>,
+        port_class: LocalPortClass,
+    ) -> IngressView {
+        let account = self.accounts.of(port_class);
         let shared = match inputs {
             Some(inputs) if account.by_output => inputs.longest_of(layout, port_class),
             _ => account.shared(),
@@ -135,7 +140,7 @@ impl Buffer {
         packet: &Packet,
     ) -> bool {
         let port_class = layout.port_class(packet.ingress, packet.class);
-        let account = self.accounts.known(port_class);
+        let account = self.accounts.of(port_class);
         if !account.lossless {
             return false;
         }
@@ -229,7 +234,7 @@ pub(crate) enum Refused {
 /// and its frame.
 #[derive(Clone, Copy)]
 pub(crate) struct Charged {
-    pub port_class: usize,
+    pub port_class: LocalPortClass,
     pub ingress: Local,
     pub out: Local,
     pub class: u8,
@@ -244,6 +249,6 @@ pub(crate) struct Uncharge {
     pub port: Local,
     /// The ingress port and its account.
     pub ingress: Local,
-    pub port_class: u32,
+    pub port_class: PackedPortClass,
     pub frame: u16,
 }

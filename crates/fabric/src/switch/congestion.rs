@@ -26,7 +26,7 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, PortId, Time};
 
 use crate::link::links::Links;
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::run::ctx::Ctx;
 use crate::run::events::{Armed, EventKind, Events};
 use crate::switch::discipline::PortQueueing;
@@ -126,13 +126,13 @@ impl PortMachines {
         links: &Links,
         ctx: &Ctx<'_, '_>,
         port: Local,
-        port_class: usize,
+        port_class: LocalPortClass,
         q: usize,
         wire: u64,
     ) -> Gate {
         let now = ctx.time();
-        let of_flow_control = || links.egress.known(port_class).sender.gate(now, Bytes(wire));
-        if !links.ports.known(port.index()).has_discipline {
+        let of_flow_control = || links.egress.of(port_class).sender.gate(now, Bytes(wire));
+        if !links.ports.of(port).has_discipline {
             return of_flow_control();
         }
         let gate = if links.may_lose(&ctx.facts.layout, port, q) { Gate::Open } else { of_flow_control() };
@@ -142,14 +142,12 @@ impl PortMachines {
 
     /// The queue that sends next: an index of the port's queues.
     pub fn pick_queue(&mut self, links: &Links, ctx: &mut Ctx<'_, '_>, port: Local) -> Option<usize> {
-        let first = ctx.facts.layout.queue(port);
+        let queues = ctx.facts.layout.queues(port);
         if ctx.facts.layout.queues_per_port == 2 {
-            let queue = links.queues.known(first + 1);
+            let queue = links.queues.of(queues.nth(1));
             let head = queue.fifo.front()?;
             let port_class = ctx.facts.layout.port_class(port, 1);
-            if links.is_free(port, 1)
-                && queue.bytes <= u64::from(links.ports.known(port.index()).fast_path_up_to)
-            {
+            if links.is_free(port, 1) && queue.bytes <= u64::from(links.ports.of(port).fast_path_up_to) {
                 return Some(1);
             }
             let wire = ctx.facts.layout.wire(ctx.run.packets[head].frame);
@@ -158,11 +156,11 @@ impl PortMachines {
         let mut ready = std::mem::take(&mut ctx.run.out.ready);
         ready.clear();
         for q in 1..ctx.facts.layout.queues_per_port {
-            let Some(head) = links.queues.known(first + q).fifo.front() else { continue };
+            let Some(head) = links.queues.of(queues.nth(q)).fifo.front() else { continue };
             let wire = ctx.facts.layout.wire(ctx.run.packets[head].frame);
             let port_class = ctx.facts.layout.port_class(port, ctx.facts.layout.class_of_queue(q));
             let gate = self.gate(links, ctx, port, port_class, q, wire);
-            let len = Bytes(links.queues.known(first + q).bytes);
+            let len = Bytes(links.queues.of(queues.nth(q)).bytes);
             ready.push(ReadyView { queue: ctx.facts.layout.queue_id(q), len, head: Bytes(wire), gate });
         }
         if self.queueing.sorts() {

@@ -18,7 +18,7 @@ use floodway_units::Rate;
 
 use crate::link::arena::{Arena, Fifo, PacketRef};
 use crate::link::links::Links;
-use crate::network::layout::{Layout, Local};
+use crate::network::layout::{Layout, Local, LocalPortClass};
 use crate::run::events::NEVER;
 
 /// What a switch has before its crossbar; ports by their place among the switch's, queues and classes those
@@ -64,13 +64,13 @@ struct CrossingPacket {
 
 impl Inputs {
     /// Of a switch at rest with these ports, and their rates.
-    pub fn new(plan: CrossbarPlan, ports: &[Rate], queues: usize, classes: usize) -> Self {
+    pub fn new(plan: CrossbarPlan, ports: &[(Local, Rate)], queues: usize, classes: usize) -> Self {
         let n = ports.len();
-        let fastest = ports.iter().enumerate().rev().max_by_key(|(_, rate)| **rate);
+        let fastest = ports.iter().rev().max_by_key(|(_, rate)| *rate);
         Inputs {
             crossbar: Crossbar::new(n),
             plan,
-            clock: fastest.map_or(Local::default(), |(port, _)| Local::at(port)),
+            clock: fastest.map_or(Local::default(), |(port, _)| *port),
             ports: n,
             queues,
             classes,
@@ -95,9 +95,10 @@ impl Inputs {
     }
 
     /// The most bytes that an account holds for one output.
-    pub fn longest_of(&self, layout: &Layout, port_class: usize) -> u64 {
+    #[inline]
+    pub fn longest_of(&self, layout: &Layout, port_class: LocalPortClass) -> u64 {
         let input = layout.port_of(port_class).index();
-        let class = port_class % layout.classes.len() - 1;
+        let class = usize::from(layout.class_of(port_class)) - 1;
         let of = |output| self.held[self.account(input, output, class)];
         (0..self.ports).map(of).max().unwrap_or(0)
     }
@@ -147,9 +148,10 @@ impl Inputs {
         (output, queue): (usize, usize),
         frame: u64,
     ) -> bool {
-        let first = layout.queue(Local::at(output)) + 1;
-        let held =
-            |queue: usize| links.queues[first + queue].bytes + self.coming[output * self.queues + queue];
+        let queues = layout.queues(links.local(output));
+        let held = |queue: usize| {
+            links.queues[queues.nth(queue + 1)].bytes + self.coming[output * self.queues + queue]
+        };
         let class = queue / layout.subs;
         let all: u64 = (class * layout.subs..(class + 1) * layout.subs).map(held).sum();
         let room = self.plan.output.0;

@@ -4,7 +4,7 @@ use floodway_mechanisms::slots::DropReason;
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::AtSwitch;
 use crate::run::device::Device;
 use crate::run::events::EventKind;
@@ -33,7 +33,12 @@ impl Device for Switch {
 
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
-    fn receives(at: &mut AtSwitch<'_, '_>, ingress: Local, port_class: usize, packet_ref: PacketRef) {
+    fn receives(
+        at: &mut AtSwitch<'_, '_>,
+        ingress: Local,
+        port_class: LocalPortClass,
+        packet_ref: PacketRef,
+    ) {
         at.switch_receives(ingress, port_class, packet_ref);
     }
 
@@ -81,7 +86,7 @@ impl Device for Switch {
             let is_current = (at, departure) == (here.ctx.now, here.ctx.order);
             here.ctx.run.kept.counts[EventKind::Departure as usize] += u64::from(!is_current);
             here.passed_output(port, leaving.frame, at);
-            here.uncharge(leaving.port_class as usize, leaving.ingress, leaving.frame);
+            here.uncharge(leaving.port_class.unpack(), leaving.ingress, leaving.frame);
         }
     }
 

@@ -19,7 +19,7 @@ impl AtSwitch<'_, '_> {
     pub fn next_port(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
         let &Packet { out, .. } = &self.ctx.run.packets[packet_ref];
         if out != ingress {
-            return self.node.links.ports.known(out.index()).up.then_some(out);
+            return self.node.links.ports.of(out).up.then_some(out);
         }
         self.look_up(ingress, packet_ref)
     }
@@ -31,7 +31,7 @@ impl AtSwitch<'_, '_> {
         let path = self.ctx.run.pairs.paths.known(packet.flow.index());
         let back = path.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
         if let Some(out) = back {
-            return self.node.links.ports.known(out.index()).up.then_some(out);
+            return self.node.links.ports.of(out).up.then_some(out);
         }
         let entropy = if self.ctx.facts.spreads { self.ctx.run.packets.entropy(packet_ref) } else { None };
         self.route(ingress, &packet, entropy)
@@ -91,7 +91,7 @@ impl AtSwitch<'_, '_> {
         self.ctx.run.out.candidates = views;
         if let Some(left) = usual.filter(|_| port != usual) {
             let port_class = self.ctx.facts.layout.port_class(left, packet.class);
-            self.node.links.egress.known_mut(port_class).rare.moves += 1;
+            self.node.links.egress.of_mut(port_class).rare.moves += 1;
         }
         port
     }
@@ -101,14 +101,14 @@ impl AtSwitch<'_, '_> {
             port: self.node.links.id(port),
             queued: Bytes::ZERO,
             rate: self.node.links.rate(&self.ctx, port),
-            up: self.node.links.ports.known(port.index()).up,
+            up: self.node.links.ports.of(port).up,
             signals: Signals::default(),
             harmful: false,
             holds_flow: false,
         };
         if full {
             view.holds_flow = self.node.machines[port.index()].queueing.queue_of(packet.flow).is_some();
-            view.queued = bytes(self.node.links.ports.known(port.index()).waiting);
+            view.queued = bytes(self.node.links.ports.of(port).waiting);
             for point in &self.node.machines[port.index()].congestion_points {
                 let signals = point.signals(self.ctx.time());
                 view.signals.degree = view.signals.degree.max(signals.degree);

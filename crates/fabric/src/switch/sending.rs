@@ -1,13 +1,12 @@
 //! What a port of a switch sends next, each operation with a fast path beside the general one.
 
 use floodway_mechanisms::slots::Scheduler as _;
-use floodway_units::cast::low_u32;
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::link::port::Port;
 use crate::network::blueprint::Release;
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::{AtSwitch, bytes};
 use crate::run::device::Device as _;
 use crate::switch::buffer::Uncharge;
@@ -17,16 +16,16 @@ impl AtSwitch<'_, '_> {
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     pub fn departs_from(&mut self, port: Local) {
-        if !self.node.links.ports.known(port.index()).up {
+        if !self.node.links.ports.of(port).up {
             return self.transmit(port);
         }
         // A release may enqueue a PFC frame on this port, which is sent first.
         if self.apply_releases() && self.node.links.is_busy(&self.ctx, port) {
             return;
         }
-        let &Port { controls, has_discipline, .. } = self.node.links.ports.known(port.index());
+        let &Port { controls, has_discipline, .. } = self.node.links.ports.of(port);
         if self.ctx.facts.straight && !controls && !has_discipline && self.sends_on_fast_path(port) {
-            if self.node.links.ports.known(port.index()).waiting > 0 {
+            if self.node.links.ports.of(port).waiting > 0 {
                 self.node.links.arm(&mut self.ctx, port);
             }
         } else {
@@ -38,17 +37,17 @@ impl AtSwitch<'_, '_> {
     /// returns false. As [`At::transmit`], for three of four departures.
     #[inline]
     fn sends_on_fast_path(&mut self, port: Local) -> bool {
-        let at = self.ctx.facts.layout.queue(port);
-        let up_to = u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
+        let at = self.ctx.facts.layout.queues(port);
+        let up_to = u64::from(self.node.links.ports.of(port).fast_path_up_to);
         let port_class = self.ctx.facts.layout.port_class(port, 1);
         let (q, packet_ref) = match (
-            self.node.links.queues.known(at).fifo.front(),
-            self.node.links.queues.known(at + 1).fifo.front(),
+            self.node.links.queues.of(at.control()).fifo.front(),
+            self.node.links.queues.of(at.nth(1)).fifo.front(),
         ) {
             (Some(packet_ref), _) if self.ctx.run.packets[packet_ref].class == 0 => (0, packet_ref),
             (None, Some(packet_ref))
                 if self.node.links.is_free(port, 1)
-                    && self.node.links.queues.known(at + 1).bytes <= up_to =>
+                    && self.node.links.queues.of(at.nth(1)).bytes <= up_to =>
             {
                 (1, packet_ref)
             }
@@ -58,20 +57,18 @@ impl AtSwitch<'_, '_> {
         let (frame, ingress) = (packet.frame, packet.ingress);
         let account = self.ctx.facts.layout.port_class(ingress, 1);
         // A release that an account waits for may enqueue a PFC frame on this port.
-        if q == 1
-            && self.ctx.facts.release == Release::Start
-            && self.node.buffer.accounts.known(account).awaits
+        if q == 1 && self.ctx.facts.release == Release::Start && self.node.buffer.accounts.of(account).awaits
         {
             return false;
         }
-        self.node.links.queues.known_mut(at + q).fifo.pop(&self.ctx.run.packets);
+        self.node.links.queues.of_mut(at.nth(q)).fifo.pop(&self.ctx.run.packets);
         self.node.links.leaves(&self.ctx, port, frame);
         if q == 0 {
             self.put_on_link(port, packet_ref);
         } else {
-            self.node.links.queues.known_mut(at + q).bytes -= u64::from(frame);
-            if self.node.links.ports.known(port.index()).gates.paused != 0 {
-                let paused = self.node.links.egress.known_mut(port_class).paused(self.ctx.now);
+            self.node.links.queues.of_mut(at.nth(q)).bytes -= u64::from(frame);
+            if self.node.links.ports.of(port).gates.paused != 0 {
+                let paused = self.node.links.egress.of_mut(port_class).paused(self.ctx.now);
                 let packet = &mut self.ctx.run.packets[packet_ref];
                 packet.paused = packet.paused.wrapping_add(paused);
             }
@@ -89,7 +86,7 @@ impl AtSwitch<'_, '_> {
         &mut self,
         port: Local,
         packet_ref: PacketRef,
-        (from, port_class): (Local, usize),
+        (from, port_class): (Local, LocalPortClass),
         frame: u16,
     ) {
         if self.ctx.facts.release == Release::Start {
@@ -97,8 +94,8 @@ impl AtSwitch<'_, '_> {
             self.put_on_link(port, packet_ref);
         } else {
             self.put_on_link(port, packet_ref);
-            let at = self.node.links.ports.known(port.index()).free_at;
-            let leaves = Uncharge { at, port, ingress: from, port_class: low_u32(port_class as u64), frame };
+            let at = self.node.links.ports.of(port).free_at;
+            let leaves = Uncharge { at, port, ingress: from, port_class: port_class.pack(), frame };
             self.node.buffer.release_later(self.device.number, &mut self.ctx.run.events, leaves);
         }
     }
@@ -115,9 +112,9 @@ impl AtSwitch<'_, '_> {
         above_threshold: bool,
     ) {
         let Packet { class, frame, .. } = self.ctx.run.packets[packet_ref];
-        let port_class = port.index() * self.ctx.facts.layout.classes.len() + class as usize;
+        let port_class = self.ctx.facts.layout.port_class(port, class);
         if !isolated {
-            let paused = self.node.links.egress.known_mut(port_class).paused(self.ctx.now);
+            let paused = self.node.links.egress.of_mut(port_class).paused(self.ctx.now);
             let packet = &mut self.ctx.run.packets[packet_ref];
             packet.paused = packet.paused.wrapping_add(paused);
         }
@@ -146,13 +143,12 @@ impl AtSwitch<'_, '_> {
     pub fn send_from_queue(&mut self, port: Local) {
         let machines = &mut self.node.machines[port.index()];
         let Some(q) = machines.pick_queue(&self.node.links, &mut self.ctx, port) else { return };
-        let at = self.ctx.facts.layout.queue(port) + q;
-        let queue = self.node.links.queues.known_mut(at);
+        let at = self.ctx.facts.layout.queues(port).nth(q);
+        let queue = self.node.links.queues.of_mut(at);
         let packet_ref = queue.fifo.pop(&self.ctx.run.packets).expect("a picked queue is not empty");
         let packet = &mut self.ctx.run.packets[packet_ref];
         let (ingress, class, frame) = (packet.ingress, packet.class, packet.frame);
-        let above_threshold =
-            queue.bytes > u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
+        let above_threshold = queue.bytes > u64::from(self.node.links.ports.of(port).fast_path_up_to);
         queue.bytes -= u64::from(frame);
         let isolated = self.node.links.may_lose(&self.ctx.facts.layout, port, q);
         self.data_leaves((port, q), packet_ref, isolated, above_threshold);
@@ -187,8 +183,8 @@ mod tests {
     fn sending(test: impl FnOnce(&mut World<'_>, Local)) {
         at_busy(Span::us(40), |world| {
             let out = Local::at(2);
-            let at = world.facts.layout.queue(out);
-            assert!(world.nodes[SWITCH.index()].links.queues[at + 1].bytes > 2_000, "a queue stands");
+            let at = world.facts.layout.queues(out).nth(1);
+            assert!(world.nodes[SWITCH.index()].links.queues[at].bytes > 2_000, "a queue stands");
             // Its packet before has gone.
             world.now = world.now.max(world.nodes[SWITCH.index()].links.ports[out.index()].free_at);
             at_switch(world, SWITCH).apply_releases();
@@ -199,12 +195,12 @@ mod tests {
     #[test]
     fn on_the_fast_path_the_first_packet_leaves_its_queue() {
         sending(|world, out| {
-            let at = world.facts.layout.queue(out);
+            let at = world.facts.layout.queues(out).nth(1);
             let node = &mut world.nodes[SWITCH.index()];
             node.links.ports[out.index()].fast_path_up_to = u32::MAX;
             node.links.ports[out.index()].gates.free = 0b10;
-            let (before, waiting) = (node.links.queues[at + 1].bytes, node.links.ports[out.index()].waiting);
-            let first = node.links.queues[at + 1].fifo.front().expect("it waits");
+            let (before, waiting) = (node.links.queues[at].bytes, node.links.ports[out.index()].waiting);
+            let first = node.links.queues[at].fifo.front().expect("it waits");
             let (frame, ingress) =
                 (world.runs.own.packets[first].frame, world.runs.own.packets[first].ingress);
             let account = world.facts.layout.port_class(ingress, 1);
@@ -213,9 +209,9 @@ mod tests {
             let node = &world.nodes[SWITCH.index()];
             // By default what leaves is released at its last bit: nobody waits for its start.
             assert!(sent);
-            assert_eq!(node.links.queues[at + 1].bytes, before - u64::from(frame));
+            assert_eq!(node.links.queues[at].bytes, before - u64::from(frame));
             assert_eq!(node.links.ports[out.index()].waiting, waiting - u64::from(frame));
-            assert_ne!(node.links.queues[at + 1].fifo.front(), Some(first));
+            assert_ne!(node.links.queues[at].fifo.front(), Some(first));
         });
     }
 
@@ -223,9 +219,9 @@ mod tests {
     fn a_queue_that_is_longer_than_its_bound_or_not_free_is_not_sent_on_the_fast_path() {
         for (above, free, goes) in [(0, true, true), (1, true, false), (0, false, false)] {
             sending(|world, out| {
-                let at = world.facts.layout.queue(out);
+                let at = world.facts.layout.queues(out).nth(1);
                 let node = &mut world.nodes[SWITCH.index()];
-                let up_to = u32::try_from(node.links.queues[at + 1].bytes - above).expect("it is short");
+                let up_to = u32::try_from(node.links.queues[at].bytes - above).expect("it is short");
                 node.links.ports[out.index()].fast_path_up_to = up_to;
                 node.links.ports[out.index()].gates.free = if free { 0b10 } else { 0 };
                 let at = at_switch(world, SWITCH).sends_on_fast_path(out);

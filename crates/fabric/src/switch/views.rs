@@ -16,17 +16,17 @@ impl<D: Device> At<'_, '_, D> {
             port: self.node.links.id(port),
             class: self.ctx.facts.layout.classes[class as usize],
             sub: self.ctx.facts.layout.queue_id(q).sub,
-            len: bytes(self.node.links.queues.known(self.ctx.facts.layout.queue(port) + q).bytes),
+            len: bytes(self.node.links.queues.of(self.ctx.facts.layout.queues(port).nth(q)).bytes),
             first: bytes(
                 self.node
                     .links
                     .queues
-                    .known(self.ctx.facts.layout.queue(port) + self.ctx.facts.layout.first_queue(class))
+                    .of(self.ctx.facts.layout.queues(port).nth(self.ctx.facts.layout.first_queue(class)))
                     .bytes,
             ),
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.node.links.rate(&self.ctx, port),
-            paused: self.node.links.egress.known(port_class).paused_since != NEVER
+            paused: self.node.links.egress.of(port_class).paused_since != NEVER
                 && !self.node.links.may_lose(&self.ctx.facts.layout, port, q),
             base_rtt: self.ctx.run.pairs.paths[packet.flow.index()].base_rtt,
         }

@@ -63,8 +63,7 @@ impl<'s> Seen<'s, '_> {
 
     /// Queues of data of a port.
     fn queues<'n>(&self, node: &'n NodeCore, port: Local) -> impl Iterator<Item = &'n Queue> {
-        let first = self.facts.layout.queue(port);
-        node.links.queues[first + 1..first + self.facts.layout.queues_per_port].iter()
+        node.links.queues[self.facts.layout.queues(port).data()].iter()
     }
 
     /// When the packet arrived that has waited longest at an egress port of those that came in by an ingress.
@@ -85,9 +84,9 @@ impl<'s> Seen<'s, '_> {
 
     /// The queue of data at a port in which a flow's oldest packet waits.
     pub(super) fn queue_of_oldest(&self, port: Local, slot: u32) -> Option<usize> {
-        let first = self.facts.layout.queue(port);
+        let queues = self.facts.layout.queues(port);
         let waiting = (1..self.facts.layout.queues_per_port).flat_map(|q| {
-            let packets = self.node.links.queues[first + q].fifo.iter(&self.run.packets);
+            let packets = self.node.links.queues[queues.nth(q)].fifo.iter(&self.run.packets);
             packets.filter(|packet| packet.flow.0 == slot).map(move |packet| (packet.psn(), q))
         });
         waiting.min().map(|(_, q)| q)

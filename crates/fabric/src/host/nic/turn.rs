@@ -56,7 +56,7 @@ impl AtHost<'_, '_> {
         }
         self.put_on_link(port, packet_ref);
         if segment.last {
-            let until = self.node.links.ports.known(port.index()).free_at;
+            let until = self.node.links.ports.of(port).free_at;
             self.device.last_sent(&mut self.ctx, id, &segment, until);
         }
         self.machines_changed(id, observes_sent);
@@ -269,7 +269,7 @@ impl<'h> Holder<'h> {
     /// That of a port.
     #[inline]
     pub fn at(links: &Links, machines: &'h [PortMachines], port: Local) -> Self {
-        let has_discipline = links.ports.known(port.index()).has_discipline;
+        let has_discipline = links.ports.of(port).has_discipline;
         Holder(if has_discipline { machines[port.index()].discipline() } else { None })
     }
 

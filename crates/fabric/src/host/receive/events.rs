@@ -129,7 +129,7 @@ impl AtHost<'_, '_> {
         let (out, class) = (half.reply_port.unwrap_or(port), half.class);
         let mut cnps = std::mem::take(&mut self.ctx.run.out.cnps.0);
         let port_class = self.ctx.facts.layout.port_class(out, class);
-        self.node.links.egress.known_mut(port_class).rare.receiver_cnps += cnps.len() as u64;
+        self.node.links.egress.of_mut(port_class).rare.receiver_cnps += cnps.len() as u64;
         for cnp in cnps.drain(..) {
             let mut packet = Packet::notifying(&cnp, self.ctx.facts.format.cnp().frame);
             packet.flags |= flag;
@@ -148,7 +148,7 @@ impl AtHost<'_, '_> {
             if half.sends_flags && answer.mark() != Mark::None {
                 let port_class =
                     self.ctx.facts.layout.port_class(half.reply_port.unwrap_or(port), half.class);
-                self.node.links.egress.known_mut(port_class).rare.cnp_flags += 1;
+                self.node.links.egress.of_mut(port_class).rare.cnp_flags += 1;
             }
             let is_last = i + 1 == self.ctx.run.out.replies.0.len();
             let records = if is_last { extra.take() } else { extra.clone() };

@@ -25,6 +25,7 @@ use crate::link::port::{Egress, Port, Queue};
 use crate::network::accounts::Accounts;
 use crate::network::blueprint::{Blueprint, Draws, RelayPorts, Role, SwitchSpec, Ties};
 use crate::network::facts::Facts;
+use crate::network::layout::Local;
 use crate::records::histogram::histograms;
 use crate::records::series::{self, Series};
 use crate::records::shares::buckets;
@@ -218,7 +219,8 @@ impl NodeBuilder<'_, '_> {
         let router = self::router(self.facts.blueprint, node, spec)?;
         let number = narrow::<u32>(self.facts.switches.partition_point(|&before| before < node));
         let inputs = spec.buffer.plan().crossbar.map(|plan| {
-            let rates: Vec<Rate> = ports.iter().map(|port| self.facts.ports[port.index()].rate).collect();
+            let rate = |port: &PortId| (self.facts.local(*port), self.facts.ports[port.index()].rate);
+            let rates: Vec<(Local, Rate)> = ports.iter().map(rate).collect();
             let queues = self.facts.layout.queues_per_port - 1;
             Box::new(Inputs::new(plan, &rates, queues, self.facts.layout.classes.len() - 1))
         });

@@ -14,6 +14,7 @@ pub(super) struct Wires(FxHashMap<u32, VecDeque<(u64, PacketRef)>>);
 
 impl Wires {
     /// A packet is on the link from a port: is another one ahead of it?
+    #[inline(never)]
     pub fn is_behind(&mut self, port: u32, packet: (u64, PacketRef)) -> bool {
         let wire = self.0.entry(port).or_default();
         wire.push_back(packet);

@@ -29,6 +29,7 @@ use crate::link::extra::Extra;
 use crate::link::packet::Packet;
 use crate::link::wires::Wire;
 use crate::network::facts::Facts;
+use crate::network::routing::peer;
 use crate::run::events::NEVER;
 use crate::run::node::Node;
 use crate::run::runs::Runs;
@@ -174,18 +175,26 @@ impl Processes<'_> {
             runs.own.pairs.receivers[here as usize].post(message);
         }
         while !rest.is_empty() {
-            self.receive_packet(facts, runs, read(&mut rest));
+            self.receive_packet(facts, nodes, runs, read(&mut rest));
         }
         self.incoming[from] = bytes;
         head
     }
 
     /// A packet is on a link to a node of this rank.
-    fn receive_packet(&mut self, facts: &Facts<'_>, runs: &mut Runs<'_>, arrival: Arrival) {
+    ///
+    /// # Panics
+    /// It names a port or a class that the node has not.
+    fn receive_packet(&mut self, facts: &Facts<'_>, nodes: &[Node], runs: &mut Runs<'_>, arrival: Arrival) {
         let Arrival { group, time, order, mut packet, flow, extra, named } = arrival;
         if !packet.is_link_control() {
             packet.flow = self.flow(flow);
         }
+        let port = PortId(runs.own.events.decode(order).1);
+        let links = &nodes[facts.node_of(peer(port)).index()].links;
+        let is_known = [packet.ingress, packet.out].iter().all(|port| port.index() < links.ports.len())
+            && (packet.is_link_control() || packet.class < facts.layout.class_count());
+        assert!(is_known, "ranks are of one build, and read what they write");
         let packet_ref = runs.own.packets.add(packet);
         if let Some(mut extra) = extra {
             if let Extra::CongestionNotification(cn) = &mut extra {
@@ -194,7 +203,6 @@ impl Processes<'_> {
             }
             runs.own.packets.attach(packet_ref, Box::new(extra));
         }
-        let port = PortId(runs.own.events.decode(order).1);
         let link = &facts.blueprint.links[port.index() / 2];
         if link.changes() {
             let wire = self.wires.entry(port.0).or_insert_with(|| Wire::new(link).unwrap_or_default());

@@ -14,7 +14,7 @@ use floodway_units::Bytes;
 use super::{Buffer, Charged, Refused, Uncharge};
 use crate::link::links::Links;
 use crate::link::packet::Packet;
-use crate::network::layout::{Layout, Local};
+use crate::network::layout::{Layout, Local, LocalPortClass};
 use crate::records::series::Series;
 use crate::records::tally::FirstDrop;
 use crate::run::at_node::{At, bytes};
@@ -35,8 +35,8 @@ impl Buffer {
         packet: Charged,
     ) -> bool {
         let Charged { port_class, ingress, out, class, frame } = packet;
-        let account = self.accounts.known(port_class);
-        let port = links.ports.known(out.index());
+        let account = self.accounts.of(port_class);
+        let port = links.ports.of(out);
         let (occupies, wire, frame) =
             (self.occupied_by(frame), self.counted_wire(layout, frame), u64::from(frame));
         let held = account.held + occupies;
@@ -51,12 +51,12 @@ impl Buffer {
         {
             return false;
         }
-        let account = self.accounts.known_mut(port_class);
+        let account = self.accounts.of_mut(port_class);
         let of_pool = if account.pooled { shared - account.shared() } else { 0 };
         account.held = held;
         account.wire += wire;
         if held > u64::from(account.recorded) || now >= account.recorded_until {
-            self.record_held(port_class, links.series.known_mut(ingress.index()), now, held);
+            self.record_held(port_class, links.series.of_mut(ingress), now, held);
         }
         self.holds(occupies, of_pool);
         true
@@ -64,9 +64,9 @@ impl Buffer {
 
     /// Records in the account's peak, and in the series of its port, that it holds `held` bytes.
     #[inline(never)]
-    fn record_held(&mut self, port_class: usize, series: &mut Series, now: u64, held: u64) {
+    fn record_held(&mut self, port_class: LocalPortClass, series: &mut Series, now: u64, held: u64) {
         series.buffer(now, held);
-        let account = self.accounts.known_mut(port_class);
+        let account = self.accounts.of_mut(port_class);
         account.peaks.held = account.peaks.held.max(held);
         if now >= account.recorded_until {
             (account.recorded, account.recorded_until) = (0, series.ends());
@@ -75,25 +75,31 @@ impl Buffer {
     }
 
     /// The account begins or stops to wait for releases.
-    pub fn awaiting_changed(&mut self, switch: &Switch, events: &mut Events, now: u64, port_class: usize) {
+    pub fn awaiting_changed(
+        &mut self,
+        switch: &Switch,
+        events: &mut Events,
+        now: u64,
+        port_class: LocalPortClass,
+    ) {
         self.set_fast_path(switch, port_class);
-        if self.accounts.known(port_class).awaits {
-            let own = self.releases.iter().filter(|leaving| leaving.port_class as usize == port_class);
+        if self.accounts.of(port_class).awaits {
+            let own = self.releases.iter().filter(|leaving| leaving.port_class.unpack() == port_class);
             own.for_each(|leaving| events.add(EventKind::Release, switch.number, leaving.at.max(now)));
         }
     }
 
     /// Computes the bound of the fast path of an account.
-    pub fn set_fast_path(&mut self, switch: &Switch, port_class: usize) {
+    pub fn set_fast_path(&mut self, switch: &Switch, port_class: LocalPortClass) {
         if let Some(fast_path_below) = self.fast_path_of_account(switch, port_class) {
-            self.accounts.known_mut(port_class).fast_path_below = fast_path_below;
+            self.accounts.of_mut(port_class).fast_path_below = fast_path_below;
         }
     }
 
     /// The bound below which packets are charged without a callback: 0 while a release is awaited. None where
     /// there is no fast path.
-    pub fn fast_path_of_account(&self, switch: &Switch, port_class: usize) -> Option<u32> {
-        let account = self.accounts.known(port_class);
+    pub fn fast_path_of_account(&self, switch: &Switch, port_class: LocalPortClass) -> Option<u32> {
+        let account = self.accounts.of(port_class);
         if switch.pipeline != 0 {
             return None;
         }
@@ -132,10 +138,10 @@ impl Buffer {
     /// Takes `frame` bytes off an account that stay in the switch, or have left it: from headroom first. Does
     /// its receiver half wait for that?
     #[inline]
-    pub fn uncharge_account(&mut self, layout: &Layout, port_class: usize, frame: u16) -> bool {
+    pub fn uncharge_account(&mut self, layout: &Layout, port_class: LocalPortClass, frame: u16) -> bool {
         let wire = self.counted_wire(layout, frame);
         let frame = self.occupied_by(frame);
-        let account = self.accounts.known_mut(port_class);
+        let account = self.accounts.of_mut(port_class);
         account.wire -= wire;
         let shared_before = account.shared();
         let from_headroom = account.headroom.min(frame);
@@ -162,7 +168,7 @@ impl Buffer {
             let after = self.releases.partition_point(|other| (other.at, other.port) <= (at, port));
             self.releases.insert(after, leaves);
         }
-        if self.accounts.known(port_class as usize).awaits {
+        if self.accounts.of(port_class.unpack()).awaits {
             events.add(EventKind::Release, switch, at);
         }
     }
@@ -181,11 +187,17 @@ impl Buffer {
 
 impl<D: Device> At<'_, '_, D> {
     /// Charges the packet to its ingress, or returns what becomes of it otherwise.
-    pub fn charge(&mut self, port_class: usize, out: Local, q: usize, packet: &Packet) -> Option<Refused> {
+    pub fn charge(
+        &mut self,
+        port_class: LocalPortClass,
+        out: Local,
+        q: usize,
+        packet: &Packet,
+    ) -> Option<Refused> {
         let frame = self.node.buffer.occupied_by(packet.frame);
         let view = self.node.buffer.account_view(&self.ctx.facts.layout, self.device.inputs(), port_class);
         let headroom_free = self.node.buffer.headroom_size.saturating_sub(self.node.buffer.headroom_used);
-        let account = self.node.buffer.accounts.known(port_class);
+        let account = self.node.buffer.accounts.of(port_class);
         let egress_used = account
             .admission
             .egress_reserve()
@@ -206,7 +218,7 @@ impl<D: Device> At<'_, '_, D> {
         let (now, wire) =
             (self.ctx.time(), self.node.buffer.counted_wire(&self.ctx.facts.layout, packet.frame));
         let rng = &mut self.node.streams.admission;
-        let account = self.node.buffer.accounts.known_mut(port_class);
+        let account = self.node.buffer.accounts.of_mut(port_class);
         let charged = account.admission.admit(now, rng, &packet_view, &view, &queue_view, &pool);
         let shared_before = account.shared();
         match charged {
@@ -246,7 +258,7 @@ impl<D: Device> At<'_, '_, D> {
             (true, _) => (grown, 0),
             (false, _) => (0, 0),
         };
-        let series = self.node.links.series.known_mut(packet.ingress.index());
+        let series = self.node.links.series.of_mut(packet.ingress);
         self.node.buffer.record_held(port_class, series, self.ctx.now, total);
         self.node.buffer.holds(frame, of_pool);
         self.node.buffer.headroom_used += of_headroom;
@@ -255,14 +267,14 @@ impl<D: Device> At<'_, '_, D> {
     }
 
     /// Takes `frame` bytes off an account, from headroom first, and calls its receiver half.
-    pub fn uncharge(&mut self, port_class: usize, ingress: Local, frame: u16) {
+    pub fn uncharge(&mut self, port_class: LocalPortClass, ingress: Local, frame: u16) {
         self.node.buffer.uncounted(frame);
         self.uncharge_account(port_class, ingress, frame);
     }
 
     /// The same, of bytes that stay in the switch.
     #[inline]
-    pub fn uncharge_account(&mut self, port_class: usize, ingress: Local, frame: u16) {
+    pub fn uncharge_account(&mut self, port_class: LocalPortClass, ingress: Local, frame: u16) {
         if self.node.buffer.uncharge_account(&self.ctx.facts.layout, port_class, frame) {
             self.with_receiver(port_class, ingress, FcReceiver::on_release);
         }
@@ -286,14 +298,13 @@ impl<D: Device> At<'_, '_, D> {
         }
         // A callback may lead here, too, and then finds the next one.
         while let Some(leaving) = self.node.buffer.next_gone(self.ctx.now) {
-            self.uncharge(leaving.port_class as usize, leaving.ingress, leaving.frame);
+            self.uncharge(leaving.port_class.unpack(), leaving.ingress, leaving.frame);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use floodway_units::cast::narrow;
     use floodway_units::{NodeId, Span};
 
     use super::*;
@@ -309,14 +320,14 @@ mod tests {
     }
 
     /// Calls `test` before any packet has come.
-    fn at_rest(test: impl FnOnce(&mut World<'_>, usize)) {
+    fn at_rest(test: impl FnOnce(&mut World<'_>, LocalPortClass)) {
         at_busy(Span::ZERO, |world| {
             let account = world.facts.layout.port_class(IN, 1);
             test(world, account);
         });
     }
 
-    fn charges(world: &mut World<'_>, account: usize) -> bool {
+    fn charges(world: &mut World<'_>, account: LocalPortClass) -> bool {
         let packet = Charged { port_class: account, ingress: IN, out: out(), class: 1, frame: 1_000 };
         let (node, _) = world.nodes[SWITCH.index()].split();
         node.buffer.charge_on_fast_path(&mut node.links, &world.facts.layout, world.now, packet)
@@ -349,13 +360,13 @@ mod tests {
 
     #[test]
     fn the_fast_path_is_left_for_each_of_its_reasons() {
-        type Sets = fn(&mut World<'_>, usize);
+        type Sets = fn(&mut World<'_>, LocalPortClass);
         fn switch<'w>(world: &'w mut World<'_>) -> &'w mut crate::run::node::Node {
             &mut world.nodes[SWITCH.index()]
         }
         /// Bytes that wait at the port, and in its queue of data.
         fn waits(world: &mut World<'_>, port: u64, queue: u64) {
-            let at = world.facts.layout.queue(out()) + 1;
+            let at = world.facts.layout.queues(out()).nth(1);
             let node = switch(world);
             node.links.ports[1].fast_path_up_to = 3_000;
             (node.links.ports[1].waiting, node.links.queues[at].bytes) = (port, queue);
@@ -423,7 +434,7 @@ mod tests {
                     at,
                     port: Local::at(port),
                     ingress: IN,
-                    port_class: narrow(account),
+                    port_class: account.pack(),
                     frame: 1_000,
                 };
                 let buffer = &mut world.nodes[SWITCH.index()].buffer;
@@ -454,9 +465,9 @@ mod tests {
     fn queues_of_data_hold_what_is_beyond_the_reserve_of_each() {
         at_rest(|world, _| {
             for (port, control, data) in [(0, 900, 700), (1, 0, 400), (2, 800, 1_000)] {
-                let at = world.facts.layout.queue(Local::at(port));
+                let at = world.facts.layout.queues(Local::at(port));
                 let queues = &mut world.nodes[SWITCH.index()].links.queues;
-                (queues[at].bytes, queues[at + 1].bytes) = (control, data);
+                (queues[at.control()].bytes, queues[at.nth(1)].bytes) = (control, data);
             }
             assert_eq!(
                 world.nodes[SWITCH.index()].links.beyond(&world.facts.layout, Bytes(500)),

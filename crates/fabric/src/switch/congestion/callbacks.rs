@@ -12,7 +12,7 @@ use floodway_units::{Bytes, FlowId, PortId, Span, Time};
 use crate::link::arena::PacketRef;
 use crate::link::extra::Extra;
 use crate::link::packet::{Kind, Packet};
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::network::routing::peer;
 use crate::records::signals::SignalLog;
 use crate::run::at_node::At;
@@ -70,13 +70,13 @@ impl<D: Device> At<'_, '_, D> {
     /// `newest`, which makes its queue `len` bytes long, or all of them where the port is paused.
     pub(super) fn report_waiting(&mut self, port: Local, newest: Option<(PacketRef, u64)>) {
         let mut points = std::mem::take(&mut self.node.machines[port.index()].congestion_points);
-        let first = self.ctx.facts.layout.queue(port);
+        let queues = self.ctx.facts.layout.queues(port);
         for point in points.iter_mut().filter(|point| point.demands().waiting) {
             let passes = |bound: Bytes| newest.is_none_or(|(_, len)| len > bound.0);
             if !point.fast_path_up_to().is_some_and(passes) {
                 continue;
             }
-            for queue in &self.node.links.queues[first + 1..first + self.ctx.facts.layout.queues_per_port] {
+            for queue in &self.node.links.queues[queues.data()] {
                 let is_newest =
                     |packet_ref: &PacketRef| newest.is_some_and(|(newest, _)| newest == *packet_ref);
                 for packet_ref in
@@ -216,19 +216,19 @@ impl<D: Device> At<'_, '_, D> {
     }
 
     /// The class of `port_class` may not leave `port` any more, or may again.
-    pub fn pause_changed(&mut self, port: Local, port_class: usize, paused: bool) {
+    pub fn pause_changed(&mut self, port: Local, port_class: LocalPortClass, paused: bool) {
         let class = self.ctx.facts.layout.class_of(port_class);
-        let first = self.ctx.facts.layout.queue(port);
+        let queues = self.ctx.facts.layout.queues(port);
         let len = (1..self.ctx.facts.layout.queues_per_port)
             .filter(|&q| self.ctx.facts.layout.class_of_queue(q) == class)
-            .map(|q| self.node.links.queues[first + q].bytes)
+            .map(|q| self.node.links.queues[queues.nth(q)].bytes)
             .sum();
         let view = QueueView {
             port: self.node.links.id(port),
             class: self.ctx.facts.layout.classes[class as usize],
             sub: 0,
             len: Bytes(len),
-            first: Bytes(self.node.links.queues[first + self.ctx.facts.layout.first_queue(class)].bytes),
+            first: Bytes(self.node.links.queues[queues.nth(self.ctx.facts.layout.first_queue(class))].bytes),
             voq: Bytes::ZERO,
             rate: self.node.links.rate(&self.ctx, port),
             paused,

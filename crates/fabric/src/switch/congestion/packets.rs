@@ -6,7 +6,7 @@ use floodway_units::{Quanta, Time};
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::{Kind, Packet};
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::network::routing::peer;
 use crate::records::signals::SignalLog;
 use crate::run::at_node::AtSwitch;
@@ -77,7 +77,7 @@ impl AtSwitch<'_, '_> {
     }
 
     /// Calls the congestion points of `out` for a packet that has joined its `q`-th queue.
-    pub fn enqueued(&mut self, out: Local, q: usize, port_class: usize, packet_ref: PacketRef) {
+    pub fn enqueued(&mut self, out: Local, q: usize, port_class: LocalPortClass, packet_ref: PacketRef) {
         let packet = self.ctx.run.packets[packet_ref];
         if !self.device.has_crossbar() {
             // Where a pipeline is before a queue that may lose, it was noted when the packet was taken in.
@@ -147,7 +147,7 @@ impl AtSwitch<'_, '_> {
     }
 
     /// Marks a packet that the egress port class `port_class` sends or takes in.
-    pub fn mark(&mut self, port_class: usize, packet_ref: PacketRef, mark: Mark) {
+    pub fn mark(&mut self, port_class: LocalPortClass, packet_ref: PacketRef, mark: Mark) {
         if mark == Mark::None || !self.ctx.run.packets[packet_ref].takes_mark() {
             return;
         }

@@ -89,7 +89,7 @@ impl AtSwitch<'_, '_> {
     fn has_crossed(&mut self, crossed: CrossingPacket) {
         let CrossingPacket { output, input, queue, packet_ref, .. } = crossed;
         let packet = self.ctx.run.packets[packet_ref];
-        let out = Local::at(output);
+        let out = self.node.links.local(output);
         let inputs = self.device.inputs_mut();
         inputs.crossbar.release(input, output);
         let coming = output * inputs.queues + queue;
@@ -281,7 +281,7 @@ mod tests {
     fn an_output_has_room_for_what_waits_there_and_is_crossing_to_it() {
         at(&with_buffer(r#""ioq""#), Span::ZERO, |world| {
             let output = 1;
-            let queue = world.facts.layout.queue(Local::at(output)) + 1;
+            let queue = world.facts.layout.queues(Local::at(output)).nth(1);
             // Of 100 KB.
             for (waits, comes, frame, room) in [
                 (0, 0, 100_000, true),

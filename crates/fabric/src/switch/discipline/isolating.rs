@@ -5,7 +5,7 @@ use floodway_units::{Bytes, FlowId};
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::{ISOLATED, Packet};
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::AtSwitch;
 use crate::run::device::Device as _;
 
@@ -41,7 +41,7 @@ impl AtSwitch<'_, '_> {
     pub fn isolate(
         &mut self,
         ingress: Local,
-        port_class: usize,
+        port_class: LocalPortClass,
         (out, q): (Local, usize),
         packet_ref: PacketRef,
     ) {
@@ -66,20 +66,20 @@ impl AtSwitch<'_, '_> {
         self.apply_releases();
         let (first, second) =
             (self.ctx.facts.layout.first_queue(class), self.ctx.facts.layout.first_queue(class) + 1);
-        let at = self.ctx.facts.layout.queue(port);
-        let mut list = std::mem::take(&mut self.node.links.queues[at + first]).fifo;
+        let at = self.ctx.facts.layout.queues(port);
+        let mut list = std::mem::take(&mut self.node.links.queues[at.nth(first)]).fifo;
         while let Some(packet_ref) = list.pop(&self.ctx.run.packets) {
             let packet = self.ctx.run.packets[packet_ref];
             if self.moves(port, &packet, only) {
                 self.move_isolated(port, second, packet_ref);
             } else {
-                let queue = &mut self.node.links.queues[at + first];
+                let queue = &mut self.node.links.queues[at.nth(first)];
                 queue.bytes += u64::from(packet.frame);
                 queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
             }
         }
         self.isolate_piped(port, class, only);
-        let bytes = [first, second].map(|q| Bytes(self.node.links.queues[at + q].bytes));
+        let bytes = [first, second].map(|q| Bytes(self.node.links.queues[at.nth(q)].bytes));
         self.report_sorted(port, class, &bytes);
     }
 
@@ -106,7 +106,7 @@ impl AtSwitch<'_, '_> {
             let moved = &mut self.ctx.run.packets[packet_ref];
             moved.flags |= ISOLATED;
             moved.paused = moved.paused.wrapping_add(paused);
-            let at = self.ctx.facts.layout.queue(port) + q;
+            let at = self.ctx.facts.layout.queues(port).nth(q);
             self.node.links.queues[at].bytes += u64::from(packet.frame);
             self.node.links.queues[at].fifo.push(&mut self.ctx.run.packets, packet_ref);
         }

@@ -11,7 +11,7 @@ impl<D: Device> At<'_, '_, D> {
     /// Has a metered message wait its turn at `out`, or drops it.
     pub fn queue_metered(&mut self, out: Local, packet_ref: PacketRef) {
         let frame = self.ctx.run.packets[packet_ref].frame;
-        let up = self.node.links.ports.known(out.index()).up;
+        let up = self.node.links.ports.of(out).up;
         let Some(meter) = self.node.machines[out.index()].queueing.meter.as_mut() else { return };
         if !up || meter.is_full() {
             // A host's own messages have come in by no port.
@@ -40,7 +40,7 @@ impl<D: Device> At<'_, '_, D> {
         let opens = meter.opens_for(now, wire);
         if opens > now {
             meter.wake = Some(opens);
-            machines.sync(&mut self.ctx.run.events, self.node.links.ports.known(port.index()).id);
+            machines.sync(&mut self.ctx.run.events, self.node.links.ports.of(port).id);
             return None;
         }
         meter.fifo.pop(&self.ctx.run.packets);

@@ -12,7 +12,7 @@ use floodway_units::cast::low_u16;
 use crate::link::arena::{Fifo, PacketRef};
 use crate::link::links::Links;
 use crate::link::packet::{Kind, Packet};
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::network::routing::peer;
 use crate::run::at_node::{At, AtHost, AtSwitch};
 use crate::run::ctx::Ctx;
@@ -22,8 +22,8 @@ use crate::switch::congestion::PortMachines;
 impl PortMachines {
     /// The queue that sends next: the control class first.
     fn next_output(&mut self, links: &Links, ctx: &mut Ctx<'_, '_>, port: Local) -> Option<usize> {
-        let first = ctx.facts.layout.queue(port);
-        if !links.queues.known(first).fifo.is_empty() {
+        let first = ctx.facts.layout.queues(port).control();
+        if !links.queues.of(first).fifo.is_empty() {
             return Some(0);
         }
         self.pick_queue(links, ctx, port)
@@ -31,10 +31,10 @@ impl PortMachines {
 
     /// The first packet of a queue starts on the wire.
     fn starts_output(&mut self, links: &mut Links, ctx: &mut Ctx<'_, '_>, (port, q): (Local, usize)) {
-        let at = ctx.facts.layout.queue(port) + q;
-        let Some(packet_ref) = links.queues.known(at).fifo.front() else { return };
+        let at = ctx.facts.layout.queues(port).nth(q);
+        let Some(packet_ref) = links.queues.of(at).fifo.front() else { return };
         let (took, _) = links.start(ctx, port, packet_ref);
-        links.ports.known_mut(port.index()).free_order = ctx.run.events.number();
+        links.ports.of_mut(port).free_order = ctx.run.events.number();
         if let Some(output) = self.queueing.output.as_mut() {
             output.serving = Some((q, took));
         }
@@ -49,7 +49,7 @@ impl AtSwitch<'_, '_> {
         if let Some((q, took)) = output.and_then(|output| output.serving.take()) {
             self.leaves_output(port, q, took);
         }
-        let state = self.node.links.ports.known_mut(port.index());
+        let state = self.node.links.ports.of_mut(port);
         let controls = state.controls;
         if let Some(frame) = state.take_control(&self.ctx.run.packets) {
             self.send_link_control(port, frame);
@@ -60,7 +60,7 @@ impl AtSwitch<'_, '_> {
         {
             self.node.machines[port.index()].starts_output(&mut self.node.links, &mut self.ctx, (port, q));
         }
-        self.node.links.ports.known_mut(port.index()).choosing = false;
+        self.node.links.ports.of_mut(port).choosing = false;
         if self.has_waiting(port) && self.node.links.is_busy(&self.ctx, port) {
             self.node.links.arm(&mut self.ctx, port);
         }
@@ -68,8 +68,8 @@ impl AtSwitch<'_, '_> {
 
     /// A charged packet passes an idle port without an event when its last bit has left, if it may.
     #[inline(never)]
-    pub fn passes_output(&mut self, out: Local, port_class: usize, packet_ref: PacketRef) -> bool {
-        let state = self.node.links.ports.known(out.index());
+    pub fn passes_output(&mut self, out: Local, port_class: LocalPortClass, packet_ref: PacketRef) -> bool {
+        let state = self.node.links.ports.of(out);
         let (observed, far_group) = (state.observed, state.link.far_group);
         let output = self.node.machines[out.index()].queueing.output.as_mut();
         let Some(output) = output.filter(|output| output.passes && !observed) else { return false };
@@ -79,7 +79,7 @@ impl AtSwitch<'_, '_> {
         output.passing = Some(packet_ref);
         let Packet { frame, ingress, .. } = self.ctx.run.packets[packet_ref];
         let links = &mut self.node.links;
-        links.queues.known_mut(self.ctx.facts.layout.queue(out) + 1).bytes += u64::from(frame);
+        links.queues.of_mut(self.ctx.facts.layout.queues(out).nth(1)).bytes += u64::from(frame);
         links.joins(&self.ctx, out, frame);
         self.send_charged(out, packet_ref, (ingress, port_class), frame);
         true
@@ -89,8 +89,8 @@ impl AtSwitch<'_, '_> {
     pub fn passed_output(&mut self, port: Local, frame: u16, at: u64) {
         let output = self.node.machines[port.index()].queueing.output.as_mut();
         let Some(packet_ref) = output.and_then(|output| output.passing.take()) else { return };
-        let up_to = u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
-        let queue = self.node.links.queues.known_mut(self.ctx.facts.layout.queue(port) + 1);
+        let up_to = u64::from(self.node.links.ports.of(port).fast_path_up_to);
+        let queue = self.node.links.queues.of_mut(self.ctx.facts.layout.queues(port).nth(1));
         let is_observed = queue.bytes > up_to;
         queue.bytes -= u64::from(frame);
         if is_observed {
@@ -103,8 +103,8 @@ impl AtSwitch<'_, '_> {
 
     /// The last bit of a queue's first packet has left.
     fn leaves_output(&mut self, port: Local, q: usize, took: u64) {
-        let at = self.ctx.facts.layout.queue(port) + q;
-        let queue = self.node.links.queues.known_mut(at);
+        let at = self.ctx.facts.layout.queues(port).nth(q);
+        let queue = self.node.links.queues.of_mut(at);
         let Some(packet_ref) = queue.fifo.pop(&self.ctx.run.packets) else { return };
         let packet = self.ctx.run.packets[packet_ref];
         let frame = u64::from(packet.frame);
@@ -114,9 +114,9 @@ impl AtSwitch<'_, '_> {
             }
             self.node.links.leaves(&self.ctx, port, packet.frame);
         } else {
-            let up_to = u64::from(self.node.links.ports.known(port.index()).fast_path_up_to);
-            let is_observed = self.node.links.queues.known(at).bytes > up_to;
-            self.node.links.queues.known_mut(at).bytes -= frame;
+            let up_to = u64::from(self.node.links.ports.of(port).fast_path_up_to);
+            let is_observed = self.node.links.queues.of(at).bytes > up_to;
+            self.node.links.queues.of_mut(at).bytes -= frame;
             self.data_leaves((port, q), packet_ref, false, is_observed);
             self.uncharge(
                 self.ctx.facts.layout.port_class(packet.ingress, packet.class),
@@ -127,13 +127,18 @@ impl AtSwitch<'_, '_> {
         if packet.is_data() {
             self.ctx.run.packets[packet_ref].base += took;
         }
-        let arrival = self.ctx.now + self.node.links.ports.known(port.index()).link.delay;
+        let arrival = self.ctx.now + self.node.links.ports.of(port).link.delay;
         self.leaves_for(port, packet_ref, arrival, took);
     }
 
     /// A packet that has arrived and finds no room loses its payload.
     #[inline(never)]
-    pub fn cut_arriving(&mut self, (ingress, port_class): (Local, usize), out: Local, packet_ref: PacketRef) {
+    pub fn cut_arriving(
+        &mut self,
+        (ingress, port_class): (Local, LocalPortClass),
+        out: Local,
+        packet_ref: PacketRef,
+    ) {
         if self.cut(out, port_class, packet_ref) {
             self.take_in_cut(out, packet_ref);
             self.apply_releases();
@@ -147,8 +152,8 @@ impl AtSwitch<'_, '_> {
     /// sends it.
     #[inline(never)]
     pub fn cut_last(&mut self, out: Local, q: usize) {
-        let at = self.ctx.facts.layout.queue(out) + q;
-        let mut rest = std::mem::take(&mut self.node.links.queues.known_mut(at).fifo);
+        let at = self.ctx.facts.layout.queues(out).nth(q);
+        let mut rest = std::mem::take(&mut self.node.links.queues.of_mut(at).fifo);
         let mut kept = Fifo::default();
         let mut last = rest.pop(&self.ctx.run.packets);
         while let Some(next) = rest.pop(&self.ctx.run.packets) {
@@ -162,13 +167,13 @@ impl AtSwitch<'_, '_> {
         if is_sent {
             kept.push(&mut self.ctx.run.packets, last);
         }
-        self.node.links.queues.known_mut(at).fifo = kept;
+        self.node.links.queues.of_mut(at).fifo = kept;
         if is_sent {
             return;
         }
         let packet = self.ctx.run.packets[last];
         let port_class = self.ctx.facts.layout.port_class(packet.ingress, packet.class);
-        self.node.links.queues.known_mut(at).bytes -= u64::from(packet.frame);
+        self.node.links.queues.of_mut(at).bytes -= u64::from(packet.frame);
         self.node.links.leaves(&self.ctx, out, packet.frame);
         self.uncharge(port_class, packet.ingress, packet.frame);
         if self.cut(out, port_class, last) {
@@ -190,7 +195,7 @@ impl AtSwitch<'_, '_> {
 
     /// Cuts the payload off a packet that carries a header of its transport; `port_class` is the account that
     /// counts it.
-    fn cut(&mut self, out: Local, port_class: usize, packet_ref: PacketRef) -> bool {
+    fn cut(&mut self, out: Local, port_class: LocalPortClass, packet_ref: PacketRef) -> bool {
         let to_host = self.ctx.facts.ports[peer(self.node.links.id(out)).index()].at_host;
         let Some(output) = self.node.machines[out.index()].queueing.output.as_ref() else { return false };
         let header = output.trim_size.unwrap_or(self.ctx.facts.format.trimmed().frame).0;
@@ -205,7 +210,7 @@ impl AtSwitch<'_, '_> {
         let packet = &mut self.ctx.run.packets[packet_ref];
         (packet.kind, packet.frame, packet.class) = (Kind::Trimmed, low_u16(header), class);
         packet.base = u64::from(to_host);
-        self.node.buffer.accounts.known_mut(port_class).rare.cut.add(low_u16(cut));
+        self.node.buffer.accounts.of_mut(port_class).rare.cut.add(low_u16(cut));
         self.ctx.run.kept.records.dropped(cut);
         true
     }
@@ -221,8 +226,8 @@ impl AtHost<'_, '_> {
         if is_data {
             self.node.links.is_on_link(&mut self.ctx, port, sent);
         }
-        let at = self.ctx.facts.layout.queue(port);
-        let control = !self.node.links.queues.known(at).fifo.is_empty();
+        let at = self.ctx.facts.layout.queues(port).control();
+        let control = !self.node.links.queues.of(at).fifo.is_empty();
         let data = self.device.nics[port.index()].has_waiting();
         let output = self.node.machines[port.index()].queueing.output.as_mut();
         let first = control && (!data || output.is_some_and(|output| output.prefers_control()));
@@ -240,7 +245,7 @@ impl AtHost<'_, '_> {
                 self.device.nics[port.index()].waits_again(1, rank);
             }
         }
-        self.node.links.ports.known_mut(port.index()).choosing = false;
+        self.node.links.ports.of_mut(port).choosing = false;
         if !is_data {
             self.node.links.is_on_link(&mut self.ctx, port, sent);
         }
@@ -258,7 +263,7 @@ impl<D: Device> At<'_, '_, D> {
         }
         let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() else { return false };
         output.sending = Some((packet_ref, took));
-        self.node.links.ports.known_mut(port.index()).free_order = self.ctx.run.events.number();
+        self.node.links.ports.of_mut(port).free_order = self.ctx.run.events.number();
         self.node.links.arm(&mut self.ctx, port);
         true
     }

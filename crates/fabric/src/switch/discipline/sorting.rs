@@ -23,14 +23,13 @@ impl<D: Device> At<'_, '_, D> {
         if queueing.isolates() {
             return D::isolates_waiting(self, port, class);
         }
-        let first = self.ctx.facts.layout.queue(port) + self.ctx.facts.layout.first_queue(class);
-        let own = queueing.class_queues();
-        let lists: Lists =
-            self.node.links.queues[first..first + own].iter().map(|queue| queue.fifo).collect();
+        let (at, first) = (self.ctx.facts.layout.queues(port), self.ctx.facts.layout.first_queue(class));
+        let own = first..first + queueing.class_queues();
+        let lists: Lists = own.clone().map(|q| self.node.links.queues[at.nth(q)].fifo).collect();
         let sorted = self.sorted(port, class, &lists);
         let bytes: SmallVec<[Bytes; 2]> = sorted.iter().map(|queue| Bytes(queue.bytes)).collect();
-        for (at, queue) in (first..).zip(sorted) {
-            self.node.links.queues[at] = queue;
+        for (q, queue) in own.zip(sorted) {
+            self.node.links.queues[at.nth(q)] = queue;
         }
         D::resorts_inputs(self, port, class);
         self.report_sorted(port, class, &bytes);
@@ -84,7 +83,7 @@ impl AtSwitch<'_, '_> {
     /// The queue where the packet's flow waits already, or which the discipline chooses.
     pub fn preferred_queue(&mut self, out: Local, packet: &Packet) -> usize {
         let queueing = &self.node.machines[out.index()].queueing;
-        if !self.node.links.ports.known(out.index()).has_discipline || !queueing.sorts() {
+        if !self.node.links.ports.of(out).has_discipline || !queueing.sorts() {
             return self.ctx.facts.layout.first_queue(packet.class);
         }
         if let Some(q) = queueing.queue_of(packet.flow)
@@ -99,7 +98,7 @@ impl AtSwitch<'_, '_> {
     /// Does a failed link, a watchdog or the discipline drop the packet before it is charged?
     pub fn refused(&mut self, out: Local, q: usize, packet: &Packet) -> Option<DropReason> {
         let shut = self.node.links.shut(&self.ctx.facts.layout, out, q);
-        if shut.is_some() || !self.node.links.ports.known(out.index()).has_discipline {
+        if shut.is_some() || !self.node.links.ports.of(out).has_discipline {
             return shut;
         }
         // Views are made for a discipline of data alone.

@@ -27,7 +27,7 @@ use floodway_mechanisms::slots::{DropReason, FcReceiver};
 use crate::link::arena::PacketRef;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::link::port::Port;
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::{At, AtSwitch};
 use crate::run::device::Device;
 use crate::run::events::EventKind;
@@ -37,7 +37,7 @@ impl AtSwitch<'_, '_> {
     /// A packet has arrived whole at a switch; `port_class` is its account there.
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
-    pub fn switch_receives(&mut self, ingress: Local, port_class: usize, packet_ref: PacketRef) {
+    pub fn switch_receives(&mut self, ingress: Local, port_class: LocalPortClass, packet_ref: PacketRef) {
         let packet = &mut self.ctx.run.packets[packet_ref];
         packet.hop = packet.hop.saturating_add(1);
         let (class, frame) = (packet.class, packet.frame);
@@ -77,7 +77,7 @@ impl AtSwitch<'_, '_> {
     /// Asks all machines that decide whether a packet of data is admitted, and how: `port_class` is its
     /// account, and `out` where it leaves.
     #[inline(never)]
-    pub fn take_in(&mut self, ingress: Local, port_class: usize, out: Local, packet_ref: PacketRef) {
+    pub fn take_in(&mut self, ingress: Local, port_class: LocalPortClass, out: Local, packet_ref: PacketRef) {
         let packet = self.ctx.run.packets[packet_ref];
         let Some(q) = self.queue_for(out, &packet) else {
             return self.refuse(port_class, ingress, packet_ref, DropReason::IsolatedFull);
@@ -173,7 +173,7 @@ impl AtSwitch<'_, '_> {
 
     /// A packet of the control class has passed the pipeline of a switch; its link may have failed meanwhile.
     fn control_leaves_pipeline(&mut self, out: Local, packet_ref: PacketRef) {
-        if self.node.links.ports.known(out.index()).up {
+        if self.node.links.ports.of(out).up {
             self.queue_control(out, packet_ref);
         } else {
             let port_class = self.ctx.facts.layout.port_class(self.ctx.run.packets[packet_ref].ingress, 0);
@@ -184,7 +184,7 @@ impl AtSwitch<'_, '_> {
     /// Forwards a packet on the fast path: straight through where the port has nothing else to do, else
     /// by its queue. `port_class` is its account.
     #[inline]
-    fn pass_on(&mut self, out: Local, port_class: usize, packet_ref: PacketRef) {
+    fn pass_on(&mut self, out: Local, port_class: LocalPortClass, packet_ref: PacketRef) {
         let Packet { class, frame, ingress, .. } = self.ctx.run.packets[packet_ref];
         if self.ctx.facts.straight
             && self.node.links.is_free(out, class)
@@ -212,19 +212,19 @@ impl AtSwitch<'_, '_> {
     pub fn enqueue(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
         let &Packet { class, frame, .. } = &self.ctx.run.packets[packet_ref];
         let port_class = self.ctx.facts.layout.port_class(out, class);
-        if self.node.links.ports.known(out.index()).gates.paused >> class & 1 != 0
+        if self.node.links.ports.of(out).gates.paused >> class & 1 != 0
             && !self.node.links.may_lose(&self.ctx.facts.layout, out, q)
         {
             let packet = &mut self.ctx.run.packets[packet_ref];
             packet.paused =
-                packet.paused.wrapping_sub(self.node.links.egress.known_mut(port_class).paused(self.ctx.now));
+                packet.paused.wrapping_sub(self.node.links.egress.of_mut(port_class).paused(self.ctx.now));
         }
-        let queue = self.node.links.queues.known_mut(out.index() * self.ctx.facts.layout.queues_per_port + q);
+        let queue = self.node.links.queues.of_mut(self.ctx.facts.layout.queues(out).nth(q));
         queue.bytes += u64::from(frame);
         let queued = queue.bytes;
         queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
         self.node.links.joins(&self.ctx, out, frame);
-        if queued <= u64::from(self.node.links.ports.known(out.index()).fast_path_up_to) {
+        if queued <= u64::from(self.node.links.ports.of(out).fast_path_up_to) {
             return;
         }
         self.enqueued(out, q, port_class, packet_ref);
@@ -245,7 +245,13 @@ impl AtSwitch<'_, '_> {
 impl<D: Device> At<'_, '_, D> {
     /// A packet that has just arrived is discarded before it is charged; `port_class` is its account.
     #[inline(never)]
-    pub fn refuse(&mut self, port_class: usize, ingress: Local, packet_ref: PacketRef, reason: DropReason) {
+    pub fn refuse(
+        &mut self,
+        port_class: LocalPortClass,
+        ingress: Local,
+        packet_ref: PacketRef,
+        reason: DropReason,
+    ) {
         self.discard(port_class, packet_ref, reason);
         self.apply_releases();
         self.with_receiver(port_class, ingress, FcReceiver::on_refused);
@@ -264,7 +270,7 @@ impl<D: Device> At<'_, '_, D> {
     #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
     #[inline(always)]
     fn control_goes_through(&mut self, out: Local, packet_ref: PacketRef) -> bool {
-        let &Port { up, has_discipline, .. } = self.node.links.ports.known(out.index());
+        let &Port { up, has_discipline, .. } = self.node.links.ports.of(out);
         let through = up
             && !has_discipline
             && self.ctx.facts.straight_control
@@ -285,17 +291,17 @@ impl<D: Device> At<'_, '_, D> {
         if self.device.holds_output() {
             self.apply_releases();
         }
-        if self.node.links.ports.known(out.index()).has_discipline && self.queues_otherwise(out, packet_ref) {
+        if self.node.links.ports.of(out).has_discipline && self.queues_otherwise(out, packet_ref) {
             return;
         }
-        if !self.node.links.ports.known(out.index()).up {
+        if !self.node.links.ports.of(out).up {
             let port_class = self.ctx.facts.layout.port_class(out, 0);
             self.discard(port_class, packet_ref, DropReason::LinkDown);
             return;
         }
         let frame = self.ctx.run.packets[packet_ref].frame;
-        let at = self.ctx.facts.layout.queue(out);
-        self.node.links.queues.known_mut(at).fifo.push(&mut self.ctx.run.packets, packet_ref);
+        let at = self.ctx.facts.layout.queues(out).control();
+        self.node.links.queues.of_mut(at).fifo.push(&mut self.ctx.run.packets, packet_ref);
         self.node.links.joins(&self.ctx, out, frame);
         self.try_transmit(out);
     }
@@ -310,7 +316,7 @@ impl<D: Device> At<'_, '_, D> {
             return true;
         }
         let Some(output) = queueing.output.as_mut() else { return false };
-        if !self.node.links.ports.known(out.index()).up || output.takes_control(packet.frame) {
+        if !self.node.links.ports.of(out).up || output.takes_control(packet.frame) {
             return false;
         }
         let port_class = self.ctx.facts.layout.port_class(packet.ingress, 0);
@@ -319,7 +325,7 @@ impl<D: Device> At<'_, '_, D> {
     }
 
     /// Drops what waits in the queues of a class, because a watchdog has fired.
-    pub fn discard_queue(&mut self, port: Local, port_class: usize) {
+    pub fn discard_queue(&mut self, port: Local, port_class: LocalPortClass) {
         self.flush_queues(port, self.ctx.facts.layout.class_of(port_class), DropReason::Watchdog);
     }
 
@@ -332,7 +338,7 @@ impl<D: Device> At<'_, '_, D> {
         if let Some(output) = self.node.machines[port.index()].queueing.output.as_mut() {
             output.flush(&self.ctx.facts.layout, class);
         }
-        let first = self.ctx.facts.layout.queue(port);
+        let queues = self.ctx.facts.layout.queues(port);
         for q in 0..self.ctx.facts.layout.queues_per_port {
             // Where a pause has lasted too long, what is not paused goes on.
             let stays =
@@ -340,8 +346,8 @@ impl<D: Device> At<'_, '_, D> {
             if self.ctx.facts.layout.class_of_queue(q) != class || stays {
                 continue;
             }
-            let mut waiting = std::mem::take(&mut self.node.links.queues.known_mut(first + q).fifo);
-            self.node.links.queues.known_mut(first + q).bytes = 0;
+            let mut waiting = std::mem::take(&mut self.node.links.queues.of_mut(queues.nth(q)).fifo);
+            self.node.links.queues.of_mut(queues.nth(q)).bytes = 0;
             while let Some(packet_ref) = waiting.pop(&self.ctx.run.packets) {
                 let packet = self.ctx.run.packets.take(packet_ref);
                 self.node.links.leaves(&self.ctx, port, packet.frame);

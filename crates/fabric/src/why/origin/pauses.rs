@@ -9,7 +9,7 @@ use super::super::seen::Seen;
 use super::super::stops::Source;
 use super::super::trace::Trace;
 use crate::link::packet::Packet;
-use crate::network::layout::Local;
+use crate::network::layout::{Local, LocalPortClass};
 use crate::network::routing::peer;
 use crate::run::events::NEVER;
 
@@ -111,7 +111,7 @@ impl Trace {
     }
 
     /// The flow control of a link stops a class, or lets it go on.
-    pub fn gate_changed(&mut self, seen: &Seen<'_, '_>, port_class: usize, open: bool) {
+    pub fn gate_changed(&mut self, seen: &Seen<'_, '_>, port_class: LocalPortClass, open: bool) {
         let port_class = seen.node.links.egress[port_class].id as usize;
         let now = seen.now;
         if open {

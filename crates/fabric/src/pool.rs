@@ -32,8 +32,14 @@ const FIRST: usize = 1 << FIRST_BITS;
 /// As many chunks as there are numbers for, and some more: a power of two.
 const CHUNKS: usize = 32;
 
-/// Elements by number; each thread has a handle of this type to the same elements.
-pub(crate) struct Pool<T>(Arc<Chunks<T>>);
+/// Elements by number; each thread has a handle of this type to the same elements. Where numbers have a type
+/// `I` of their own, operations of every packet take an element [`of`](Pool::of) its number without a check.
+pub(crate) struct Pool<T, I = usize>(Arc<Chunks<T>>, PhantomData<I>);
+
+/// The number of an element of a pool, made when the element was added.
+pub(crate) trait PoolNumber: Copy {
+    fn number(self) -> usize;
+}
 
 /// The elements.
 struct Chunks<T> {
@@ -54,26 +60,27 @@ unsafe impl<T: Send> Send for Chunks<T> {}
 #[allow(unsafe_code, reason = "threads share what nodes own")]
 unsafe impl<T: Send> Sync for Chunks<T> {}
 
-impl<T> Default for Pool<T> {
+impl<T, I> Default for Pool<T, I> {
     fn default() -> Self {
-        Pool(Arc::new(Chunks {
+        let chunks = Chunks {
             starts: std::array::from_fn(|_| AtomicPtr::default()),
             given: AtomicU32::new(0),
             rooms: Mutex::default(),
             #[cfg(debug_assertions)]
             last_changes: race_check::LastChanges::default(),
-        }))
+        };
+        Pool(Arc::new(chunks), PhantomData)
     }
 }
 
-impl<T> fmt::Debug for Pool<T> {
+impl<T, I> fmt::Debug for Pool<T, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} elements", self.len())
     }
 }
 
-impl<T> FromIterator<T> for Pool<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
+impl<T, I> FromIterator<T> for Pool<T, I> {
+    fn from_iter<E: IntoIterator<Item = T>>(elements: E) -> Self {
         let mut pool = Pool::default();
         for element in elements {
             pool.add(element);
@@ -119,7 +126,7 @@ impl<T> Chunks<T> {
 }
 
 #[allow(unsafe_code, reason = "threads share what nodes own")]
-impl<T> Pool<T> {
+impl<T, I> Pool<T, I> {
     /// How many elements there are, including those that a thread is about to add.
     #[inline]
     pub fn len(&self) -> usize {
@@ -132,7 +139,7 @@ impl<T> Pool<T> {
     /// By their handles two threads access no element at one time, unless both only read it; a thread changes
     /// elements of nodes that it owns in the current window.
     pub unsafe fn share(&self) -> Self {
-        Pool(Arc::clone(&self.0))
+        Pool(Arc::clone(&self.0), PhantomData)
     }
 
     /// Adds an element; its number.
@@ -153,23 +160,28 @@ impl<T> Pool<T> {
 
     /// The element with a number, if there is one; not while threads add elements.
     pub fn get(&self, number: usize) -> Option<&T> {
-        (number < self.len()).then(|| self.known(number))
+        // SAFETY: there is such an element.
+        (number < self.len()).then(|| unsafe { self.element(number) })
     }
 
-    /// The element with a number that was made for it: unchecked in release.
+    /// The element with a number.
+    ///
+    /// # Safety
+    /// There is one.
     #[inline]
-    pub fn known(&self, number: usize) -> &T {
-        debug_assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
-        // SAFETY: numbers are made with the elements that they name, none of which is ever taken away. Who
-        // shares the pool has promised that no other thread changes this one.
+    unsafe fn element(&self, number: usize) -> &T {
+        // SAFETY: an element is never taken away. Who shares the pool has promised that no other thread
+        // changes this one.
         unsafe { &*self.0.at(number) }
     }
 
     /// The same, mutable.
+    ///
+    /// # Safety
+    /// As above.
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
-    pub fn known_mut(&mut self, number: usize) -> &mut T {
-        debug_assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
+    unsafe fn element_mut(&mut self, number: usize) -> &mut T {
         #[cfg(debug_assertions)]
         self.0.last_changes.check::<T>(number);
         // SAFETY: as above, and nor does another thread read it.
@@ -183,21 +195,48 @@ impl<T> Pool<T> {
     }
 }
 
-impl<T> Index<usize> for Pool<T> {
+#[allow(unsafe_code, reason = "measured in docs/performance.md")]
+impl<T, I: PoolNumber> Pool<T, I> {
+    /// The element of a number that was made for it: unchecked in release.
+    #[inline]
+    pub fn of(&self, number: I) -> &T {
+        let number = number.number();
+        debug_assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
+        // SAFETY: a number is made with the element that it names. Its type can be made of any integer: the
+        // crate promises to make it of slots of queue pairs alone. Debug assertions check each access.
+        unsafe { self.element(number) }
+    }
+
+    /// The same, mutable.
+    #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
+    pub fn of_mut(&mut self, number: I) -> &mut T {
+        let number = number.number();
+        debug_assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
+        // SAFETY: as above.
+        unsafe { self.element_mut(number) }
+    }
+}
+
+#[allow(unsafe_code, reason = "threads share what nodes own")]
+impl<T, I> Index<usize> for Pool<T, I> {
     type Output = T;
     #[inline]
     fn index(&self, number: usize) -> &T {
         assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
-        self.known(number)
+        // SAFETY: there is such an element.
+        unsafe { self.element(number) }
     }
 }
 
-impl<T> IndexMut<usize> for Pool<T> {
+#[allow(unsafe_code, reason = "threads share what nodes own")]
+impl<T, I> IndexMut<usize> for Pool<T, I> {
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
     fn index_mut(&mut self, number: usize) -> &mut T {
         assert!(number < self.len(), "index {number} is beyond {} elements", self.len());
-        self.known_mut(number)
+        // SAFETY: there is such an element.
+        unsafe { self.element_mut(number) }
     }
 }
 

@@ -69,7 +69,7 @@ impl Device for Host {
     }
 
     fn way_of(at: &mut AtHost<'_, '_>, _port: Local, packet: &Packet) -> Option<Local> {
-        let destination = at.ctx.run.pairs.paths.known(packet.flow.index()).source;
+        let destination = at.ctx.run.pairs.paths.of(packet.flow).source;
         at.ctx.refresh_routes(destination);
         at.ctx.candidates(at.node.id, destination).first().map(|port| at.ctx.facts.local(*port))
     }

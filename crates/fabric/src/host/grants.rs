@@ -48,7 +48,7 @@ impl AtHost<'_, '_> {
             let Some(grant) = granter.on_timeout(now) else { continue };
             let smallest = self.ctx.facts.format.link_control().frame;
             let mut packet = Packet::message(Kind::ToSender, grant.flow, smallest, &grant.message);
-            packet.flags |= self.ctx.run.pairs.receivers.known(grant.flow.index()).reply_flag();
+            packet.flags |= self.ctx.run.pairs.receivers.of(grant.flow).reply_flag();
             self.send_reply(Local::FIRST, packet, None);
         }
         let next = self.device.granter.as_ref().and_then(|granter| granter.next_timeout());

@@ -22,7 +22,7 @@ use crate::host::send::SendHalf;
 use crate::link::packet::{ON_PATH, Packet};
 use crate::network::layout::Local;
 use crate::network::path::Path;
-use crate::pool::Pool;
+use crate::pool::{Pool, PoolNumber};
 use crate::records::tally::Records;
 use crate::run::events::NEVER;
 use crate::traffic::flows::PairKey;
@@ -31,9 +31,9 @@ use crate::traffic::flows::PairKey;
 #[derive(Default)]
 pub(crate) struct QueuePairs {
     /// Queue pairs by slot: what is fixed, what the sender has and what the receiver has.
-    pub paths: Pool<Path>,
-    pub senders: Pool<SendHalf>,
-    pub receivers: Pool<ReceiveHalf>,
+    pub paths: Pool<Path, FlowId>,
+    pub senders: Pool<SendHalf, FlowId>,
+    pub receivers: Pool<ReceiveHalf, FlowId>,
     /// By slot: packets created on the path less packets lost there; it wraps, as the counts of the halves.
     /// Any node may count.
     on_path: Pool<AtomicI32>,
@@ -48,6 +48,14 @@ pub(crate) struct QueuePairs {
     pub posted: Vec<Vec<Posted>>,
     /// Where there are other processes: queue pairs that have not been announced to them.
     pub opened: Option<Vec<Opening>>,
+}
+
+/// A packet names its queue pair by its slot.
+impl PoolNumber for FlowId {
+    #[inline]
+    fn number(self) -> usize {
+        self.index()
+    }
 }
 
 /// Nodes of any thread read these.
@@ -65,7 +73,7 @@ impl QueuePairs {
         if !packet.has(ON_PATH) {
             return ingress;
         }
-        let path = self.paths.known(packet.flow.index());
+        let path = self.paths.of(packet.flow);
         path.port(packet.is_reply(), packet.hop as usize + 1).unwrap_or(ingress)
     }
 

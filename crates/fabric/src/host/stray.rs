@@ -10,8 +10,8 @@ impl QueuePairs {
     /// Is a host the one that a packet was sent to?
     #[inline]
     pub fn is_meant(&self, packet: &Packet, host: NodeId) -> bool {
-        let at = packet.flow.index();
-        let to = if packet.is_reply() { self.senders.known(at).host } else { self.receivers.known(at).host };
+        let flow = packet.flow;
+        let to = if packet.is_reply() { self.senders.of(flow).host } else { self.receivers.of(flow).host };
         to == host
     }
 

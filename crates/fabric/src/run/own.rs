@@ -31,7 +31,7 @@ pub(crate) fn due_again(is_own: bool, next: impl FnOnce() -> Option<Time>, now: 
 impl Timed {
     /// Ends the run: a timer that is due again at the same instant would be served without end.
     #[cold]
-    pub fn refuse(self, blueprint: &Blueprint, paths: &Pool<Path>, now: Time, at: Time) -> ! {
+    pub fn refuse(self, blueprint: &Blueprint, paths: &Pool<Path, FlowId>, now: Time, at: Time) -> ! {
         let message = format!(
             "{}: after a timer was served at {} us, `next_timeout` is {} us again; allowed: later than that, or none",
             self.own_name(blueprint, paths),
@@ -41,7 +41,7 @@ impl Timed {
         Misused { message }.end()
     }
 
-    fn own_name(self, blueprint: &Blueprint, paths: &Pool<Path>) -> String {
+    fn own_name(self, blueprint: &Blueprint, paths: &Pool<Path, FlowId>) -> String {
         let of_flow = |flow: FlowId| {
             let path = &paths[flow.index()];
             let workload = &blueprint.workloads[path.workload as usize].name;
@@ -75,7 +75,7 @@ impl Timed {
 
 /// Ends the run: a rate of zero never sends, and has no gap between packets.
 #[cold]
-pub(crate) fn refuse_rate(flow: FlowId, blueprint: &Blueprint, paths: &Pool<Path>, now: Time) -> ! {
+pub(crate) fn refuse_rate(flow: FlowId, blueprint: &Blueprint, paths: &Pool<Path, FlowId>, now: Time) -> ! {
     let message = format!(
         "{}: `allowance` has a rate of 0, which never sends, at {} us; allowed: 1 bit/s or more",
         Timed::RateControl(flow).own_name(blueprint, paths),

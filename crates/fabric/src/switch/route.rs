@@ -28,7 +28,7 @@ impl AtSwitch<'_, '_> {
     fn look_up(&mut self, ingress: Local, packet_ref: PacketRef) -> Option<Local> {
         let packet = self.ctx.run.packets[packet_ref];
         // A fixed path that leads back where it comes from.
-        let path = self.ctx.run.pairs.paths.known(packet.flow.index());
+        let path = self.ctx.run.pairs.paths.of(packet.flow);
         let back = path.port(packet.is_reply(), packet.hop as usize).filter(|_| packet.has(ON_PATH));
         if let Some(out) = back {
             return self.node.links.ports.of(out).up.then_some(out);
@@ -40,7 +40,7 @@ impl AtSwitch<'_, '_> {
     /// Where a packet leaves whose path is not fixed; `None` where no port leads to its destination. An
     /// entropy value is hashed in place of the flow's source port.
     pub fn route(&mut self, ingress: Local, packet: &Packet, entropy: Option<u16>) -> Option<Local> {
-        let path = self.ctx.run.pairs.paths.known(packet.flow.index());
+        let path = self.ctx.run.pairs.paths.of(packet.flow);
         let reply = packet.is_reply();
         if let Some(relay) = self.device.relay() {
             return Some(relay.other(ingress));

@@ -1,7 +1,7 @@
 //! Start and completion of messages at either end of a queue pair.
 
 use floodway_mechanisms::slots::{Segment, TransportSender as _};
-use floodway_units::Bytes;
+use floodway_units::{Bytes, FlowId};
 
 use super::{Incoming, Outgoing};
 use crate::host::nics::Host;
@@ -27,7 +27,7 @@ impl AtHost<'_, '_> {
             self.each_trace(|trace, seen| trace.posted(seen, slot, &message, first));
         }
         self.allowance_changed(slot);
-        self.ctx.run.pairs.senders.known(slot as usize).nic_to_look(self.ctx.facts.blueprint.semantics.turns)
+        self.ctx.run.pairs.senders.of(FlowId(slot)).nic_to_look(self.ctx.facts.blueprint.semantics.turns)
     }
 
     /// A receiver has accepted `bytes` by the packet `psn`.

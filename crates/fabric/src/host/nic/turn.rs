@@ -3,7 +3,7 @@
 use floodway_mechanisms::slots::{
     Discipline, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
 };
-use floodway_units::Time;
+use floodway_units::{FlowId, Time};
 
 use super::Nic;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
@@ -35,7 +35,7 @@ impl AtHost<'_, '_> {
             return;
         };
         let now = Time(self.ctx.now);
-        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
+        let half = self.ctx.run.pairs.senders.of_mut(FlowId(id));
         let nic = &self.device.nics[port.index()];
         let (packet, message) = half.send((self.ctx.facts, nic), id, &segment, now);
         let wire = u64::from(packet.frame) + self.ctx.facts.layout.gap;
@@ -70,7 +70,7 @@ impl AtHost<'_, '_> {
         let turns = self.ctx.facts.blueprint.semantics.turns;
         if turns.by_list() {
             let id = self.next_in_list(port)?;
-            let half = self.ctx.run.pairs.senders.known_mut(id as usize);
+            let half = self.ctx.run.pairs.senders.of_mut(FlowId(id));
             return half.transport.next_segment(Time(self.ctx.now)).map(|segment| (id, segment));
         }
         let local = port.index();
@@ -186,21 +186,21 @@ impl AtHost<'_, '_> {
             return self.is_gone(packet);
         }
         self.ctx.run.kept.records.delivered(u64::from(packet.frame));
-        let (now, at) = (Time(self.ctx.now), packet.flow.index());
+        let (now, flow) = (Time(self.ctx.now), packet.flow);
         let called = match packet.kind {
             Kind::Data => return self.receive_data(port, packet, extra),
             Kind::Trimmed | Kind::Query => return self.receive_empty(port, packet, extra),
             Kind::Report => return self.report_arrives(packet, extra),
-            Kind::Cnp => pairs.senders.known_mut(at).receive_cnp(now, packet),
-            Kind::ToSender => pairs.senders.known_mut(at).receive_message(now, packet),
+            Kind::Cnp => pairs.senders.of_mut(flow).receive_cnp(now, packet),
+            Kind::ToSender => pairs.senders.of_mut(flow).receive_message(now, packet),
             Kind::ToReceiver => {
-                let half = pairs.receivers.known_mut(at);
+                let half = pairs.receivers.of_mut(flow);
                 half.in_network = half.in_network.wrapping_sub(1);
                 return self.deliver_to_notification(port, packet.flow, &packet.control_message());
             }
             _ => {
                 let turns = self.ctx.facts.blueprint.semantics.turns;
-                let half = pairs.senders.known_mut(at);
+                let half = pairs.senders.of_mut(flow);
                 let (next, called) = half.receive_reply(now, packet, extra.as_deref(), turns);
                 self.ctx.run.out.extras.extend(extra);
                 self.device.acknowledged(&mut self.ctx, packet.flow.0, next);
@@ -282,7 +282,7 @@ impl<'h> Holder<'h> {
     #[inline]
     pub fn holds(self, ctx: &Ctx<'_, '_>, id: u32) -> bool {
         self.0.is_some_and(|discipline| {
-            let path = ctx.run.pairs.paths.known(id as usize);
+            let path = ctx.run.pairs.paths.of(FlowId(id));
             let class = ctx.facts.layout.classes[path.class as usize];
             discipline.holds(ctx.time(), class, path.hash)
         })
@@ -331,7 +331,7 @@ impl Nic {
     fn take_turn(&mut self, ctx: &mut Ctx<'_, '_>, class: usize, rank: u32) -> Option<(u32, Segment)> {
         self.last[class] = rank;
         let id = self.ranks.get(rank)?;
-        let half = ctx.run.pairs.senders.known_mut(id as usize);
+        let half = ctx.run.pairs.senders.of_mut(FlowId(id));
         half.number_timer(&mut ctx.run.events);
         half.transport.next_segment(Time(ctx.now)).map(|segment| (id, segment))
     }
@@ -354,7 +354,7 @@ impl Nic {
             if holder.holds(ctx, id) {
                 continue;
             }
-            let half = ctx.run.pairs.senders.known_mut(id as usize);
+            let half = ctx.run.pairs.senders.of_mut(FlowId(id));
             if half.layers.closed || listed && half.pacing.next_send > ctx.now {
                 continue;
             }

@@ -23,7 +23,7 @@ impl AtHost<'_, '_> {
             self.ctx.run.out.extras.extend(extra);
             return self.receive_with_header(port, packet, &segment, &header);
         }
-        let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
+        let half = self.ctx.run.pairs.receivers.of_mut(packet.flow);
         half.in_network = half.in_network.wrapping_sub(1);
         half.count(packet);
         self.ctx.run.kept.records.latency(
@@ -55,7 +55,7 @@ impl AtHost<'_, '_> {
     #[inline(never)]
     fn receive_with_header(&mut self, port: Local, packet: &Packet, segment: &Segment, header: &Header) {
         let now = Time(self.ctx.now);
-        let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
+        let half = self.ctx.run.pairs.receivers.of_mut(packet.flow);
         half.in_network = half.in_network.wrapping_sub(1);
         half.count(packet);
         let (waited, workload) = (self.ctx.now - packet.stamp, half.workload);
@@ -80,7 +80,7 @@ impl AtHost<'_, '_> {
     #[inline(never)]
     pub fn receive_empty(&mut self, port: Local, packet: &Packet, extra: Option<Box<Extra>>) {
         let now = Time(self.ctx.now);
-        let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
+        let half = self.ctx.run.pairs.receivers.of_mut(packet.flow);
         half.in_network = half.in_network.wrapping_sub(1);
         let Some(Extra::Header(header)) = extra.as_deref() else { return };
         let last_hop = packet.cut_at_last_hop();
@@ -104,7 +104,7 @@ impl AtHost<'_, '_> {
     fn send_reports(&mut self, port: Local, packet: &Packet) {
         for i in 0..self.ctx.run.out.reports.0.len() {
             let report = self.ctx.run.out.reports.0[i];
-            let half = self.ctx.run.pairs.receivers.known(packet.flow.index());
+            let half = self.ctx.run.pairs.receivers.of(packet.flow);
             let frame = Bytes(u64::from(half.reply_frame));
             let mut answer = Packet::new(Kind::Report, packet.flow, frame);
             answer.set_psn_of_report(report.next, packet);
@@ -123,7 +123,7 @@ impl AtHost<'_, '_> {
         let streams = &mut self.node.streams;
         let now = Time(self.ctx.now);
         let mut cx = Cx { now, rng: &mut streams.notification, out: &mut self.ctx.run.out.cnps };
-        let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
+        let half = self.ctx.run.pairs.receivers.of_mut(packet.flow);
         half.notification.on_data(&mut cx, &view);
         let flag = half.reply_flag();
         let (out, class) = (half.reply_port.unwrap_or(port), half.class);
@@ -143,7 +143,7 @@ impl AtHost<'_, '_> {
         // One by one in place: taking the list out and putting it back costs as much as a reply.
         for i in 0..self.ctx.run.out.replies.0.len() {
             let reply = self.ctx.run.out.replies.0[i];
-            let half = self.ctx.run.pairs.receivers.known(packet.flow.index());
+            let half = self.ctx.run.pairs.receivers.of(packet.flow);
             let answer = half.answer(packet, reply, self.ctx.facts.blueprint.semantics.acks);
             if half.sends_flags && answer.mark() != Mark::None {
                 let port_class =
@@ -161,7 +161,7 @@ impl AtHost<'_, '_> {
     /// what it answers.
     #[inline]
     pub fn send_reply(&mut self, port: Local, packet: Packet, records: Option<Box<Extra>>) {
-        let half = self.ctx.run.pairs.receivers.known_mut(packet.flow.index());
+        let half = self.ctx.run.pairs.receivers.of_mut(packet.flow);
         let out = half.reply_port.unwrap_or(port);
         half.in_network = half.in_network.wrapping_add(1);
         self.ctx.run.kept.records.injected(u64::from(packet.frame));

@@ -15,7 +15,7 @@ use crate::run::own::{Timed, due_again};
 impl AtHost<'_, '_> {
     /// Passes a message of the sender to the notification point.
     pub fn deliver_to_notification(&mut self, port: Local, flow: FlowId, message: &ControlMessage) {
-        self.ctx.run.pairs.receivers.known_mut(flow.index()).arrival_port = port;
+        self.ctx.run.pairs.receivers.of_mut(flow).arrival_port = port;
         let rng = &mut self.node.streams.notification;
         self.device.call_notification(&mut self.ctx, rng, flow, |point, cx| point.on_message(cx, message));
         self.send_messages(port, flow);
@@ -31,7 +31,7 @@ impl AtHost<'_, '_> {
 
     /// Sends the messages of a flow's notification point, which has been called.
     fn send_messages(&mut self, port: Local, flow: FlowId) {
-        let flag = self.ctx.run.pairs.receivers.known(flow.index()).reply_flag();
+        let flag = self.ctx.run.pairs.receivers.of(flow).reply_flag();
         let smallest = self.ctx.facts.format.link_control().frame;
         let mut messages = std::mem::take(&mut self.ctx.run.out.messages.0);
         for message in messages.drain(..) {
@@ -64,7 +64,7 @@ impl Host {
     ) -> Option<(Local, FlowId)> {
         let now = ctx.time();
         let slot = self.receiver_of(&ctx.run.events, order)?;
-        let half = ctx.run.pairs.receivers.known_mut(slot as usize);
+        let half = ctx.run.pairs.receivers.of_mut(FlowId(slot));
         if !half.timer.fires(now, order) || !half.alive {
             return None;
         }
@@ -76,7 +76,7 @@ impl Host {
                 point.on_timeout(cx);
             }
         });
-        let point = &ctx.run.pairs.receivers.known(slot as usize).notification;
+        let point = &ctx.run.pairs.receivers.of(FlowId(slot)).notification;
         if let Some(at) = due_again(due && point.is_custom(), || point.next_timeout(), now) {
             ctx.refuse_timer(Timed::Notification(FlowId(slot)), at);
         }
@@ -93,7 +93,7 @@ impl Host {
     ) {
         let run = &mut *ctx.run;
         let mut cx = Cx { now: Time(ctx.now), rng, out: &mut run.out.messages };
-        let half = run.pairs.receivers.known_mut(flow.index());
+        let half = run.pairs.receivers.of_mut(flow);
         call(&mut half.notification, &mut cx);
         let next = half.notification.next_timeout();
         if next.is_some() {

@@ -36,7 +36,7 @@ impl AtHost<'_, '_> {
     /// Puts a queue pair where it belongs: in the ring, in the pacing heap, or nowhere.
     #[inline]
     pub fn update_qp(&mut self, id: u32) {
-        if self.ctx.run.pairs.senders.known(id as usize).layers.has_messages {
+        if self.ctx.run.pairs.senders.of(FlowId(id)).layers.has_messages {
             self.exchange(id, false);
         }
         let Some(moves) = self.device.moves(&mut self.ctx, id) else { return };
@@ -76,7 +76,7 @@ impl AtHost<'_, '_> {
     pub fn report_arrives(&mut self, packet: &Packet, extra: Option<Box<Extra>>) {
         let now = self.ctx.time();
         let Some(Extra::Report(report)) = extra.as_deref() else { return };
-        let half = self.ctx.run.pairs.senders.known_mut(packet.flow.index());
+        let half = self.ctx.run.pairs.senders.of_mut(packet.flow);
         let (next, called) = half.receive_report(now, packet, report);
         self.ctx.run.out.extras.extend(extra);
         self.device.acknowledged(&mut self.ctx, packet.flow.0, next);
@@ -90,7 +90,7 @@ impl AtHost<'_, '_> {
         if let Some(called) = run.pairs.timer(self.ctx.facts.blueprint, &run.events, (id, order), now) {
             self.sender_called(id, called);
             // What may be sent at once is on its way.
-            if self.ctx.run.pairs.senders.known(id as usize).transport.has_headers() {
+            if self.ctx.run.pairs.senders.of(FlowId(id)).transport.has_headers() {
                 self.exchange(id, true);
             }
         }
@@ -103,7 +103,7 @@ impl AtHost<'_, '_> {
         self.machines_changed(id, called.layers);
         let turns = self.ctx.facts.blueprint.semantics.turns;
         if called.looks
-            && let Some(port) = self.ctx.run.pairs.senders.known(id as usize).nic_to_look(turns)
+            && let Some(port) = self.ctx.run.pairs.senders.of(FlowId(id)).nic_to_look(turns)
         {
             self.try_transmit(port);
         }
@@ -123,7 +123,7 @@ impl AtHost<'_, '_> {
             return self.stack_changed(id);
         }
         let now = self.ctx.time();
-        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
+        let half = self.ctx.run.pairs.senders.of_mut(FlowId(id));
         half.arm_transport(&mut self.ctx.run.events, now);
         self.update_qp(id);
     }
@@ -131,7 +131,7 @@ impl AtHost<'_, '_> {
     /// The machines of a queue pair have been called: takes what they allow and when they want to be called.
     pub fn stack_changed(&mut self, id: u32) {
         let now = self.ctx.time();
-        let half = self.ctx.run.pairs.senders.known_mut(id as usize);
+        let half = self.ctx.run.pairs.senders.of_mut(FlowId(id));
         half.arm(&mut self.ctx.run.events, now);
         if half.layers.constant {
             self.update_qp(id);
@@ -165,7 +165,7 @@ impl Host {
     /// Where a queue pair moves, if it is not where it belongs.
     #[inline]
     fn moves(&mut self, ctx: &mut Ctx<'_, '_>, id: u32) -> Option<Moves> {
-        let half = ctx.run.pairs.senders.known_mut(id as usize);
+        let half = ctx.run.pairs.senders.of_mut(FlowId(id));
         let semantics = &ctx.facts.blueprint.semantics;
         if semantics.turns.by_list() {
             // It is looked at when its turn comes.
@@ -187,7 +187,7 @@ impl Host {
     }
 
     fn move_qp(&mut self, ctx: &mut Ctx<'_, '_>, links: &Links, id: u32, moves: Moves) {
-        let half = ctx.run.pairs.senders.known_mut(id as usize);
+        let half = ctx.run.pairs.senders.of_mut(FlowId(id));
         let nic = &mut self.nics[half.nic.index()];
         let ready = moves == Moves::Ready;
         if ready != half.turn.is_ready {
@@ -214,7 +214,7 @@ impl Host {
     /// any case.
     #[inline]
     fn nic_that_repeats(&self, pairs: &QueuePairs, turns: Turns, id: u32) -> Option<Local> {
-        let half = pairs.senders.known(id as usize);
+        let half = pairs.senders.of(FlowId(id));
         let looks = turns != Turns::Listed && half.turn.repeats_first;
         (looks && self.nics[half.nic.index()].repeating > 0).then_some(half.nic)
     }
@@ -257,9 +257,9 @@ impl Nic {
             self.pacing.pop();
             // Not an entry that is older than the time at which it waits now.
             if let Some(id) = self.ranks.get(rank)
-                && pairs.senders.known(id as usize).pacing.heap_at == at
+                && pairs.senders.of(FlowId(id)).pacing.heap_at == at
             {
-                pairs.senders.known_mut(id as usize).pacing.heap_at = NEVER;
+                pairs.senders.of_mut(FlowId(id)).pacing.heap_at = NEVER;
                 return Some(id);
             }
         }
@@ -276,7 +276,7 @@ impl QueuePairs {
         (id, order): (u32, u64),
         now: Time,
     ) -> Option<Called> {
-        let half = self.senders.known_mut(id as usize);
+        let half = self.senders.of_mut(FlowId(id));
         let looks = blueprint.semantics.rate_timers == RateTimers::Look;
         // One that is complete has nothing to time, whether it is closed yet or not.
         if !half.timers.timer.fires(now, order) {

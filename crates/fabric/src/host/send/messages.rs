@@ -110,14 +110,14 @@ impl AtHost<'_, '_> {
     #[inline(never)]
     pub fn exchange(&mut self, id: u32, queries: bool) {
         let now = self.ctx.time();
-        if !queries && self.ctx.run.pairs.senders.known_mut(id as usize).tell_demand(now) {
+        if !queries && self.ctx.run.pairs.senders.of_mut(FlowId(id)).tell_demand(now) {
             // That asks again, and sends their messages.
             return self.stack_changed(id);
         }
         let format = &self.ctx.facts.format;
         let (smallest, empty) = (format.link_control().frame, format.trimmed().frame);
         loop {
-            let half = self.ctx.run.pairs.senders.known_mut(id as usize);
+            let half = self.ctx.run.pairs.senders.of_mut(FlowId(id));
             let next = if queries {
                 half.next_query(id, now, empty)
             } else {

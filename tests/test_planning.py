@@ -17,15 +17,14 @@ from floodway.common.errors import PlanError, UnknownNameError
 from floodway.planning import question as question_module
 from floodway.planning import runs as planning_runs
 from floodway.planning.answer import distance, question_text
+from floodway.planning.document import tables
 from floodway.planning.flow_controls import FLOW_CONTROLS, flow_control
 from floodway.planning.headroom import headroom_terms, largest_held, pfc_headroom
 from floodway.planning.link import Buffers
-from floodway.planning.planner import plan, plan_of
+from floodway.planning.planner import plan, plan_of, reach_m
 from floodway.planning.pool import pool
 from floodway.planning.question import Question
-from floodway.planning.reach import reach_m
 from floodway.planning.runs import Runs
-from floodway.planning.tables import tables
 from floodway.planning.trials import busy_trial, carried_trial, flap_trial, trial
 
 if TYPE_CHECKING:

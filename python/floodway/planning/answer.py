@@ -15,8 +15,8 @@ from floodway.results.quantities import bytes_text, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from floodway.planning.mixes import OfMix
     from floodway.planning.planner import Plan, Planned
+    from floodway.planning.pool import OfMix
     from floodway.planning.question import Question
 
 __all__ = [

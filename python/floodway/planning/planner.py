@@ -11,7 +11,6 @@ from floodway.common.documents import as_json
 from floodway.common.documents.html import body
 from floodway.common.errors import PlanError
 from floodway.common.lookup import value_of
-from floodway.planning.advice import Advice, advice
 from floodway.planning.answer import answer, answers, warnings
 from floodway.planning.document import document, formulas_frame, frame
 from floodway.planning.flow_controls import (
@@ -23,10 +22,8 @@ from floodway.planning.flow_controls import (
 )
 from floodway.planning.folder import write_plan
 from floodway.planning.link import Buffers
-from floodway.planning.mixes import OfMix, by_mix
-from floodway.planning.pool import Pool, pool
+from floodway.planning.pool import Advice, OfMix, Pool, advice, by_mix, pool
 from floodway.planning.question import Question, check_flow_controls, check_oversubscribed
-from floodway.planning.reach import links_for, reach_m
 from floodway.planning.runs import at_once
 from floodway.planning.side_by_side import Formula, formulas
 from floodway.planning.trials import Busy, Trial, busy_trial, carried_trial, flap_trial, trial
@@ -37,12 +34,15 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from floodway.planning.flow_controls import FlowControl
     from floodway.planning.runs import Runs, Simulate
 
-__all__ = ["Plan", "Planned", "plan", "plan_of"]
+__all__ = ["FARTHEST_M", "Plan", "Planned", "links_for", "plan", "plan_of", "reach_m"]
 
 #: Shares of the rate at which the far end drains, for which throughput is given.
 DRAINS = (HALF_RATE, NINE_TENTHS_RATE)
+#: The longest link that is looked at: half of the way round the Earth.
+FARTHEST_M = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -494,3 +494,34 @@ def _carried(
     question: Question, buffers: Buffers, drain: float, xoff: int | None, simulate: Simulate
 ) -> float:
     return carried_trial(question, buffers, drain, xoff=xoff, simulate=simulate)
+
+
+def reach_m(question: Question, control: FlowControl, need: Callable[[Question], int]) -> int | None:
+    """Return the longest link, in whole metres, for which the question's buffer suffices.
+
+    None if it does not suffice for any length for which the flow control is made, if no buffer is known, or
+    if the length does not matter to the switch.
+    """
+    share = question.share_bytes
+    if share is None:
+        return None
+
+    def fits(metres: int) -> bool | None:
+        at = question.at(metres)
+        try:
+            return control.in_switch(at, need(at)) <= share
+        except PlanError:
+            return None
+
+    # A flow control may be made for long links only: what is too short for it is not too long.
+    low, high = 0, FARTHEST_M + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) is False else (middle, high)
+    return low if 0 < low < FARTHEST_M and fits(low) else None
+
+
+def links_for(question: Question, class_bytes: int) -> int | None:
+    """Return for how many links the question's buffer suffices, if each class of each takes so many bytes."""
+    memory = question.buffer_bytes
+    return None if memory is None else memory // (class_bytes * question.classes)

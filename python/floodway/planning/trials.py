@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.common.errors import RunError
+from floodway.planning.flow_controls import flow_control
 from floodway.planning.link import (
     PREAMBLE_AND_GAP,
     SHORT_PS,
@@ -15,15 +16,17 @@ from floodway.planning.link import (
     Course,
     link_scenario,
     stop_ps,
+    worst_payloads,
 )
-from floodway.planning.question import SMALLEST
+from floodway.planning.question import HEADERS, SMALLEST
 from floodway.planning.runs import Simulate, simulated
 
 if TYPE_CHECKING:
     from floodway.planning.question import Question
+    from floodway.planning.runs import Simulate
     from floodway.simulation.analysis import Result
 
-__all__ = ["Busy", "Trial", "busy_trial", "carried_trial", "flap_trial", "trial"]
+__all__ = ["Busy", "Trial", "busy_trial", "carried_trial", "flap_trial", "least_headroom", "trial"]
 
 PS_PER_S = 1_000_000_000_000
 MARGIN_PS = 100_000_000
@@ -277,3 +280,35 @@ def _held(result: Result, buffers: Buffers) -> tuple[int, int]:
     lost = pl.col("drops_buffer").sum() + pl.col("drops_egress").sum()
     held = pl.col("headroom_peak_bytes").sum() if buffers.shared else pl.col("peak_bytes").max()
     return ports.select(held, lost).row(0)
+
+
+def least_headroom(question: Question, simulate: Simulate = simulated) -> int:
+    """Return the least headroom of a class with which nothing is lost in the hardest run.
+
+    It is the most that the class held beyond XOFF, which is a multiple of what the frames of the mix occupy,
+    so that the packet that causes the pause just fills it. Of frames of any size the run has those that fill
+    cells worst, one after the other; the formula counts the largest as the last one as well, which makes it
+    larger by about that frame.
+
+    Raises
+    ------
+    RunError
+        If the planned size lost packets, or no least size was found.
+    """
+    pfc = flow_control("pfc")
+    held = sum(_occupied(question, payload + HEADERS) for payload in worst_payloads(question))
+    size = pfc.no_loss(question)
+    past = (pfc.thresholds(question, size).xoff or 0) % held
+    planned = pfc.thresholds(question, size + (held - past if past else 0))
+    buffers = Buffers(control=planned.control, size=planned.size)
+    run = trial(question, buffers, pauses=True, with_least=True, simulate=simulate)
+    if run.least is None or planned.xoff is None:
+        link = f"{question.rate_bps // 1_000_000} Mb/s over {question.length_m} m"
+        reason = f"{run.lost_packets} packets were lost at the planned size"
+        raise RunError(f"{link}: no least headroom was found: {reason}")
+    return run.least - planned.xoff
+
+
+def _occupied(question: Question, frame: int) -> int:
+    """Return what a frame occupies."""
+    return -(-frame // question.cell_bytes) * question.cell_bytes

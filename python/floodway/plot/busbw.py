@@ -10,9 +10,8 @@ import numpy as np
 import polars as pl
 
 from floodway.common.errors import PlotError
-from floodway.plot.axes import axes_of, plain_style, shown
+from floodway.plot.axes import axes_of, plain_style, shown, size_text
 from floodway.plot.curves import Drawing, colour_of, titled
-from floodway.plot.units import size_text
 from floodway.results.collectives import bandwidths
 
 if TYPE_CHECKING:

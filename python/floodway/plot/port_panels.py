@@ -9,10 +9,9 @@ import polars as pl
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown
+from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown, time_unit, value_unit
 from floodway.plot.curves import LEGEND_ROW, colour_of, legend_columns
 from floodway.plot.style import current, heading, panel_width
-from floodway.plot.units import time_unit, value_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,11 +10,10 @@ import polars as pl
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown
+from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown, time_unit
 from floodway.plot.curves import LEGEND_ROW, legend_columns
 from floodway.plot.port_panels import LONG_LABEL, state_colour
 from floodway.plot.style import current, heading, panel_width
-from floodway.plot.units import time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from floodway.plot.region_tree import Position
+    from floodway.plot.region import Position
 
 __all__ = ["draw"]
 

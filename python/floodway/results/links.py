@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from floodway.results.metrics import direction_settings, link_rates, settings_of
 from floodway.results.quantities import quantity_bytes, quantity_gbps, quantity_us
-from floodway.results.rates import link_rates
-from floodway.results.settings import direction_settings, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,13 +9,13 @@ from __future__ import annotations
 import fnmatch
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from floodway.common.errors import PlotError
 from floodway.common.names import not_a_choice
-from floodway.results.settings import rates_gbps
+from floodway.results.quantities import quantity_gbps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,10 +27,14 @@ __all__ = [
     "THROUGHPUT",
     "Metric",
     "chosen_objects",
+    "direction_settings",
     "in_time",
+    "link_rates",
     "metric_of",
     "natural",
     "over_parts",
+    "rates_gbps",
+    "settings_of",
 ]
 
 
@@ -254,3 +258,56 @@ def _no_object(pattern: str, names: Sequence[str], noun: str) -> PlotError:
         _, near = not_a_choice(pattern, noun="", allowed=directions)
         text += f"; did you mean {near!r}?" if near else ""
     return PlotError(text, key="object", given=pattern, allowed=tuple(names), nearest=near)
+
+
+def link_rates(series: pl.DataFrame, *, points: int) -> pl.DataFrame:
+    """Compute what each watched link carried over equal parts of the run.
+
+    A bucket of a short run holds few packets, and one packet more or less shows; wider parts do not.
+
+    Parameters
+    ----------
+    series
+        The table of series.
+    points
+        At most this many parts.
+
+    Returns
+    -------
+    polars.DataFrame
+        `object`, `time_us` (the part's begin), `gbps` (on the wire), in the order of `series`.
+    """
+    rates = over_parts(series, THROUGHPUT, points=points)
+    return rates.select("object", "time_us", gbps=pl.col("value"))
+
+
+def direction_settings(scenario: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Collect what each direction of a link ended up with, by the direction's name.
+
+    Parameters
+    ----------
+    scenario
+        The scenario after defaults, as `run.json` keeps it.
+    """
+    groups = [group for group in scenario.get("resolved", ()) if group["kind"] == "direction"]
+    return {
+        name: {setting["key"]: setting["value"] for setting in group["settings"]}
+        for group in groups
+        for name in group["objects"]
+    }
+
+
+def settings_of(settings: Mapping[str, dict[str, Any]], name: str) -> dict[str, Any]:
+    """Look up an object of the series, `link: from>to`.
+
+    Where parallel links share a direction, its name in the settings begins with the link's.
+    """
+    link, _, direction = name.partition(": ")
+    return settings.get(f"{link} {direction}") or settings.get(direction) or {}
+
+
+def rates_gbps(scenario: Mapping[str, Any], names: Iterable[str]) -> dict[str, float]:
+    """Return the rate of each object of the series whose rate is known, in Gbit/s."""
+    settings = direction_settings(scenario)
+    rates = {name: settings_of(settings, name).get("rate") for name in names}
+    return {name: quantity_gbps(rate) for name, rate in rates.items() if rate is not None}

@@ -8,27 +8,36 @@ pause from its cause, as `causes` has it. Times are whole nanoseconds, rounded d
 from __future__ import annotations
 
 import itertools
+import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from floodway.results.causes import ends_of, pause_causes, ports_that_run_out
+from floodway.results.causes import ends_of, grid_of, pause_causes, ports_that_run_out
 from floodway.results.feedback import pause_spans, state_spans
 from floodway.results.files import TRACE_FILE
-from floodway.results.grid import grid_of
 from floodway.results.metrics import natural
-from floodway.results.protobuf import bytes_field, double_field, fixed64_field, text_field, uint_field
 from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from floodway.results.grid import Grid
+    from floodway.results.causes import Grid
     from floodway.results.result import Result
 
-__all__ = ["FILE", "notes", "trace", "write"]
+__all__ = [
+    "FILE",
+    "bytes_field",
+    "double_field",
+    "fixed64_field",
+    "notes",
+    "text_field",
+    "trace",
+    "uint_field",
+    "write",
+]
 
 #: The file that `run --export perfetto` writes.
 FILE = TRACE_FILE
@@ -46,6 +55,7 @@ EXPLICIT = 3
 #: Columns of flows and collectives that a slice has as arguments.
 OF_FLOWS = ("destination", "size_bytes", "fct_us", "ideal_fct_us", "slowdown", "finished")
 OF_COLLECTIVES = ("bytes", "ranks", "ranks_done", "busbw_gbps", "straggler", "lag_us")
+VARINT, FIXED64, LENGTH = 0, 1, 2
 
 
 class _Writer:
@@ -291,3 +301,50 @@ def _annotation(value: object) -> bytes:
             return double_field(ANNOTATION_DOUBLE, float(value))
         case _:
             return text_field(ANNOTATION_TEXT, str(value))
+
+
+def _varint(value: int) -> bytes:
+    """Encode a number from 0 up, seven bits a byte, the low ones first."""
+    parts = bytearray()
+    while value > 0x7F:  # noqa: PLR2004 (seven bits)
+        parts.append(value & 0x7F | 0x80)
+        value >>= 7
+    parts.append(value)
+    return bytes(parts)
+
+
+def uint_field(number: int, value: int) -> bytes:
+    """Encode a field of a whole number from 0 up.
+
+    Examples
+    --------
+    >>> uint_field(1, 150).hex()
+    '089601'
+    """
+    return _varint(number << 3 | VARINT) + _varint(value)
+
+
+def fixed64_field(number: int, value: int) -> bytes:
+    """Encode a field of 64 bits."""
+    return _varint(number << 3 | FIXED64) + struct.pack("<Q", value)
+
+
+def double_field(number: int, value: float) -> bytes:
+    """Encode a field of a floating-point number."""
+    return _varint(number << 3 | FIXED64) + struct.pack("<d", value)
+
+
+def bytes_field(number: int, value: bytes) -> bytes:
+    """Encode a field of bytes, or of another message.
+
+    Examples
+    --------
+    >>> text_field(2, "testing").hex()
+    '120774657374696e67'
+    """
+    return _varint(number << 3 | LENGTH) + _varint(len(value)) + value
+
+
+def text_field(number: int, value: str) -> bytes:
+    """Encode a field of text."""
+    return bytes_field(number, value.encode())

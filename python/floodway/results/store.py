@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import shutil
+import tempfile
 import warnings
 from dataclasses import asdict
 from pathlib import Path
@@ -40,11 +41,11 @@ from floodway.results.files import (
 from floodway.results.folders import refuse_collections
 from floodway.results.locks import Lock, left_behind, refuse_in_use
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
-from floodway.results.undigested import refuse_unusable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
     from types import TracebackType
+
 
 __all__ = [
     "ANOTHER_RUN",
@@ -56,7 +57,9 @@ __all__ = [
     "finish_left_behind",
     "read",
     "read_as",
+    "refuse_unusable",
     "remove_left_behind",
+    "rescued",
 ]
 
 #: A class of results.
@@ -90,6 +93,40 @@ _UNREADABLE = (
 )
 #: Parts of `run.json` that are of its files, not of the run.
 _OF_FILES = ("files", "key", "sha256")
+_NUMBER, _TEXT, _FLAG = "numbers", "text", "flags"
+#: The columns that every version has written and every summary needs, each with what it holds.
+_NEEDED = {
+    "flows": {
+        "flow_id": _TEXT,
+        "workload": _TEXT,
+        "size_bytes": _NUMBER,
+        "delivered_bytes": _NUMBER,
+        "start_us": _NUMBER,
+        "fct_us": _NUMBER,
+        "slowdown": _NUMBER,
+        "measured": _FLAG,
+        "finished": _FLAG,
+    },
+    "latency": {"workload": _TEXT, "component": _TEXT, "packets": _NUMBER},
+    "series": {
+        "object": _TEXT,
+        "kind": _TEXT,
+        "metric": _TEXT,
+        "time_us": _NUMBER,
+        "bucket_us": _NUMBER,
+        "value": _NUMBER,
+    },
+    "counters": {
+        "node": _TEXT,
+        "link": _TEXT,
+        "class": _NUMBER,
+        "peak_bytes": _NUMBER,
+        "headroom_peak_bytes": _NUMBER,
+        "paused_us": _NUMBER,
+        "pfc_rx": _NUMBER,
+        "pfc_tx": _NUMBER,
+    },
+}
 
 
 class Reservation:
@@ -443,3 +480,88 @@ def _read(kind: type[Kind], path: Path, document: Mapping[str, Any]) -> Kind:
     capture = path / CAPTURE_FILE
     captured = capture.read_bytes() if capture.is_file() else None
     return kind(run=RunInfo(**fields), capture=captured, **tables)
+
+
+def refuse_unusable(result: Result, *, shown: str) -> None:
+    """Check that a summary can be made of a result.
+
+    Raises
+    ------
+    OutputError
+        If a column is missing or holds something else.
+    KeyError, TypeError, ValueError, AttributeError
+        If what is known about the run lacks something, or holds something else.
+    """
+    for table, columns in _NEEDED.items():
+        schema: pl.Schema = getattr(result, table).schema
+        for name, kind in columns.items():
+            if _kind(schema.get(name)) != kind:
+                raise OutputError(
+                    shown,
+                    "holds no results that this version can read: "
+                    f"{table}.parquet has no column {name} that holds {kind}",
+                )
+    run = result.run
+    if not (isinstance(run.name, str) and isinstance(run.seed, int) and isinstance(run.scenario, dict)):
+        raise TypeError("its name, seed or scenario is invalid")
+    result.summary()
+
+
+def _kind(dtype: pl.DataType | None) -> str | None:
+    if dtype is None:
+        return None
+    if dtype.is_numeric():
+        return _NUMBER
+    return _FLAG if dtype == pl.Boolean else _TEXT if dtype in (pl.String, pl.Categorical, pl.Enum) else None
+
+
+def rescued(write: Callable[[Path], None], *, name: str, error: OutputError) -> Path:
+    """Write results into a new folder: among temporary files, or else in the user's own folder.
+
+    Parameters
+    ----------
+    write
+        Writes them into the empty folder that it is given.
+    name
+        What the new folder is called after.
+    error
+        Why they cannot be written to their place.
+
+    Returns
+    -------
+    Path
+        The new folder.
+
+    Raises
+    ------
+    LostResultsError
+        If they cannot be written there either.
+    """
+    tried = []
+    for base in _bases():
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=f"floodway-{name}-", dir=base))
+        except OSError:
+            tried.append(str(base))
+            continue
+        try:
+            write(folder)
+        except (OSError, OutputError):
+            tried.append(str(base))
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            return folder
+    nor = (
+        f"; neither can {' and '.join(tried)}, and the results are lost"
+        if tried
+        else "; the results are lost"
+    )
+    raise LostResultsError(error.path, f"{error.reason}{nor}") from error
+
+
+def _bases() -> Iterator[Path]:
+    # Looking for a folder for temporary files writes to it, and finds none where all are full.
+    with contextlib.suppress(OSError):
+        yield Path(tempfile.gettempdir())
+    with contextlib.suppress(OSError, RuntimeError):
+        yield Path.home()

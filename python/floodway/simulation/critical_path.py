@@ -17,10 +17,10 @@ import polars as pl
 from floodway import _floodway
 from floodway.common.errors import InputError, RunError, UnknownNameError
 from floodway.common.names import nearest
-from floodway.results.frames import frame
 from floodway.results.iterations import iterations_of
 from floodway.results.quantities import counted
 from floodway.simulation.path_phases import phases_of
+from floodway.simulation.run import frame
 from floodway.simulation.why import CAUSES, Part, differs, run_again, scenario_of
 
 if TYPE_CHECKING:

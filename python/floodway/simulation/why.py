@@ -18,9 +18,9 @@ from floodway import _floodway
 from floodway.common.documents import time_text
 from floodway.common.errors import InputError, OutputError, RunError, ScenarioError, UnknownNameError
 from floodway.common.names import nearest, not_a_choice
-from floodway.results.frames import frame
 from floodway.scenarios.own_code import changed, missing
 from floodway.scenarios.scenario import recorded
+from floodway.simulation.run import frame
 from floodway.simulation.watching import stopped_by_interrupt, watched
 
 if TYPE_CHECKING:

@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.common.errors import PlanError
 from floodway.common.names import nearest
-from floodway.planning.asics import asics
+from floodway.planning.asics import asics, chip_of
 from floodway.planning.sonic.classes import Config, groups_of, rows_of
 from floodway.planning.sonic.config_checks import disagreements, over_subscribed
-from floodway.planning.sonic.fields import fault
 from floodway.planning.sonic.json_tables import tables_of
 from floodway.planning.sonic.maps import MAPS, check_maps
 from floodway.planning.sonic.pools import COMPUTED
 from floodway.planning.sonic.queues import COLOURS
-from floodway.planning.sonic.row import Row, Sheet
-from floodway.planning.sonic.switches import chip_of
+from floodway.planning.sonic.row import Row, Sheet, fault
 from floodway.results.quantities import counted
 
 if TYPE_CHECKING:

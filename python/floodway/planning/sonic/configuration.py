@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from floodway.common.errors import PlanError
 from floodway.common.names import not_a_choice
 from floodway.planning.sonic.config_checks import DETECTION_MS, RESTORATION_MS
-from floodway.planning.sonic.fields import LARGEST, LONGEST_M
 from floodway.planning.sonic.lookup import SPEEDS
-from floodway.planning.sonic.row import MEGA
+from floodway.planning.sonic.row import LARGEST, LONGEST_M, MEGA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,8 +14,7 @@ from floodway.planning.question import HEADERS, RETH
 from floodway.planning.sonic.configuration import Configuration, LosslessPort
 from floodway.planning.sonic.links import AROUND_MTU, DEFAULT_MTU
 from floodway.planning.sonic.maps import RESERVED_DSCPS
-from floodway.planning.sonic.snippets import snippets
-from floodway.planning.sonic.writing import write
+from floodway.planning.sonic.writing import snippets, write
 from floodway.planning.units import missing
 from floodway.results.files import replace_file
 from floodway.results.quantities import counted

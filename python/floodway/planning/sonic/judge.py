@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from floodway.common.errors import PlanError
+from floodway.common.files import read_text
 from floodway.planning.asics import asic as chip
 from floodway.planning.question import Question
+from floodway.planning.question_files import BOM
 from floodway.planning.runs import at_once
-from floodway.planning.sonic.files import read
+from floodway.planning.sonic.config_db import read_config_db
 from floodway.planning.sonic.fits import fits
-from floodway.planning.sonic.physics import Assumptions, bounds, question_of_row
-from floodway.planning.sonic.verdict import Level, verdict
+from floodway.planning.sonic.json_tables import read_json
+from floodway.planning.sonic.lookup import read_lookup, read_table
+from floodway.planning.sonic.verdict import Assumptions, Level, bounds, question_of_row, verdict
 from floodway.planning.units import span_of
 from floodway.results.quantities import counted
 from floodway.simulation.execution import cores
@@ -26,11 +30,10 @@ if TYPE_CHECKING:
 
     from floodway.planning.runs import Runs, Simulate
     from floodway.planning.sonic.fits import Fit
-    from floodway.planning.sonic.physics import Bounds
-    from floodway.planning.sonic.row import Row
-    from floodway.planning.sonic.verdict import Verdict
+    from floodway.planning.sonic.row import Row, Sheet
+    from floodway.planning.sonic.verdict import Bounds, Verdict
 
-__all__ = ["Judged", "Lint", "lint"]
+__all__ = ["Judged", "Lint", "lint", "read"]
 
 #: The largest payload where neither an option nor a port says it.
 DEFAULT_MTU = "4096B"
@@ -412,3 +415,46 @@ def _lists(row: Row) -> dict[str, list[int] | list[str]]:
         "faults": list(row.faults),
         "warnings": list(row.warnings),
     }
+
+
+def read(path: Path, *, asic: str = "") -> Sheet:
+    """Read a configuration: a `pg_profile_lookup.ini`, a table of such rows, or a CONFIG_DB.
+
+    Parameters
+    ----------
+    path
+        The file. What it holds tells its form: an object of JSON, a first line with tabs, or else columns.
+    asic
+        The switch's chip, which some switches compute headroom for; by default the one that a CONFIG_DB
+        tells by its `hwsku`.
+
+    Raises
+    ------
+    PlanError
+        If it cannot be read, is a template, or has a mistake; the error names file and line, or table and
+        key.
+    """
+    file = str(path)
+    try:
+        text = read_text(path).removeprefix(BOM)
+    except OSError as error:
+        raise PlanError(f"{file}: cannot be read: {error.strerror or error}", place=file) from None
+    except UnicodeDecodeError:
+        raise PlanError(f"{file}: not text in UTF-8", place=file) from None
+    _no_template(text, file)
+    if text.lstrip().startswith(("{", "[")):
+        return read_config_db(read_json(text, file), file, asic)
+    first = text.partition("\n")[0]
+    if "\t" in first and not first.lstrip().startswith("#") and not first.strip()[:1].isdigit():
+        return read_table(text, file)
+    return read_lookup(text, file)
+
+
+def _no_template(text: str, file: str) -> None:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if "{%" in line or "{{" in line:
+            place = f"{file}:{number}"
+            error = (
+                "a template of jinja; render it first: sonic-cfggen -d -t FILE prints what the switch uses"
+            )
+            raise PlanError(f"{place}: {error}", place=place)

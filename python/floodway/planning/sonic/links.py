@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.common.errors import PlanError
 from floodway.common.names import nearest
-from floodway.planning.sonic.fields import fault, length_of, number_of
 from floodway.planning.sonic.lookup import SPEEDS
+from floodway.planning.sonic.row import fault, length_of, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from floodway.common.errors import PlanError
 from floodway.common.names import nearest
-from floodway.planning.sonic.fields import fault, length_of, number_of, size_of_field
-from floodway.planning.sonic.row import MEGA, Row, Sheet
+from floodway.planning.sonic.row import MEGA, Row, Sheet, fault, length_of, number_of, size_of_field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from floodway.planning.sonic.fields import fault, number_of
+from floodway.planning.sonic.row import fault, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

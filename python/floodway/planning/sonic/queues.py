@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from floodway.planning.asics import counts_headroom
-from floodway.planning.sonic.fields import fault, size_of_field
-from floodway.planning.sonic.limits import impossible, unusual
-from floodway.planning.sonic.pools import COMPUTED, profile_of
+from floodway.planning.sonic.pools import COMPUTED, impossible, profile_of, unusual
+from floodway.planning.sonic.row import fault, size_of_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,28 +7,44 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from floodway.results.grid import grid_of
+from floodway.common.errors import InputError
+from floodway.results.answer import answer as run_answer
+from floodway.results.causes import grid_of
 from floodway.results.quantities import counted
 from floodway.results.simulated import facts
-from floodway.simulation.report.columns import packed
-from floodway.simulation.report.events import marks_document, pauses_document, states_document
-from floodway.simulation.report.flows import Chosen, flows_document, why_document, whys_of
-from floodway.simulation.report.jobs import jobs_document, path_of
+from floodway.simulation.report.flows import (
+    Chosen,
+    flows_document,
+    jobs_document,
+    longest,
+    named_flow,
+    path_of,
+    usual_flows,
+    why_document,
+    whys_of,
+)
 from floodway.simulation.report.network import network_of
-from floodway.simulation.report.timeline import Steps, frames_of
+from floodway.simulation.report.page import packed, page
+from floodway.simulation.report.timeline import (
+    Steps,
+    frames_of,
+    marks_document,
+    pauses_document,
+    states_document,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from floodway.results import Result
-    from floodway.results.grid import Grid
+    from floodway.results.causes import Grid
     from floodway.simulation.critical_path import CriticalPath
     from floodway.simulation.report.network import Network
     from floodway.simulation.report.timeline import Frames
     from floodway.simulation.why import Why
 
-__all__ = ["LARGEST", "Repeating", "Shown", "document"]
+__all__ = ["LARGEST", "MOST_RUNS", "Repeating", "Shown", "document", "report"]
 
 #: Steps of loads and queues, the finest first; the first that keep the frames below the limit are used.
 STEPS = (
@@ -42,6 +58,8 @@ STEPS = (
 LARGEST = 980_000
 #: Bytes of text that hold three of data.
 TEXT_BYTES, DATA_BYTES = 4, 3
+#: The most runs of a page: more are not readable side by side.
+MOST_RUNS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,3 +209,69 @@ def _notes(result: Result, network: Network, frames: Frames) -> Iterator[str]:
         yield f"The last {result.outcome.signals_beyond:,} marks and states have no row, and are not shown."
     if result.signals is None:
         yield "Marks, CNPs and states of ports were not recorded."
+
+
+def report(  # noqa: PLR0913 (what a caller may choose)
+    results: Mapping[str, Result],
+    *,
+    title: str | None = None,
+    answer: str | None = None,
+    flows: Sequence[str] | None = None,
+    folders: Mapping[str, Path] | None = None,
+    why: Callable[[Result, Sequence[str]], Sequence[Why]] | None = None,
+    path: Callable[[Result, str], CriticalPath] | None = None,
+) -> str:
+    """Return a self-contained page of runs: the network over time, its ports, flows and causes.
+
+    Parameters
+    ----------
+    results
+        The runs by their labels, four at most; they are side by side, under one slider of time.
+    title
+        The heading of the page; by default the names of the scenarios.
+    answer
+        The sentence below it; by default the answer of a single run, or none.
+    flows
+        Flows whose completion times are divided into their causes, as `floodway why` takes them; by default
+        the one at p99 of slowdowns, and the slowest of each workload, five at most. The run is repeated once
+        for all of them.
+    folders
+        Folders of runs by label; the page names them in commands.
+    why
+        Function that breaks down the completion times; by default `floodway.simulation.why.take_each_apart`.
+    path
+        Function that finds the critical path of the longest iteration or collective of a run with jobs, whose
+        phases the page has; by default `floodway.simulation.critical_path.find_path`. The run is repeated
+        twice for it.
+
+    Raises
+    ------
+    InputError
+        If there is no run, or there are too many.
+    RunError
+        If a run differs when it is repeated.
+    """
+    if not 1 <= len(results) <= MOST_RUNS:
+        raise InputError(
+            f"{len(results)} runs: a page shows 1 to {MOST_RUNS}", key="RUN", given=str(len(results))
+        )
+    # They need the results.
+    from floodway.simulation.critical_path import find_path  # noqa: PLC0415
+    from floodway.simulation.why import take_each_apart  # noqa: PLC0415
+
+    repeating = Repeating(why=why or take_each_apart, path=path or find_path)
+
+    names = dict.fromkeys(result.run.name for result in results.values())
+    shown = [
+        Shown(
+            label=label,
+            result=result,
+            folder=(folders or {}).get(label),
+            flows=usual_flows(result) if flows is None else [named_flow(flow) for flow in flows],
+            job=longest(result),
+        )
+        for label, result in results.items()
+    ]
+    if answer is None and len(shown) == 1:
+        answer = run_answer(shown[0].result.summary())
+    return page(document(title or ", ".join(names), shown, repeating), answer=answer or "")

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from floodway.results.causes import delays_us, ends_of
 from floodway.results.feedback import port_names
-from floodway.results.metrics import natural
-from floodway.results.settings import rates_gbps
+from floodway.results.metrics import natural, rates_gbps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

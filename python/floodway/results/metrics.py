@@ -38,6 +38,18 @@ __all__ = [
 ]
 
 
+_Kind = Literal["rate", "share", "used", "sum", "mean", "max"]
+#: Name, source, kind, column and label of each metric.
+_METRICS: tuple[tuple[str, str, _Kind, str, str], ...] = (
+    ("throughput", "tx_bytes", "rate", "throughput_gbps", "throughput"),
+    ("utilisation", "tx_bytes", "used", "utilisation_percent", "utilisation"),
+    ("paused", "paused_us", "share", "paused_percent", "time paused"),
+    ("queue", "queue_mean_bytes", "mean", "queue_mean_bytes", "mean queue"),
+    ("queue-max", "queue_max_bytes", "max", "queue_max_bytes", "longest queue"),
+    ("buffer", "buffer_max_bytes", "max", "buffer_max_bytes", "most held by the port's buffer"),
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """A quantity of a watched object over time.
@@ -59,39 +71,17 @@ class Metric:
 
     name: str
     source: str
-    kind: Literal["rate", "share", "used", "sum", "mean", "max"]
+    kind: _Kind
     column: str
     label: str
 
 
-THROUGHPUT = Metric(
-    name="throughput", source="tx_bytes", kind="rate", column="throughput_gbps", label="throughput"
-)
 #: Metrics by the names that people use; a metric of the series goes by its own name, too.
-METRICS = (
-    THROUGHPUT,
-    Metric(
-        name="utilisation", source="tx_bytes", kind="used", column="utilisation_percent", label="utilisation"
-    ),
-    Metric(name="paused", source="paused_us", kind="share", column="paused_percent", label="time paused"),
-    Metric(
-        name="queue", source="queue_mean_bytes", kind="mean", column="queue_mean_bytes", label="mean queue"
-    ),
-    Metric(
-        name="queue-max",
-        source="queue_max_bytes",
-        kind="max",
-        column="queue_max_bytes",
-        label="longest queue",
-    ),
-    Metric(
-        name="buffer",
-        source="buffer_max_bytes",
-        kind="max",
-        column="buffer_max_bytes",
-        label="most held by the port's buffer",
-    ),
+METRICS = tuple(
+    Metric(name=name, source=source, kind=kind, column=column, label=label)
+    for name, source, kind, column, label in _METRICS
 )
+THROUGHPUT = METRICS[0]
 
 
 def metric_of(name: str, series: Iterable[pl.DataFrame]) -> Metric:
@@ -237,9 +227,7 @@ def _value(kind: str) -> pl.Expr:
 def _as_kept(name: str) -> Metric:
     """Describe a metric of the series that has no name of its own here, by the words of its name."""
     parts = name.split("_")
-    kind: Literal["sum", "mean", "max"] = (
-        "max" if "max" in parts else "sum" if name in ("tx_bytes", "paused_us") else "mean"
-    )
+    kind: _Kind = "max" if "max" in parts else "sum" if name in {"tx_bytes", "paused_us"} else "mean"
     return Metric(name=name, source=name, kind=kind, column=name, label=" ".join(parts[:-1]) or name)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ from floodway.results.metrics import natural
 from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from floodway.results.causes import Grid
@@ -159,9 +159,8 @@ def _ports(writer: _Writer, result: Result, grid: Grid) -> None:
         for port in by_node[node]:
             track = writer.track(port, of_node)
             if port in rows:
-                _queue(
-                    writer, _queue_track(writer, track, float(grid.widths_us[rows[port]])), grid, rows[port]
-                )
+                of_queue = f"longest queue in {grid.widths_us[rows[port]]:g} us"
+                _queue(writer, writer.track(of_queue, track, of_bytes=True), grid, rows[port])
             if port in spans:
                 _pauses(writer, track, spans[port].sort("row"), arrows)
             for class_, class_states in states.get(port, {}).items():
@@ -180,11 +179,6 @@ def _states(result: Result) -> dict[str, dict[int, list[tuple[float, float, str]
         span = (row["from_us"], row["to_us"], str(row["state"]))
         by_port.setdefault(row["object"], {}).setdefault(row["class"], []).append(span)
     return by_port
-
-
-def _queue_track(writer: _Writer, port: int, width_us: float) -> int:
-    """Define a counter, whose name says what a value of it is."""
-    return writer.track(f"longest queue in {width_us:g} us", port, of_bytes=True)
 
 
 def _queue(writer: _Writer, track: int, grid: Grid, row: int) -> None:
@@ -231,55 +225,40 @@ def _flows(writer: _Writer, result: Result) -> None:
     """Add the flows of each source; those that overlap are on tracks of their own."""
     root, end = writer.track("flows"), result.outcome.simulated_us
     flows = result.flows.with_columns(pl.col("source", "destination").cast(pl.String))
-    flows = flows.with_columns(to_us=pl.col("finish_receiver_us").fill_null(end)).sort("start_us", "flow_id")
+    mark = pl.when("finished").then(pl.lit("")).otherwise(pl.lit(" (unfinished)"))
+    flows = flows.with_columns(
+        to_us=pl.col("finish_receiver_us").fill_null(end),
+        title=pl.concat_str(pl.col("flow_id").cast(pl.String), mark),
+    ).sort("start_us", "flow_id")
     by_source = {str(key[0]): rows for key, rows in flows.group_by("source", maintain_order=True)}
     for source in sorted(by_source, key=natural):
-        spans = (
-            (
-                (row["start_us"], row["to_us"]),
-                _flow_name(row),
-                _annotations({key: row[key] for key in OF_FLOWS}),
-            )
-            for row in by_source[source].iter_rows(named=True)
-        )
-        _packed(writer, writer.track(source, root), "flows", spans)
-
-
-def _flow_name(row: Mapping[str, Any]) -> str:
-    return str(row["flow_id"]) if row["finished"] else f"{row['flow_id']} (unfinished)"
+        _packed(writer, writer.track(source, root), "flows", by_source[source], OF_FLOWS)
 
 
 def _collectives(writer: _Writer, collectives: pl.DataFrame, end_us: float) -> None:
     """Add the collectives of each job."""
     root = writer.track("collectives")
     plain = collectives.with_columns(
-        pl.col("workload", "name").cast(pl.String), to_us=pl.col("end_us").fill_null(end_us)
+        pl.col("workload").cast(pl.String), title="name", to_us=pl.col("end_us").fill_null(end_us)
     ).filter(pl.col("start_us").is_not_null())
     for (workload,), rows in plain.group_by("workload", maintain_order=True):
-        spans = (
-            (
-                (row["start_us"], row["to_us"]),
-                str(row["name"]),
-                _annotations({key: row[key] for key in OF_COLLECTIVES}),
-            )
-            for row in rows.sort("start_us").iter_rows(named=True)
+        _packed(
+            writer, writer.track(str(workload), root), "collectives", rows.sort("start_us"), OF_COLLECTIVES
         )
-        _packed(writer, writer.track(str(workload), root), "collectives", spans)
 
 
-def _packed(
-    writer: _Writer, parent: int, name: str, spans: Iterable[tuple[tuple[float, float], str, bytes]]
-) -> None:
-    """Add slices, in the order of their starts, to as few tracks as do not let them overlap."""
+def _packed(writer: _Writer, parent: int, name: str, rows: pl.DataFrame, about: Sequence[str]) -> None:
+    """Add a slice for each row, in the order of their starts, to as few tracks as do not let them overlap."""
     tracks: list[int] = []
     ends: list[float] = []
-    for span, title, about in spans:
-        free = next((number for number, end in enumerate(ends) if end <= span[0]), len(ends))
+    for row in rows.iter_rows(named=True):
+        free = next((number for number, end in enumerate(ends) if end <= row["start_us"]), len(ends))
         if free == len(ends):
             tracks.append(writer.track(name, parent))
             ends.append(0.0)
-        ends[free] = span[1]
-        writer.slice(span, tracks[free], title, about)
+        ends[free] = row["to_us"]
+        span, arguments = (row["start_us"], row["to_us"]), {key: row[key] for key in about}
+        writer.slice(span, tracks[free], str(row["title"]), _annotations(arguments))
 
 
 def _annotations(values: Mapping[str, object]) -> bytes:

@@ -93,38 +93,18 @@ _UNREADABLE = (
 )
 #: Parts of `run.json` that are of its files, not of the run.
 _OF_FILES = ("files", "key", "sha256")
-_NUMBER, _TEXT, _FLAG = "numbers", "text", "flags"
-#: The columns that every version has written and every summary needs, each with what it holds.
-_NEEDED = {
+#: The columns that every version has written and every summary needs, by what they hold.
+_NEEDED: dict[str, dict[str, tuple[str, ...]]] = {
     "flows": {
-        "flow_id": _TEXT,
-        "workload": _TEXT,
-        "size_bytes": _NUMBER,
-        "delivered_bytes": _NUMBER,
-        "start_us": _NUMBER,
-        "fct_us": _NUMBER,
-        "slowdown": _NUMBER,
-        "measured": _FLAG,
-        "finished": _FLAG,
+        "text": ("flow_id", "workload"),
+        "numbers": ("size_bytes", "delivered_bytes", "start_us", "fct_us", "slowdown"),
+        "flags": ("measured", "finished"),
     },
-    "latency": {"workload": _TEXT, "component": _TEXT, "packets": _NUMBER},
-    "series": {
-        "object": _TEXT,
-        "kind": _TEXT,
-        "metric": _TEXT,
-        "time_us": _NUMBER,
-        "bucket_us": _NUMBER,
-        "value": _NUMBER,
-    },
+    "latency": {"text": ("workload", "component"), "numbers": ("packets",)},
+    "series": {"text": ("object", "kind", "metric"), "numbers": ("time_us", "bucket_us", "value")},
     "counters": {
-        "node": _TEXT,
-        "link": _TEXT,
-        "class": _NUMBER,
-        "peak_bytes": _NUMBER,
-        "headroom_peak_bytes": _NUMBER,
-        "paused_us": _NUMBER,
-        "pfc_rx": _NUMBER,
-        "pfc_tx": _NUMBER,
+        "text": ("node", "link"),
+        "numbers": ("class", "peak_bytes", "headroom_peak_bytes", "paused_us", "pfc_rx", "pfc_tx"),
     },
 }
 
@@ -492,15 +472,13 @@ def refuse_unusable(result: Result, *, shown: str) -> None:
     KeyError, TypeError, ValueError, AttributeError
         If what is known about the run lacks something, or holds something else.
     """
-    for table, columns in _NEEDED.items():
+    for table, kinds in _NEEDED.items():
         schema: pl.Schema = getattr(result, table).schema
-        for name, kind in columns.items():
-            if _kind(schema.get(name)) != kind:
-                raise OutputError(
-                    shown,
-                    "holds no results that this version can read: "
-                    f"{table}.parquet has no column {name} that holds {kind}",
-                )
+        for kind, names in kinds.items():
+            missing = next((name for name in names if _kind(schema.get(name)) != kind), None)
+            if missing is not None:
+                lacks = f"{table}.parquet has no column {missing} that holds {kind}"
+                raise OutputError(shown, f"holds no results that this version can read: {lacks}")
     run = result.run
     if not (isinstance(run.name, str) and isinstance(run.seed, int) and isinstance(run.scenario, dict)):
         raise TypeError("its name, seed or scenario is invalid")
@@ -511,8 +489,10 @@ def _kind(dtype: pl.DataType | None) -> str | None:
     if dtype is None:
         return None
     if dtype.is_numeric():
-        return _NUMBER
-    return _FLAG if dtype == pl.Boolean else _TEXT if dtype in (pl.String, pl.Categorical, pl.Enum) else None
+        return "numbers"
+    return (
+        "flags" if dtype == pl.Boolean else "text" if dtype in (pl.String, pl.Categorical, pl.Enum) else None
+    )
 
 
 def rescued(write: Callable[[Path], None], *, name: str, error: OutputError) -> Path:

@@ -7,9 +7,9 @@ finish ranks above every finished one, so that leaving it out never makes a sche
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
@@ -43,6 +43,8 @@ __all__ = [
     "slowdown_by_size",
     "summarise",
 ]
+
+_OfPort = TypeVar("_OfPort", "PortSummary", "FeedbackSummary")
 
 #: Buckets of flow size, of equal numbers of flows.
 BUCKETS = 20
@@ -561,37 +563,19 @@ def _feedback(counters: pl.DataFrame) -> tuple[FeedbackSummary, ...]:
     """Name the ports with feedback; results of older versions lack some columns."""
     by = ("cnps", "cns", "ue_marks", "ecn_marks")
     unknown = [name for name in by if name not in counters.columns]
-    counted = counters.with_columns(pl.lit(0).alias(name) for name in unknown).filter(
-        pl.any_horizontal(pl.col(by) > 0)
-    )
-    rows = counted.sort(by, descending=True, maintain_order=True)
-    return tuple(
-        FeedbackSummary(
-            node=row["node"],
-            link=row["link"],
-            class_=row["class"],
-            cnps=row["cnps"],
-            cns=row["cns"],
-            ecn_marks=row["ecn_marks"],
-            ue_marks=row["ue_marks"],
-        )
-        for row in rows.iter_rows(named=True)
-    )
+    complete = counters.with_columns(pl.lit(0).alias(name) for name in unknown)
+    rows = complete.filter(pl.any_horizontal(pl.col(by) > 0))
+    return _of_ports(FeedbackSummary, rows.sort(by, descending=True, maintain_order=True))
 
 
 def _ports(counters: pl.DataFrame, *, by: str) -> tuple[PortSummary, ...]:
     """Name the ports that are highest in `by`, leaving out those where it is zero."""
-    rows = counters.filter(pl.col(by) > 0).sort(by, descending=True, maintain_order=True).head(NAMED_PORTS)
-    return tuple(
-        PortSummary(
-            node=row["node"],
-            link=row["link"],
-            class_=row["class"],
-            peak_bytes=row["peak_bytes"],
-            headroom_peak_bytes=row["headroom_peak_bytes"],
-            paused_us=row["paused_us"],
-            pfc_rx=row["pfc_rx"],
-            pfc_tx=row["pfc_tx"],
-        )
-        for row in rows.iter_rows(named=True)
-    )
+    rows = counters.filter(pl.col(by) > 0).sort(by, descending=True, maintain_order=True)
+    return _of_ports(PortSummary, rows.head(NAMED_PORTS))
+
+
+def _of_ports(kind: type[_OfPort], rows: pl.DataFrame) -> tuple[_OfPort, ...]:
+    """Return an object for each row, with the columns that it names."""
+    columns = {field.name: field.name.rstrip("_") for field in fields(kind)}
+    plain = rows.select(**columns)
+    return tuple(kind(**row) for row in plain.iter_rows(named=True))

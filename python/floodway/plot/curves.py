@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floodway.common.errors import PlotError
-from floodway.plot.axes import shown
-from floodway.plot.style import current
+from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown
+from floodway.plot.style import current, heading, panel_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from floodway.results import Result
@@ -38,6 +39,7 @@ __all__ = [
     "flow_curves",
     "legend_columns",
     "note_lines",
+    "panels_in_inches",
     "titled",
 ]
 
@@ -53,6 +55,8 @@ NOTE_LETTERS = 15.5
 #: Note below a picture whose curves may hide one another.
 WIDER_BELOW = "Earlier curves are drawn wider so that coinciding curves stay visible."
 LARGER_BELOW = "Earlier curves have larger marks so that coinciding curves stay visible."
+#: Heights of a line of the title and of the time axis of panels at positions in inches.
+TITLE_LINE, TIME_AXIS = 0.24, 0.5
 #: Height of a row of the legend, in inches.
 LEGEND_ROW = 0.19
 #: Width of the top curve in points, and what curves below are wider at most: each than the next, and in all.
@@ -78,6 +82,12 @@ class Source:
     label: str
     results: tuple[Result, ...]
     folders: tuple[Path, ...] = ()
+
+    @property
+    def names(self) -> tuple[pl.Expr, pl.Expr]:
+        """Columns of tables that name the source: `result` and `seed`, that of its first result."""
+        seed = pl.lit(self.results[0].run.seed, dtype=pl.UInt64)
+        return pl.lit(self.label).alias("result"), seed.alias("seed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,6 +238,72 @@ def legend_columns(labels: Sequence[str], *, wide: float) -> int:
 def note_lines(note: str, *, wide: float) -> list[str]:
     """Return the lines of a note below axes, for the width of the layout in inches; empty without notes."""
     return wrap(note, int(NOTE_LETTERS * wide)) if current().note else []
+
+
+def panels_in_inches(  # noqa: PLR0913 (what a layout consists of)
+    title: str,
+    rows: Sequence[tuple[float, float, float]],
+    samples: Sequence[tuple[str, Artist]],
+    *,
+    results: int,
+    left: float,
+    gap: float,
+    right: float,
+    below_title: float,
+    notes: Sequence[str] = (),
+) -> tuple[Figure, list[list[Axes]]]:
+    """Return a figure with rows of panels, results side by side, and a legend below them.
+
+    All positions are in inches: a solver of layouts would give positions whose last digits differ between
+    runs. Panels of a row share their vertical range, and all panels the horizontal one.
+
+    Parameters
+    ----------
+    title
+        Title of the figure.
+    rows
+        Rows from the top down: space above the panels, their height, and space below them, in inches.
+    samples
+        Labels of the legend, with samples.
+    results
+        Number of panels side by side.
+    left, gap, right
+        Spaces left of the panels, between them, and right of them, in inches.
+    below_title
+        Space between title and panels, in inches.
+    notes
+        Lines below the title.
+    """
+    around = left + gap * (results - 1) + right
+    usual = around + (SIZE[0] - 0.5 if results == 1 else PANEL_WIDTH * results)
+    wide = current().wide(usual)
+    panel = panel_width(wide, around=around, panels=results)
+    title = heading(title, usual=usual)
+    titled = 0.1 + TITLE_LINE * len(title.splitlines())
+    labels = [label for label, _ in samples]
+    columns = legend_columns(labels, wide=wide)
+    below = TIME_AXIS + LEGEND_ROW * -(-len(samples) // columns) + 0.2
+    high = titled + below_title + sum(map(sum, rows)) + below
+    figure = figure_for(wide, high, layout=None)
+    grid: list[list[Axes]] = []
+    top = high - titled - below_title
+    for before, height, after in rows:
+        top -= before
+        panels: list[Axes] = []
+        for number in range(results):
+            box = ((left + (panel + gap) * number) / wide, (top - height) / high, panel / wide, height / high)
+            across = grid[0][0] if grid else panels[0] if panels else None
+            panels.append(figure.add_axes(box, sharex=across, sharey=panels[0] if panels else None))
+            panels[-1].tick_params(labelsize="small", labelbottom=False, labelleft=not number)
+        grid.append(panels)
+        top -= height + after
+    figure.suptitle(title, y=1 - 0.08 / high, va="top")
+    if notes:
+        look: dict[str, Any] = {"fontsize": "x-small", "color": "0.35", "ha": "center", "va": "top"}
+        figure.text(0.5, 1 - titled / high, "\n".join(notes), **look)
+    where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
+    figure.legend([sample for _, sample in samples], labels, ncols=columns, fontsize="small", **where)
+    return figure, grid
 
 
 def titled(subject: str, sources: Sequence[Source]) -> str:

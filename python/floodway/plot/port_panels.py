@@ -9,9 +9,8 @@ import polars as pl
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown, time_unit, value_unit
-from floodway.plot.curves import LEGEND_ROW, colour_of, legend_columns
-from floodway.plot.style import current, heading, panel_width
+from floodway.plot.axes import shown, time_unit, value_unit
+from floodway.plot.curves import colour_of, panels_in_inches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,8 +27,8 @@ __all__ = ["draw", "state_colour"]
 QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT = 1.2, 0.15, 1.6
 #: Distances in inches: a port's name above its queue, queue to strip, port to port, and result to result.
 NAME, TO_STRIP, TO_NEXT, RESULT_GAP = 0.16, 0.06, 0.08, 0.35
-#: Inches left and right of all panels, and heights of a title's line, results' labels, and the time axis.
-LEFT, RIGHT, TITLE_LINE, LABELS, TIME = 0.7, 0.3, 0.24, 0.2, 0.5
+#: Inches left and right of all panels, and height of results' labels.
+LEFT, RIGHT, LABELS = 0.7, 0.3, 0.2
 #: Maximum number of characters of a result's label in normal size; longer labels are smaller.
 LONG_LABEL = 42
 #: Colours of ticks by event, in the order of their rows.
@@ -136,56 +135,22 @@ class _Layout:
         self.rows: list[str | int] = [*shown_events, *self.classes]
 
     def grid(self, title: str, *, labelled: bool) -> tuple[Figure, list[list[Axes]]]:
-        """Create a row of queues and one of strips for each port, and one of senders, with title and legend.
-
-        All positions are in inches: a solver of layouts would give positions whose last digits differ
-        between runs.
-        """
-        strip = (ROW_HEIGHT * len(self.rows) or 0.01, TO_NEXT)
-        # Space above each panel, its height, and space below it.
-        port = [(NAME, QUEUE_HEIGHT, TO_STRIP), (0.0, *strip)]
-        rows = port * len(self.ports) + [(TO_NEXT, FLOWS_HEIGHT, 0.0)] * self.has_senders
-        around = LEFT + RESULT_GAP * (self.results - 1) + RIGHT
-        usual = around + (SIZE[0] - 0.5 if self.results == 1 else PANEL_WIDTH * self.results)
-        wide = current().wide(usual)
-        panel = panel_width(wide, around=around, panels=self.results)
-        title = heading(title, usual=usual)
-        above = 0.12 + TITLE_LINE * len(title.splitlines()) + LABELS * labelled
-        samples = self.legend()
-        columns = legend_columns([label for label, _ in samples], wide=wide)
-        below = TIME + LEGEND_ROW * -(-len(samples) // columns) + 0.2
-        high = above + sum(map(sum, rows)) + below
-        figure = figure_for(wide, high, layout=None)
-        grid: list[list[Axes]] = []
-        top = high - above
-        for before, height, gap in rows:
-            top -= before
-            lefts = [LEFT + (panel + RESULT_GAP) * c for c in range(self.results)]
-            boxes = [(left / wide, (top - height) / high, panel / wide, height / high) for left in lefts]
-            grid.append(self._row(figure, boxes, grid))
-            top -= height + gap
+        """Create a row of queues and one of strips for each port, and one of senders."""
+        strip = (0.0, ROW_HEIGHT * len(self.rows) or 0.01, TO_NEXT)
+        rows = [(NAME, QUEUE_HEIGHT, TO_STRIP), strip] * len(self.ports)
+        rows += [(TO_NEXT, FLOWS_HEIGHT, 0.0)] * self.has_senders
+        figure, grid = panels_in_inches(
+            title,
+            rows,
+            self.legend(),
+            results=self.results,
+            left=LEFT,
+            gap=RESULT_GAP,
+            right=RIGHT,
+            below_title=0.02 + LABELS * labelled,
+        )
         grid[0][0].set_xlim(*self.limits)
-        figure.suptitle(title, y=1 - 0.08 / high, va="top")
-        handles = [handle for _, handle in samples]
-        anchor: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
-        look: dict[str, Any] = {"ncols": columns, "fontsize": "small"}
-        figure.legend(handles, [label for label, _ in samples], **anchor, **look)
         return figure, grid
-
-    def _row(
-        self,
-        figure: Figure,
-        boxes: Sequence[tuple[float, float, float, float]],
-        grid: Sequence[Sequence[Axes]],
-    ) -> list[Axes]:
-        """Create panels side by side, with a common vertical range and the horizontal range of all."""
-        panels: list[Axes] = []
-        for box in boxes:
-            across = grid[0][0] if grid else panels[0] if panels else None
-            axes = figure.add_axes(box, sharex=across, sharey=panels[0] if panels else None)
-            axes.tick_params(labelsize="small", labelbottom=False, labelleft=not panels)
-            panels.append(axes)
-        return panels
 
     def queue(self, axes: Axes, port: PortInTime) -> None:
         """Draw a queue, and the pauses of its port behind it."""

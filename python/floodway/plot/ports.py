@@ -6,7 +6,6 @@ All panels have one time axis. Each shows what the run recorded: `records.watch`
 
 from __future__ import annotations
 
-import fnmatch
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from floodway.results.feedback import (
     signal_rows,
     state_spans,
 )
-from floodway.results.metrics import METRICS, THROUGHPUT, natural, over_parts
+from floodway.results.metrics import METRICS, THROUGHPUT, matches, natural, over_parts
 from floodway.results.pauses import paused_spans
 
 if TYPE_CHECKING:
@@ -280,8 +279,7 @@ def _allowed(source: Source, *, required: bool, name_source: bool) -> pl.DataFra
 
 
 def _is_flow(name: str, pattern: str) -> bool:
-    plain = pattern.replace("[", "[[]")
-    return any(fnmatch.fnmatchcase(part, plain) for part in (name, name.partition(":")[0]))
+    return matches(pattern, name, name.partition(":")[0])
 
 
 def _flow(result: Result, spans: pl.DataFrame, name: str, limits: tuple[float, float]) -> FlowInTime:
@@ -311,13 +309,7 @@ def _table(
     senders: Sequence[Sequence[FlowInTime]],
 ) -> pl.DataFrame:
     frames = [
-        frame.select(
-            pl.lit(source.label).alias("result"),
-            pl.lit(source.results[0].run.seed, dtype=pl.UInt64).alias("seed"),
-            pl.lit(name).alias("object"),
-            pl.lit(quantity).alias("what"),
-            pl.all(),
-        )
+        frame.select(*source.names, pl.lit(name).alias("object"), pl.lit(quantity).alias("what"), pl.all())
         for source, shown_ports, flows in zip(sources, columns, senders, strict=True)
         for name, quantity, frame in (*_port_rows(shown_ports), *_flow_rows(flows))
         if not frame.is_empty()

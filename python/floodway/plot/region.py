@@ -237,15 +237,7 @@ def _table(
     frames = [
         frame.join(order, on="port")
         .sort("place", "from_us")
-        .select(
-            pl.lit(source.label).alias("result"),
-            pl.lit(source.results[0].run.seed, dtype=pl.UInt64).alias("seed"),
-            "port",
-            "from_us",
-            "to_us",
-            "role",
-            "hops",
-        )
+        .select(*source.names, "port", "from_us", "to_us", "role", "hops")
         for source, frame in zip(sources, roles, strict=True)
     ]
     return pl.concat([pl.DataFrame(schema=TABLE), *frames])

@@ -123,14 +123,7 @@ def series(
 def series_table(sources: Sequence[Source], frames: Sequence[pl.DataFrame], metric: Metric) -> pl.DataFrame:
     """Return one table of the values of all sources."""
     return pl.concat(
-        frame.select(
-            pl.lit(source.label).alias("result"),
-            pl.lit(source.results[0].run.seed, dtype=pl.UInt64).alias("seed"),
-            "object",
-            "time_us",
-            "span_us",
-            pl.col("value").alias(metric.column),
-        )
+        frame.select(*source.names, "object", "time_us", "span_us", pl.col("value").alias(metric.column))
         for source, frame in zip(sources, frames, strict=True)
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from floodway.plot.curves import (
 )
 from floodway.plot.style import current
 from floodway.results.feedback import share_rows
-from floodway.results.metrics import chosen_objects, natural
+from floodway.results.metrics import chosen_objects, matches, natural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -262,7 +261,7 @@ def _chosen(
         return rows
     workload_of = dict(pl.concat(rows).select("flow_id", "workload").unique(maintain_order=True).iter_rows())
     for pattern in patterns:
-        if not any(_names(pattern, flow, workload) for flow, workload in workload_of.items()):
+        if not any(matches(pattern, flow, workload) for flow, workload in workload_of.items()):
             allowed = (*dict.fromkeys(workload_of.values()), *sorted(workload_of, key=natural))
             raise PlotError.of_choice(
                 pattern, noun="a flow or workload of these directions", allowed=allowed, key="flow"
@@ -270,14 +269,9 @@ def _chosen(
     flow_ids = [
         flow
         for flow, workload in workload_of.items()
-        if any(_names(pattern, flow, workload) for pattern in patterns)
+        if any(matches(pattern, flow, workload) for pattern in patterns)
     ]
     return [frame.filter(pl.col("flow_id").is_in(flow_ids)) for frame in rows]
-
-
-def _names(pattern: str, *names: str) -> bool:
-    """Return whether a pattern matches a flow's id or workload; brackets have no special meaning."""
-    return any(fnmatch.fnmatchcase(name, pattern.replace("[", "[[]")) for name in names)
 
 
 def _ranked(
@@ -353,11 +347,7 @@ def _link(
 def _table(sources: Sequence[Source], columns: Sequence[Sequence[SharedLink]]) -> pl.DataFrame:
     return pl.concat(
         line.select(
-            pl.lit(source.label).alias("result"),
-            pl.lit(source.results[0].run.seed, dtype=pl.UInt64).alias("seed"),
-            pl.lit(link.object).alias("object"),
-            pl.lit(flow).alias("flow_id"),
-            pl.all(),
+            *source.names, pl.lit(link.object).alias("object"), pl.lit(flow).alias("flow_id"), pl.all()
         )
         for source, links in zip(sources, columns, strict=True)
         for link in links

@@ -17,6 +17,7 @@ from floodway.common.errors import PlotError
 from floodway.plot.axes import limits_of, plain_style, shown, stacked, time_unit
 from floodway.plot.curves import Drawing, add_legend, colour_of
 from floodway.plot.style import current
+from floodway.results.iterations import covered_until
 from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
@@ -479,12 +480,7 @@ def _covered(frame: pl.DataFrame, edges: Times) -> Times:
     total = np.zeros(len(edges))
     for rank_spans in frame.partition_by("workload", "rank"):
         spans = rank_spans.sort("start_us", "end_us")
-        starts, ends = spans["start_us"].to_numpy(), spans["end_us"].to_numpy()
-        before = np.concatenate(([-np.inf], np.maximum.accumulate(ends)))[:-1]
-        begins = np.minimum(np.maximum(starts, before), ends)
-        instants = np.maximum.accumulate(np.column_stack((begins, ends)).ravel())
-        sums = np.cumsum(np.column_stack((np.zeros_like(begins), ends - begins)).ravel())
-        total += np.interp(edges, instants, sums, left=0.0)
+        total += covered_until(spans["start_us"].to_numpy(), spans["end_us"].to_numpy())(edges)
     return np.diff(total) / np.diff(edges)
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "direction_settings",
     "in_time",
     "link_rates",
+    "matches",
     "metric_of",
     "natural",
     "over_parts",
@@ -234,9 +235,13 @@ def _as_kept(name: str) -> Metric:
 def _names(pattern: str, name: str) -> bool:
     """Whether a pattern names an object by its name, its direction or its link."""
     link, _, direction = name.partition(": ")
-    # Brackets have no meaning of their own, as in scenarios.
+    return matches(pattern, *filter(None, (name, link, direction)))
+
+
+def matches(pattern: str, *names: str) -> bool:
+    """Whether a pattern names one of these; brackets have no meaning of their own, as in scenarios."""
     plain = pattern.replace("[", "[[]")
-    return any(fnmatch.fnmatchcase(part, plain) for part in (name, link, direction) if part)
+    return any(fnmatch.fnmatchcase(name, plain) for name in names)
 
 
 def _no_object(pattern: str, names: Sequence[str], noun: str) -> PlotError:

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from floodway import _floodway
 from floodway import run as floodway_run
 from floodway.common.errors import PlanError, UnknownNameError
-from floodway.planning import runs as planning_runs
+from floodway.planning import trials as planning_runs
 from floodway.planning.asics import asic
 from floodway.planning.formulas import dnx_xoff, nvidia_profile, small_frames_xoff
 from floodway.planning.headroom import largest_held, occupied
-from floodway.planning.runs import Runs
 from floodway.planning.sonic import lint
 from floodway.planning.sonic.row import Row
 from floodway.planning.sonic.verdict import (
@@ -31,7 +30,7 @@ from floodway.planning.sonic.verdict import (
     question_of_row,
     verdict,
 )
-from floodway.planning.trials import least_headroom
+from floodway.planning.trials import Runs, least_headroom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -40,7 +40,7 @@ class Request:
 def report(request: Request) -> int:
     """Write the page of runs, print its name, and return the exit code."""
     from floodway.plot import folder_labels, sources_of  # noqa: PLC0415 (drawing is loaded where it is needed)
-    from floodway.simulation.report.document import report as page_of  # noqa: PLC0415
+    from floodway.simulation.report.report import report as page_of  # noqa: PLC0415
 
     folders = request.folders
     sources = sources_of(folders)

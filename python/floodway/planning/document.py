@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from floodway.planning.question import Question
     from floodway.planning.trials import Busy, Trial
 
-__all__ = ["document", "formulas_frame", "frame", "label_of", "merged", "tables"]
+__all__ = ["document", "formulas_frame", "frame", "tables"]
 
 #: Description of the runs of a plan, and of their limits.
 TRIED = (
@@ -47,23 +47,14 @@ TRIED = (
 )
 UNTRIED = "Nothing was simulated: all numbers are by formula."
 #: Columns that hold words.
-TEXT_COLUMNS = frozenset(
-    (
-        "flow control",
-        "frames",
-        "formula",
-        "term",
-        "what",
-        "what that assumes",
-        "in the",
-        "verdict",
-        "value",
-        "source",
-    )
-)
+TEXT_COLUMNS = frozenset({
+    "flow control", "frames", "formula", "term", "what",
+    "what that assumes", "in the", "verdict", "value", "source",
+})  # fmt: skip
+#: For how many links, and up to which length, the memory suffices.
+SUFFICES = ("links_no_loss", "links_busy", "reach_no_loss_m", "reach_busy_m")
 
-
-Row = tuple[str, ...]
+Row = tuple[object, ...]
 
 
 def document(plan: Plan) -> Document:
@@ -194,33 +185,25 @@ def _data(plan: Plan) -> dict[str, Any]:
 
 def frame(plan: Plan) -> pl.DataFrame:
     """Return a row for each flow control, in bytes, metres and shares of the rate."""
-    rows = []
-    for row in plan.rows:
-        planned = row.thresholds
-        rows.append(
-            {
-                "flow_control": row.flow_control,
-                "place": row.place,
-                "refused": row.refused or None,
-                "no_loss_bytes": row.no_loss or None,
-                "busy_bytes": row.busy or None,
-                "size_bytes": planned.size if planned else None,
-                "xoff_bytes": planned.xoff if planned else None,
-                "xon_bytes": planned.xon if planned else None,
-                "headroom_bytes": planned.headroom if planned else None,
-                "level_bytes": planned.level if planned else None,
-                "links_no_loss": row.links_no_loss,
-                "links_busy": row.links_busy,
-                "reach_no_loss_m": row.reach_no_loss_m,
-                "reach_busy_m": row.reach_busy_m,
-                **{f"carried_at_{100 * drain:.0f}": share for drain, share in row.carried.items()},
-                "least_bytes": row.trial.least if row.trial else None,
-                "lost_packets": row.trial.lost_packets if row.trial else None,
-                "spare_bytes": row.trial.spare if row.trial else None,
-                "idle_us": row.busy_run.idle_ps / 1e6 if row.busy_run else None,
-            }
-        )
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame([_flat(row) for row in plan.rows], infer_schema_length=None)
+
+
+def _flat(row: Planned) -> dict[str, Any]:
+    sizes = ("size", "xoff", "xon", "headroom", "level")
+    return {
+        "flow_control": row.flow_control,
+        "place": row.place,
+        "refused": row.refused or None,
+        "no_loss_bytes": row.no_loss or None,
+        "busy_bytes": row.busy or None,
+        **{f"{name}_bytes": getattr(row.thresholds, name, None) for name in sizes},
+        **{name: getattr(row, name) for name in SUFFICES},
+        **{f"carried_at_{100 * drain:.0f}": share for drain, share in row.carried.items()},
+        "least_bytes": row.trial.least if row.trial else None,
+        "lost_packets": row.trial.lost_packets if row.trial else None,
+        "spare_bytes": row.trial.spare if row.trial else None,
+        "idle_us": row.busy_run.idle_ps / 1e6 if row.busy_run else None,
+    }
 
 
 def formulas_frame(plan: Plan) -> pl.DataFrame:
@@ -229,12 +212,8 @@ def formulas_frame(plan: Plan) -> pl.DataFrame:
 
 
 def _row(row: Planned) -> dict[str, Any]:
-    plain = {
-        "flow_control": row.flow_control,
-        "label": row.label,
-        "place": row.place,
-        "refused": row.refused or None,
-    }
+    names = {"flow_control": row.flow_control, "label": row.label, "place": row.place}
+    plain: dict[str, Any] = {**names, "refused": row.refused or None}
     if row.refused or row.thresholds is None:
         return plain
     return plain | {
@@ -242,10 +221,7 @@ def _row(row: Planned) -> dict[str, Any]:
         "busy_bytes": row.busy,
         "switch_bytes": row.switch_bytes,
         "thresholds": asdict(row.thresholds),
-        "links_no_loss": row.links_no_loss,
-        "links_busy": row.links_busy,
-        "reach_no_loss_m": row.reach_no_loss_m,
-        "reach_busy_m": row.reach_busy_m,
+        **{name: getattr(row, name) for name in SUFFICES},
         "carried": {str(drain): share for drain, share in row.carried.items()},
         "verdict": verdict(row),
         "trial": None if row.trial is None else _trial(row.trial),
@@ -293,7 +269,7 @@ def label_of(labels: Sequence[str]) -> str:
     return f"{heads.pop()}, {' or '.join(label.partition(', ')[2] for label in labels)}"
 
 
-def merged(rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, ...]]:
+def merged(rows: Iterable[tuple[str, Row]]) -> Iterator[Row]:
     """Return rows with their labels; those whose cells are equal are one row."""
     by_cells: dict[Row, list[str]] = {}
     for label, cells in rows:
@@ -301,118 +277,84 @@ def merged(rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, ...]]:
     yield from ((label_of(labels), *cells) for cells, labels in by_cells.items())
 
 
-def _table(*, title: str, columns: tuple[str, ...], rows: Iterable[Row]) -> Table:
-    return Table(title=title, columns=columns, rows=tuple(rows), words=TEXT_COLUMNS)
+def _table(title: str, columns: tuple[str, ...], rows: Iterable[Row]) -> Table:
+    """Return a table, in which whole numbers have commas, and `-` is for none."""
+    texts = tuple(tuple(_text(cell) for cell in row) for row in rows)
+    return Table(title=title, columns=columns, rows=texts, words=TEXT_COLUMNS)
+
+
+def _text(cell: object) -> str:
+    return "-" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)
 
 
 def _needs(plan: Plan) -> Table:
-    rows = [
-        (
-            row.label,
-            (
-                row.place,
-                f"{row.no_loss:,}",
-                f"{row.busy:,}",
-                _count(row.links_no_loss),
-                _count(row.links_busy),
-                distance(row.reach_no_loss_m),
-                distance(row.reach_busy_m),
-            ),
-        )
-        for row in plan.rows
-        if not row.refused
-    ]
-    return _table(
-        title="Needed by one class of one link, in bytes, and for what the given memory suffices",
-        columns=(
-            "flow control",
-            "in the",
-            "no loss",
-            "and busy",
-            "links, no loss",
-            "links, busy",
-            "reach, no loss",
-            "reach, busy",
-        ),
-        rows=merged(rows),
-    )
+    planned = [row for row in plan.rows if not row.refused]
+    rows = []
+    for row in planned:
+        reach = (distance(row.reach_no_loss_m), distance(row.reach_busy_m))
+        cells = (row.place, row.no_loss, row.busy, row.links_no_loss, row.links_busy, *reach)
+        rows.append((row.label, cells))
+    sizes, links = ("no loss", "and busy"), ("links, no loss", "links, busy")
+    title = "Needed by one class of one link, in bytes, and for what the given memory suffices"
+    columns = ("flow control", "in the", *sizes, *links, "reach, no loss", "reach, busy")
+    return _table(title, columns, merged(rows))
 
 
 def _mixes(plan: Plan) -> Table:
     rows = [
-        (
-            f"{mix.mix} (asked)" if mix.is_asked else mix.mix,
-            f"{mix.no_loss:,}",
-            f"{mix.busy:,}",
-            mix.verdict,
-            mix.meaning,
-        )
+        (f"{mix.mix} (asked)" if mix.is_asked else mix.mix, mix.no_loss, mix.busy, mix.verdict, mix.meaning)
         for mix in plan.by_mix
     ]
-    return _table(
-        title="What the frames decide (--mix): PFC for all links and classes, in bytes",
-        columns=("frames", "no loss", "and busy", "given memory", "what that assumes"),
-        rows=rows,
-    )
+    title = "What the frames decide (--mix): PFC for all links and classes, in bytes"
+    return _table(title, ("frames", "no loss", "and busy", "given memory", "what that assumes"), rows)
 
 
 def _settings(plan: Plan) -> Table:
     rows = []
     for row in plan.rows:
-        thresholds = row.thresholds
-        if thresholds is None:
-            continue
-        numbers = (thresholds.size, thresholds.xoff, thresholds.xon, thresholds.headroom, thresholds.level)
-        texts = ("-" if number is None else f"{number:,}" for number in numbers)
-        rows.append((row.label, (*texts, *(f"{100 * share:.1f} %" for share in row.carried.values()))))
-    return _table(
-        title="Set for one class of one link, in bytes, with what would be enough where memory is not",
-        columns=("flow control", "buffer", "xoff", "xon", "headroom", "level", "drained at 50 %", "at 90 %"),
-        rows=merged(rows),
-    )
+        if row.thresholds is not None:
+            set_ = row.thresholds
+            numbers = (set_.size, set_.xoff, set_.xon, set_.headroom, set_.level)
+            rows.append((row.label, (*numbers, *_percents(row.carried.values()))))
+    title = "Set for one class of one link, in bytes, with what would be enough where memory is not"
+    sizes = ("buffer", "xoff", "xon", "headroom", "level")
+    return _table(title, ("flow control", *sizes, "drained at 50 %", "at 90 %"), merged(rows))
+
+
+def _percents(shares: Iterable[float]) -> Iterator[str]:
+    return (f"{100 * share:.1f} %" for share in shares)
 
 
 def _runs(plan: Plan) -> Table:
     rows = []
     for row in plan.rows:
-        if row.trial is None:
-            continue
-        smallest = "-" if row.trial.least is None else f"{row.trial.least:,}"
-        carried = (f"{100 * share:.1f} %" for share in row.carried_run.values())
-        rows.append((row.label, (f"{row.trial.peak:,}", smallest, *carried, verdict(row))))
-    return _table(
-        title="Tried by runs that stop the far end at the worst moment",
-        columns=("flow control", "most held", "least that holds", "drained at 50 %", "at 90 %", "verdict"),
-        rows=merged(rows),
-    )
+        if row.trial is not None:
+            carried = _percents(row.carried_run.values())
+            rows.append((row.label, (row.trial.peak, row.trial.least, *carried, verdict(row))))
+    columns = ("flow control", "most held", "least that holds", "drained at 50 %", "at 90 %", "verdict")
+    return _table("Tried by runs that stop the far end at the worst moment", columns, merged(rows))
 
 
 def _terms(plan: Plan) -> Table:
     terms = headroom_terms(plan.question)
-    rows = [(term.name, f"{term.bytes:,}", term.value, term.source) for term in terms]
-    rows.append(("together", f"{sum(term.bytes for term in terms):,}", "", ""))
-    return _table(
-        title="PFC's headroom for one class of one link, term by term, in bytes",
-        columns=("term", "bytes", "value", "source"),
-        rows=rows,
-    )
+    rows = [(term.name, term.bytes, term.value, term.source) for term in terms]
+    rows.append(("together", sum(term.bytes for term in terms), "", ""))
+    title = "PFC's headroom for one class of one link, term by term, in bytes"
+    return _table(title, ("term", "bytes", "value", "source"), rows)
 
 
 def _formulas(plan: Plan) -> Table:
     smallest = next((row.least_headroom for row in plan.rows if row.least_headroom is not None), None)
-    rows = []
+    rows: list[Row] = []
     for formula in plan.formulas:
         if formula.bytes is None or formula.difference is None:
-            rows.append((formula.name, "-", "-", "-", formula.why_not))
+            rows.append((formula.name, None, None, None, formula.why_not))
             continue
         against = "not tried" if smallest is None else _against(formula.bytes - smallest)
         source = f"{formula.source} ({formula.version})"
-        rows.append((formula.name, f"{formula.bytes:,}", f"{formula.difference:+,}", against, source))
-    return _table(
-        title="PFC's headroom for one class of one link, in bytes, by formula",
-        columns=("formula", "headroom", "to physics", "in the hardest run", "source"),
-        rows=rows,
-    )
+        rows.append((formula.name, formula.bytes, f"{formula.difference:+,}", against, source))
+    columns = ("formula", "headroom", "to physics", "in the hardest run", "source")
+    return _table("PFC's headroom for one class of one link, in bytes, by formula", columns, rows)
 
 
 def _against(spare: int) -> str:
@@ -426,38 +368,31 @@ def _alpha(shared: Pool) -> str:
 
 def _pool(plan: Plan) -> Table:
     shared = plan.pool
-    rows: list[tuple[str, ...]] = []
+    rows: list[Row] = []
     if shared is not None:
-        count = plan.question.links * plan.question.classes
+        count, run = plan.question.links * plan.question.classes, plan.pool_run
         rows = [
             ("headroom of each", f"{shared.headroom_each:,} bytes, with the packet that causes the pause"),
             ("pool of headroom", f"{shared.headroom_pool:,} bytes for {counted(count, 'class')} of links"),
         ]
         if shared.reserve_each:
-            rows.append(
-                ("reserve of each", f"{shared.reserve_each:,} bytes for the pipeline of ports of 8 lanes")
-            )
+            reserve = f"{shared.reserve_each:,} bytes for the pipeline of ports of 8 lanes"
+            rows.append(("reserve of each", reserve))
         if shared.exponent is None:
             rows.append(("left to share", f"nothing: {missing(1 - shared.shared)}"))
         else:
             both = f"{shared.xoff_alone:,} bytes alone, {shared.xoff_all:,} if all are congested"
-            rows += [
-                ("left to share", f"{shared.shared:,} bytes"),
-                ("alpha", _alpha(shared)),
-                ("xoff", both),
-            ]
-        run = plan.pool_run
+            rows += [("left to share", f"{shared.shared:,} bytes"), ("alpha", _alpha(shared)), ("xoff", both)]
         if run is not None:
             held = f"holds with at least {run.spare:,} bytes of headroom to spare"
-            rows.append(
-                ("all stop at once", held if run.holds else f"loses {counted(run.lost_packets, 'packet')}")
-            )
-    return _table(title="PFC in a shared buffer", columns=("what", "value"), rows=rows)
+            lost = f"loses {counted(run.lost_packets, 'packet')}"
+            rows.append(("all stop at once", held if run.holds else lost))
+    return _table("PFC in a shared buffer", ("what", "value"), rows)
 
 
 def _advice(plan: Plan) -> Table:
     advice = plan.advice
-    rows: list[tuple[str, ...]] = []
+    rows: list[Row] = []
     if advice is not None:
         thresholds = f"from {bytes_text(advice.ecn_kmin)} to {bytes_text(advice.ecn_kmax)}"
         marks = f"{thresholds}, {100 * advice.ecn_pmax:.0f} %"
@@ -479,8 +414,4 @@ def _advice(plan: Plan) -> Table:
             ("IRN's timeouts", f"{timers} (a round trip; one with the buffer full)"),
             ("longest pause of a frame", f"{advice.longest_pause_ps / 1e6:,.1f} us, {shorter}"),
         ]
-    return _table(title="Beside the buffer, with PFC", columns=("what", "value"), rows=rows)
-
-
-def _count(value: int | None) -> str:
-    return "-" if value is None else f"{value:,}"
+    return _table("Beside the buffer, with PFC", ("what", "value"), rows)

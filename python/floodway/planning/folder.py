@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from floodway.planning.planner import Plan, Planned
     from floodway.planning.question import Question
 
-__all__ = ["pictures", "write_plan"]
+__all__ = ["write_plan"]
 
 #: Distances of curves, in metres: from a campus to a continent.
 DISTANCES_M = tuple(int(metres) for metres in np.geomspace(1_000, 2_000_000, 100).round())
@@ -94,7 +96,7 @@ def _drawn(plan: Plan) -> Iterator[Picture]:
             ),
             png=_png(lambda: _buffer(question, rows)),
         )
-    pfc = next((row for row in rows if row.thresholds is not None and row.thresholds.xoff is not None), None)
+    pfc = next((row for row in rows if row.xoff is not None), None)
     if pfc is not None:
         yield Picture(
             file="throughput.png",
@@ -120,15 +122,31 @@ def _png(draw: Callable[[], Figure]) -> bytes:
         return png_of(draw())
 
 
-def _curve(question: Question, need: Callable[[Question], int]) -> tuple[list[float], list[float]]:
+def _curves(
+    axes: Axes,
+    question: Question,
+    numbered: tuple[int, Planned],
+    up: Callable[[float], float],
+    *,
+    busy: str,
+) -> None:
+    """Draw what a flow control needs for a class of a link against length, of PFC also without loss alone."""
+    number, row = numbered
+    control, is_pfc = flow_control(row.flow_control), row.xoff is not None
+    curves = [(control.busy, DASHES[number], ("PFC" if is_pfc else row.label) + busy)]
+    curves += [(control.no_loss, ":", "PFC, no loss only")] if is_pfc else []
+    for need, line, label in curves:
+        across, sizes = _needed(question, need)
+        axes.plot(across, [up(size) for size in sizes], color=colour_of(number), linestyle=line, label=label)
+
+
+def _needed(question: Question, need: Callable[[Question], int]) -> tuple[list[float], list[float]]:
     """Return lengths in km and bytes for a class of a link, where the flow control is made for the length."""
     across, up = [], []
     for metres in DISTANCES_M:
-        try:
+        with contextlib.suppress(PlanError):
             up.append(float(need(question.at(metres))))
-        except PlanError:
-            continue
-        across.append(metres / 1000)
+            across.append(metres / 1000)
     return across, up
 
 
@@ -137,15 +155,7 @@ def _buffer(question: Question, rows: Sequence[Planned]) -> Figure:
     count = question.links * question.classes
     axes.set(xscale="log", yscale="log")
     for number, row in enumerate(rows):
-        control = flow_control(row.flow_control)
-        across, up = _curve(question, control.busy)
-        label = "PFC" if row.thresholds is not None and row.thresholds.xoff is not None else row.label
-        held = [size * count / MB for size in up]
-        axes.plot(across, held, color=colour_of(number), linestyle=DASHES[number], label=label)
-        if label == "PFC":
-            across, up = _curve(question, control.no_loss)
-            held = [size * count / MB for size in up]
-            axes.plot(across, held, color=colour_of(number), linestyle=":", label="PFC, no loss only")
+        _curves(axes, question, (number, row), lambda size: size * count / MB, busy="")
     _lines(axes)
     if question.buffer_bytes is not None:
         memory = question.buffer_bytes / MB
@@ -181,45 +191,32 @@ def _lines(axes: Axes) -> None:
 
 
 def _throughput(question: Question, row: Planned) -> Figure:
-    figure, axes = axes_of(
-        "XOFF, MB",
-        "share of the rate, %",
-        title=f"PFC over {distance(question.length_m)}: throughput by XOFF",
-    )
+    title = f"PFC over {distance(question.length_m)}: throughput by XOFF"
+    figure, axes = axes_of("XOFF, MB", "share of the rate, %", title=title)
     arriving = occupied(question, question.round_trip_bytes)
     across = np.linspace(0, 1.1 * arriving, POINTS)
     for number, (drain, share) in enumerate(row.carried.items()):
-        up = [
-            100 * _floodway.pfc_utilisation(drain, xoff_bytes=xoff, round_trip_bytes=arriving)
-            for xoff in across
-        ]
+        used = partial(_floodway.pfc_utilisation, drain, round_trip_bytes=arriving)
+        up = [100 * used(xoff_bytes=xoff) for xoff in across]
         axes.plot(across / MB, up, color=colour_of(number), label=f"drained at {100 * drain:.0f} %")
         shown = row.carried_run.get(drain, share)
-        if row.carried_run and row.thresholds is not None and row.thresholds.xoff is not None:
-            axes.plot(row.thresholds.xoff / MB, 100 * shown, "o", color=colour_of(number))
+        if row.carried_run and row.xoff is not None:
+            axes.plot(row.xoff / MB, 100 * shown, "o", color=colour_of(number))
     axes.set_ylim(0, 100)
     axes.legend(fontsize="small")
     return figure
 
 
 def _feasible(question: Question, rows: Sequence[Planned]) -> Figure:
-    figure, axes = axes_of(
-        "length of the links, km", "links", title=f"Links for which {_memory(question)} suffice"
-    )
-    axes.set(xscale="log", yscale="log")
     memory = question.buffer_bytes or 0
+    title = f"Links for which {memory / MB:,.4g} MB suffice"
+    figure, axes = axes_of("length of the links, km", "links", title=title)
+    axes.set(xscale="log", yscale="log")
     for number, row in enumerate(rows):
-        if row.place != "switch":
-            continue
-        control = flow_control(row.flow_control)
-        across, up = _curve(question, control.busy)
-        most = [memory / (size * question.classes) for size in up]
-        label = "PFC" if row.thresholds is not None and row.thresholds.xoff is not None else row.label
-        axes.plot(across, most, color=colour_of(number), linestyle=DASHES[number], label=f"{label}, busy")
-        if label == "PFC":
-            across, up = _curve(question, control.no_loss)
-            most = [memory / (size * question.classes) for size in up]
-            axes.plot(across, most, color=colour_of(number), linestyle=":", label="PFC, no loss only")
+        if row.place == "switch":
+            _curves(
+                axes, question, (number, row), lambda size: memory / (size * question.classes), busy=", busy"
+            )
     axes.plot(question.length_m / 1000, question.links, "k*", markersize=10, label="asked")
     # Less than one link is none.
     axes.set_ylim(bottom=0.8)
@@ -227,7 +224,3 @@ def _feasible(question: Question, rows: Sequence[Planned]) -> Figure:
     plain_ticks(axes.yaxis)
     axes.legend(fontsize="small")
     return figure
-
-
-def _memory(question: Question) -> str:
-    return f"{(question.buffer_bytes or 0) / MB:,.4g} MB"

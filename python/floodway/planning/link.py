@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLASS_NUMBERS",
-    "PLANNED",
     "PREAMBLE_AND_GAP",
     "SHORT_PS",
     "Buffers",

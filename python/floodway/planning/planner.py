@@ -21,12 +21,11 @@ from floodway.planning.flow_controls import (
     Thresholds,
 )
 from floodway.planning.folder import write_plan
+from floodway.planning.headroom import Formula, formulas
 from floodway.planning.link import Buffers
 from floodway.planning.pool import Advice, OfMix, Pool, advice, by_mix, pool
 from floodway.planning.question import Question, check_flow_controls, check_oversubscribed
-from floodway.planning.runs import at_once
-from floodway.planning.side_by_side import Formula, formulas
-from floodway.planning.trials import Busy, Trial, busy_trial, carried_trial, flap_trial, trial
+from floodway.planning.trials import Busy, Trial, at_once, busy_trial, carried_trial, flap_trial, trial
 from floodway.simulation.execution import cores
 
 if TYPE_CHECKING:
@@ -35,12 +34,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from floodway.planning.flow_controls import FlowControl
-    from floodway.planning.runs import Runs, Simulate
+    from floodway.planning.trials import Runs, Simulate
 
-__all__ = ["FARTHEST_M", "Plan", "Planned", "links_for", "plan", "plan_of", "reach_m"]
+__all__ = ["Plan", "Planned", "plan", "plan_of", "reach_m"]
 
 #: Shares of the rate at which the far end drains, for which throughput is given.
 DRAINS = (HALF_RATE, NINE_TENTHS_RATE)
+#: Results of runs of a flow control, by its attribute.
+RUNS = {"trial": "trial", "busy_run": "busy", "flap_run": "flap"}
 #: The longest link that is looked at: half of the way round the Earth.
 FARTHEST_M = 20_000_000
 
@@ -94,6 +95,11 @@ class Planned:
     carried_run: Mapping[float, float] = field(default_factory=dict)
     flap_run: Trial | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def xoff(self) -> int | None:
+        """What a class holds when its switch pauses; none for a flow control that does not."""
+        return None if self.thresholds is None else self.thresholds.xoff
 
     @property
     def least_headroom(self) -> int | None:
@@ -369,23 +375,17 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
     shared = pool(question, oversubscribed=oversubscribed)
     rows, pool_run = tuple(planned), None
     if simulate:
-        rows, pool_run = _tried(
-            question,
-            planned,
-            shared,
-            jobs=jobs or cores(),
-            done=done or (lambda _done, _total: None),
-            runs=runs,
-        )
+        done = done or (lambda _done, _total: None)
+        rows, pool_run = _tried(question, planned, shared, jobs=jobs or cores(), done=done, runs=runs)
     alone = shared.xoff_alone + shared.headroom_each if shared is not None else 0
-    pfc = next((row for row in rows if row.thresholds is not None and row.thresholds.xoff is not None), None)
+    pfc = next((row.thresholds for row in rows if row.xoff is not None), None)
     return Plan(
         question=question,
         rows=rows,
         formulas=formulas(question),
         pool=shared,
         pool_run=pool_run,
-        advice=None if pfc is None or pfc.thresholds is None else advice(question, pfc.thresholds, alone),
+        advice=None if pfc is None else advice(question, pfc, alone),
     )
 
 
@@ -443,26 +443,21 @@ def _tried(  # noqa: PLR0913 (one argument a choice)
     parts: dict[tuple[str, str], Callable[[Simulate], Any]] = {}
     for row in rows:
         if row.thresholds is not None:
-            parts |= {
-                (row.flow_control, name): part for name, part in _parts(one, row, row.thresholds).items()
-            }
+            tried = _parts(one, row, row.thresholds)
+            parts |= {(row.flow_control, name): part for name, part in tried.items()}
     if shared is not None and shared.exponent is not None:
         buffers = shared.buffers(question)
-        parts["", "pool"] = partial(_trial, question, buffers, pauses=True, with_least=False)
+        parts["", "pool"] = partial(trial, question, buffers, pauses=True, with_least=False)
     outcomes = dict(zip(parts, at_once(list(parts.values()), jobs=jobs, done=done, runs=runs), strict=True))
-    tried = [
-        row
-        if row.thresholds is None
-        else replace(
-            row,
-            trial=outcomes[row.flow_control, "trial"],
-            busy_run=outcomes[row.flow_control, "busy"],
-            flap_run=outcomes.get((row.flow_control, "flap")),
-            carried_run={drain: outcomes[row.flow_control, f"carried at {drain}"] for drain in DRAINS},
-        )
-        for row in rows
-    ]
-    return tuple(tried), outcomes.get(("", "pool"))
+    tried_rows = []
+    for row in rows:
+        found: dict[str, Any] = {name: outcomes.get((row.flow_control, part)) for name, part in RUNS.items()}
+        if row.thresholds is not None:
+            found["carried_run"] = {
+                drain: outcomes[row.flow_control, f"carried at {drain}"] for drain in DRAINS
+            }
+        tried_rows.append(replace(row, **found))
+    return tuple(tried_rows), outcomes.get(("", "pool"))
 
 
 def _parts(
@@ -470,30 +465,19 @@ def _parts(
 ) -> dict[str, Callable[[Simulate], Trial | Busy | float]]:
     """Return what is tried of a flow control."""
     buffers = Buffers(control=thresholds.control, size=thresholds.size)
-    pauses = thresholds.headroom is not None
     with_least = row.no_loss > 0 and row.flow_control != "cbfc"
+    pauses, flap_ps = thresholds.headroom is not None, question.flap_ps
     parts: dict[str, Callable[[Simulate], Trial | Busy | float]] = {
-        "trial": partial(_trial, question, buffers, pauses=pauses, with_least=with_least),
-        "busy": lambda simulate: busy_trial(question, buffers, simulate=simulate),
+        "trial": partial(trial, question, buffers, pauses=pauses, with_least=with_least),
+        "busy": partial(busy_trial, question, buffers),
     }
     for drain in DRAINS:
-        parts[f"carried at {drain}"] = partial(_carried, question, buffers, drain, thresholds.xoff)
-    flap_ps = question.flap_ps
+        parts[f"carried at {drain}"] = partial(
+            carried_trial, question, buffers, drain=drain, xoff=thresholds.xoff
+        )
     if flap_ps is not None:
-        parts["flap"] = lambda simulate: flap_trial(question, buffers, flap_ps, simulate=simulate)
+        parts["flap"] = partial(flap_trial, question, buffers, flap_ps=flap_ps)
     return parts
-
-
-def _trial(
-    question: Question, buffers: Buffers, simulate: Simulate, *, pauses: bool, with_least: bool
-) -> Trial:
-    return trial(question, buffers, pauses=pauses, with_least=with_least, simulate=simulate)
-
-
-def _carried(
-    question: Question, buffers: Buffers, drain: float, xoff: int | None, simulate: Simulate
-) -> float:
-    return carried_trial(question, buffers, drain, xoff=xoff, simulate=simulate)
 
 
 def reach_m(question: Question, control: FlowControl, need: Callable[[Question], int]) -> int | None:

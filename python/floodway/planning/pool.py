@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from floodway.planning.flow_controls import Thresholds
     from floodway.planning.question import Question
 
-__all__ = ["MEANINGS", "Advice", "OfMix", "Pool", "advice", "by_mix", "pool"]
+__all__ = ["Advice", "OfMix", "Pool", "advice", "by_mix", "pool"]
 
 PS_PER_S = 1_000_000_000_000
 #: Marking thresholds of HPCC's evaluation (its `run.py`) at 25G: they grow with the rate.

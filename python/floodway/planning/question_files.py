@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from floodway.scenarios.scenario import Scenario
 
-__all__ = ["BOM", "KEYS", "Keys", "is_question", "question_of", "questions_of_scenario", "read_keys"]
+__all__ = ["BOM", "is_question", "question_of", "questions_of_scenario", "read_keys"]
 
 #: Keys of a question and what values they have.
 KEYS: dict[str, type] = {

@@ -14,9 +14,8 @@ from floodway.common.errors import PlotError
 from floodway.plot.axes import axes_of, plain_style, png_of, shown
 from floodway.plot.busbw import busbw
 from floodway.plot.curves import Source, colour_of
-from floodway.plot.fct import fct
+from floodway.plot.flows import fct, slowdown
 from floodway.plot.series import series
-from floodway.plot.slowdown import slowdown
 from floodway.plot.timeline import timeline
 from floodway.results.interval import half_width, interval_note
 

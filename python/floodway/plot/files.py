@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 from floodway.common.errors import OutputError, PlotError, unwritable
 from floodway.plot.axes import bytes_of, png_of
 from floodway.plot.curves import Source
-from floodway.plot.fct import fct
+from floodway.plot.flows import fct, slowdown
 from floodway.plot.series import series
-from floodway.plot.slowdown import slowdown
 from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:

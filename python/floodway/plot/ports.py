@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.results.metrics import Metric
 
-__all__ = ["KEEPS", "QUEUE", "TICKS", "FlowInTime", "PortInTime", "node_of", "ports", "usual_ports"]
+__all__ = ["FlowInTime", "PortInTime", "ports"]
 
 #: Numbers of parts of the window, for queues and ticks: more would overlap. There are fewer for the
 #: throughput of a link: parts of a few packets would show single packets.

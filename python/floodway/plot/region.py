@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from floodway.plot.curves import Source
     from floodway.results import Result
 
-__all__ = ["BY_SEVERITY", "QUIET", "ROOTS", "Links", "Position", "Stay", "positions_of", "region"]
+__all__ = ["BY_SEVERITY", "QUIET", "Position", "region"]
 
 #: Maximum number of strips in a picture.
 MOST_STRIPS = 40

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from floodway.plot.curves import Source
     from floodway.results.metrics import Metric
 
-__all__ = ["heatmap", "series", "series_table"]
+__all__ = ["heatmap", "series"]
 
 #: Number of parts of the run in a curve.
 POINTS = 250

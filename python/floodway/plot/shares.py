@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from floodway.plot.curves import Source
     from floodway.results import Result
 
-__all__ = ["SharedLink", "draw", "shares"]
+__all__ = ["shares"]
 
 #: Number of parts of the window by default: wide enough that single packets are not visible.
 POINTS = 250

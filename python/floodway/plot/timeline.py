@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Times = np.ndarray[tuple[int], np.dtype[np.float64]]
 
-__all__ = ["SHARES", "chosen_ranks", "messages_of", "shares_of", "timeline"]
+__all__ = ["timeline"]
 
 #: Heights in inches: of a panel at least, of each rank in it, of a panel at most, and around all panels.
 LEAST_HEIGHT, RANK_HEIGHT, MOST_HEIGHT, AROUND = 1.6, 0.12, 6.0, 1.1

@@ -15,14 +15,7 @@ if TYPE_CHECKING:
 
     Times = np.ndarray[tuple[int], np.dtype[np.float64]]
 
-__all__ = [
-    "Exposed",
-    "IterationSummary",
-    "covered_until",
-    "exposed_of",
-    "iteration_summaries",
-    "iterations_of",
-]
+__all__ = ["IterationSummary", "covered_until", "exposed_of", "iteration_summaries", "iterations_of"]
 
 #: An iteration of a rank.
 KEY = ["workload", "iteration", "rank"]

@@ -17,7 +17,7 @@ from floodway.results.quantities import quantity_bytes, quantity_gbps, quantity_
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["LinkSummary", "link_summaries", "loaded_part"]
+__all__ = ["LinkSummary", "link_summaries"]
 
 #: The busiest part of a run is one of this many.
 PARTS = 100

@@ -16,11 +16,10 @@ __all__ = [
     "CnpTotals",
     "Deadlock",
     "Difference",
-    "LinkRetry",
+    "JobTotals",
     "NotSkipped",
     "Outcome",
     "Skipped",
-    "Stopped",
     "SwitchPeak",
     "WorkloadTotals",
 ]

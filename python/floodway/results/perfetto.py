@@ -27,17 +27,7 @@ if TYPE_CHECKING:
     from floodway.results.causes import Grid
     from floodway.results.result import Result
 
-__all__ = [
-    "FILE",
-    "bytes_field",
-    "double_field",
-    "fixed64_field",
-    "notes",
-    "text_field",
-    "trace",
-    "uint_field",
-    "write",
-]
+__all__ = ["FILE", "notes", "trace", "write"]
 
 #: The file that `run --export perfetto` writes.
 FILE = TRACE_FILE

@@ -49,15 +49,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ANOTHER_RUN",
-    "CAPTURE_FILE",
     "FILES",
     "READ_FILES",
-    "TABLES",
     "Reservation",
     "finish_left_behind",
     "read",
-    "read_as",
-    "refuse_unusable",
     "remove_left_behind",
     "rescued",
 ]

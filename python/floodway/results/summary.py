@@ -31,7 +31,6 @@ __all__ = [
     "EndlessSummary",
     "FctSummary",
     "FeedbackSummary",
-    "LinkSummary",
     "OrderSummary",
     "PortSummary",
     "SizeBucket",

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from floodway.scenarios.scenario import Scenario
     from floodway.simulation.path_phases import Phase
 
-__all__ = ["PATH_CAUSES", "CriticalPath", "Step", "Target", "find_path", "target_of", "targets_of"]
+__all__ = ["PATH_CAUSES", "CriticalPath", "Step", "find_path", "target_of", "targets_of"]
 
 #: Causes of the time of a path: those of a flow's time, and the work of ranks.
 PATH_CAUSES = {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from floodway.simulation.critical_path import Step
     from floodway.simulation.why import Part
 
-__all__ = ["BETWEEN_NODES", "BETWEEN_SITES", "WITHIN_NODES", "Phase", "phases_of", "place_of"]
+__all__ = ["Phase", "phases_of"]
 
 #: The places that messages can be in.
 WITHIN_NODES, BETWEEN_NODES, BETWEEN_SITES = "within nodes", "between nodes", "between sites"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Column, Plan, Progress, Ranks, Table
 
-__all__ = ["flows_frame", "frame", "optional_frame", "run", "run_part", "versions", "with_report_records"]
+__all__ = ["frame", "run", "run_part", "versions", "with_report_records"]
 
 #: The code of a text that is not there.
 NONE = 0xFFFF_FFFF

@@ -11,23 +11,30 @@ from floodway.common.errors import PlanError
 from floodway.planning.asics import asics
 from floodway.planning.formulas import nvidia_profile
 from floodway.planning.sonic.config_checks import watchdog
-from floodway.planning.sonic.links import DEFAULT_MTU, has_link, link_of, named_for
-from floodway.planning.sonic.maps import ALL_PORTS, port_of
-from floodway.planning.sonic.pools import COMPUTED, Profile, impossible, pool_of, profile_of, unusual
-from floodway.planning.sonic.queues import queues_of
-from floodway.planning.sonic.row import MEGA, Row, TrafficPattern, fault, number_of
+from floodway.planning.sonic.maps import ALL_PORTS, port_of, queues_of
+from floodway.planning.sonic.pools import (
+    COMPUTED,
+    DEFAULT_MTU,
+    Profile,
+    has_link,
+    impossible,
+    link_of,
+    named_for,
+    pool_of,
+    profile_of,
+    unusual,
+)
+from floodway.planning.sonic.row import MEGA, Row, TrafficPattern, fault, number_of, number_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from floodway.planning.asics import Asic
     from floodway.planning.sonic.json_tables import Table
-    from floodway.planning.sonic.links import Link
-    from floodway.planning.sonic.maps import Port
-    from floodway.planning.sonic.pools import Pool
-    from floodway.planning.sonic.queues import Queues
+    from floodway.planning.sonic.maps import Port, Queues
+    from floodway.planning.sonic.pools import Link, Pool
 
-__all__ = ["POOL", "Computing", "Config", "Group", "computing_of", "groups_of", "rows_of"]
+__all__ = ["Config", "Group", "groups_of", "rows_of"]
 
 #: The pool of classes whose headroom is computed: `buffermgrdyn` knows no other name.
 POOL = "ingress_lossless_pool"
@@ -181,17 +188,7 @@ def _row(config: Config, group: Group) -> tuple[Row, Profile | None] | str | Non
     is_computed = group.name == COMPUTED or (profile is not None and profile.is_computed)
     if not is_computed and (profile is None or profile.xoff is None):
         return None
-    bare = Row(
-        place=group.place,
-        group=group.port,
-        rate_bps=0,
-        length_m=0,
-        size=0,
-        xon=0,
-        xoff=0,
-        classes=group.groups,
-        is_computed=is_computed,
-    )
+    bare = Row(place=group.place, group=group.port, classes=group.groups, is_computed=is_computed)
     why = config.computing.why_not() if is_computed else ""
     if is_computed and not why and not has_link(config.tables, group.port):
         why = "the switch computes its headroom, and the port's speed and length are not in the file"
@@ -290,30 +287,21 @@ def _without_group(config: Config, lossless: Mapping[str, set[int]]) -> Iterator
         place = f"{config.file}: PORT_QOS_MAP|{name}"
         link = link_of(config.tables, name, None, place) if link_known else None
         listed = ", ".join(str(priority) for priority in left)
-        fault_text, unknown = _no_headroom(config, listed, bool(lossless))
-        yield Row(
-            place=place,
-            group=name,
-            rate_bps=link.mbps * MEGA if link else 0,
-            length_m=link.metres if link else 0,
-            size=0,
-            xon=0,
-            xoff=0,
-            classes=left,
-            frame_bytes=link.frame_bytes if link else None,
-            faults=(fault_text,) if fault_text else (),
-            unknown=unknown,
-        )
+        fault_texts, unknown = _no_headroom(config, listed, others=bool(lossless))
+        row = Row(place=place, group=name, classes=left, faults=fault_texts, unknown=unknown)
+        if link:
+            row = replace(row, rate_bps=link.mbps * MEGA, length_m=link.metres, frame_bytes=link.frame_bytes)
+        yield row
 
 
-def _no_headroom(config: Config, listed: str, others: bool) -> tuple[str, str]:  # noqa: FBT001 (one call)
-    """Return the fault of priorities without a group, and why their headroom is not known."""
+def _no_headroom(config: Config, listed: str, *, others: bool) -> tuple[tuple[str, ...], str]:
+    """Return the faults of priorities without a group, and why their headroom is not known."""
     sent = f"pauses are sent for priority {listed}"
     if "BUFFER_PG" not in config.tables:
-        return "", f"{sent}, and BUFFER_PG is not in the file"
+        return (), f"{sent}, and BUFFER_PG is not in the file"
     if others or config.computing.is_dynamic:
-        return f"{sent} without a lossless priority group: no headroom", "it has none"
-    return "", (
+        return (f"{sent} without a lossless priority group: no headroom",), "it has none"
+    return (), (
         f"{sent}, and no priority group is lossless: SONiC makes them from pg_profile_lookup.ini when a port"
         " comes up; judge that file, or the running configuration"
     )
@@ -378,15 +366,14 @@ class Computing:
             lane_count=len(link.port_lanes.split(",")) if link.port_lanes else FEW_LANES,
             shared_headroom=self.is_shared,
         )
+        exponent = None if configured is None else configured.exponent
         return Profile(
             name=COMPUTED,
             size=computed.size,
             xon=computed.xon,
             xoff=computed.xoff,
             xon_offset=None,
-            exponent=self.exponent
-            if configured is None or configured.exponent is None
-            else configured.exponent,
+            exponent=self.exponent if exponent is None else exponent,
             static=None,
             pool_name=POOL if configured is None else configured.pool_name,
             pool=self.pool if configured is None else configured.pool,
@@ -438,17 +425,7 @@ def _pattern(tables: Mapping[str, Table], file: str) -> TrafficPattern | None:
         for needed in ("mtu", "small_packet_percentage"):
             if needed not in fields:
                 raise fault(place, needed, "the field is missing")
-        mtu, percent = (
-            _within(fields, place, key, allowed)
-            for key, allowed in (("mtu", MTUS), ("small_packet_percentage", PERCENT))
-        )
+        mtu = number_within(fields["mtu"], place, "mtu", MTUS)
+        percent = number_within(fields["small_packet_percentage"], place, "small_packet_percentage", PERCENT)
         return TrafficPattern(mtu=mtu, small_percent=percent)
     return None
-
-
-def _within(fields: Mapping[str, Any], place: str, key: str, allowed: range) -> int:
-    number = number_of(fields[key], place, key)
-    if number not in allowed:
-        text = f"{number} is not from {allowed.start} to {allowed.stop - 1}"
-        raise fault(place, key, text, given=str(number))
-    return number

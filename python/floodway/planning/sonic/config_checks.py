@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from floodway.common.names import nearest
-from floodway.planning.sonic.links import lengths_of, speed_of
-from floodway.planning.sonic.maps import ALL_PORTS
-from floodway.planning.sonic.queues import COLOURS
+from floodway.planning.sonic.maps import ALL_PORTS, COLOURS
+from floodway.planning.sonic.pools import lengths_of, speed_of
 from floodway.planning.sonic.row import fault, number_of, size_of_field
 from floodway.planning.units import missing
 

@@ -18,9 +18,8 @@ from floodway.planning.asics import asics, chip_of
 from floodway.planning.sonic.classes import Config, groups_of, rows_of
 from floodway.planning.sonic.config_checks import disagreements, over_subscribed
 from floodway.planning.sonic.json_tables import tables_of
-from floodway.planning.sonic.maps import MAPS, check_maps
+from floodway.planning.sonic.maps import COLOURS, MAPS, check_maps
 from floodway.planning.sonic.pools import COMPUTED
-from floodway.planning.sonic.queues import COLOURS
 from floodway.planning.sonic.row import Row, Sheet, fault
 from floodway.results.quantities import counted
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from floodway.planning.sonic.classes import Group
     from floodway.planning.sonic.json_tables import Table
 
-__all__ = ["DECIDE", "NEEDED", "READ", "read_config_db"]
+__all__ = ["NEEDED", "READ", "read_config_db"]
 
 #: Tables without which it is not known whether a class is lossless.
 NEEDED = (

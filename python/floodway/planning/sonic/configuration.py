@@ -18,7 +18,7 @@ from floodway.planning.sonic.row import LARGEST, LONGEST_M, MEGA
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ACTIONS", "CNP_CLASS", "CNP_DSCP", "Configuration", "LosslessPort"]
+__all__ = ["CNP_CLASS", "CNP_DSCP", "Configuration", "LosslessPort"]
 
 #: `sonic-pfcwd`: `action`.
 ACTIONS = ("drop", "forward", "alert")

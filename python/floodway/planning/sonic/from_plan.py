@@ -12,8 +12,8 @@ from floodway.planning.headroom import largest_held
 from floodway.planning.link import CLASS_NUMBERS
 from floodway.planning.question import HEADERS, RETH
 from floodway.planning.sonic.configuration import Configuration, LosslessPort
-from floodway.planning.sonic.links import AROUND_MTU, DEFAULT_MTU
 from floodway.planning.sonic.maps import RESERVED_DSCPS
+from floodway.planning.sonic.pools import AROUND_MTU, DEFAULT_MTU
 from floodway.planning.sonic.writing import snippets, write
 from floodway.planning.units import missing
 from floodway.results.files import replace_file

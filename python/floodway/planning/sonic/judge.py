@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,12 @@ from floodway.common.files import read_text
 from floodway.planning.asics import asic as chip
 from floodway.planning.question import Question
 from floodway.planning.question_files import BOM
-from floodway.planning.runs import at_once
 from floodway.planning.sonic.config_db import read_config_db
 from floodway.planning.sonic.fits import fits
 from floodway.planning.sonic.json_tables import read_json
 from floodway.planning.sonic.lookup import read_lookup, read_table
 from floodway.planning.sonic.verdict import Assumptions, Level, bounds, question_of_row, verdict
+from floodway.planning.trials import at_once
 from floodway.planning.units import span_of
 from floodway.results.quantities import counted
 from floodway.simulation.execution import cores
@@ -28,10 +28,10 @@ from floodway.simulation.execution import cores
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from floodway.planning.runs import Runs, Simulate
     from floodway.planning.sonic.fits import Fit
     from floodway.planning.sonic.row import Row, Sheet
     from floodway.planning.sonic.verdict import Bounds, Verdict
+    from floodway.planning.trials import Runs, Simulate
 
 __all__ = ["Judged", "Lint", "lint", "read"]
 
@@ -140,11 +140,11 @@ class Lint:
             levels = [row.verdict.level for row in self.rows]
             unknown = levels.count(Level.NOT_JUDGED)
             failing = sum(not level.holds for level in levels) - unknown
-            counts = (
-                (failing, "does not hold" if failing == 1 else "do not hold"),
-                (unknown, "cannot be judged"),
-            )
-            summary = " and ".join(f"{count:,} {phrase}" for count, phrase in counts if count)
+            texts = {
+                "does not hold" if failing == 1 else "do not hold": failing,
+                "cannot be judged": unknown,
+            }
+            summary = " and ".join(f"{count:,} {phrase}" for phrase, count in texts.items() if count)
             return f"fails: of {counted(len(levels), 'row')} {summary}{warned}"
         if self.not_judged:
             judged = f"{conditions}, as far as it is judged" if conditions else " as far as it is judged"
@@ -175,21 +175,19 @@ class Lint:
             Rows, verdict, notes and assumptions, as `floodway lint --json` prints them; the names of keys
             have the units.
         """
+        assumed = self.assumed
         return {
             "file": self.file,
             "form": self.form,
-            "assumed": {
-                "mtu_bytes": self.assumed.mtu_bytes,
-                "cell_bytes": self.assumed.cell_bytes,
-                "mix_bytes": list(self.assumed.mix_bytes),
-                "asic": self.assumed.asic or None,
-                "latency_ps": self.assumed.latency_ps,
-            },
+            "assumed": asdict(assumed) | {"mix_bytes": list(assumed.mix_bytes), "asic": assumed.asic or None},
             "holds": self.holds,
             "verdict": self.text,
             "not_judged": list(self.not_judged),
             "counts": {level.label: count for level, count in self.counts.items()},
-            "rows": [_flat(judged) | _lists(judged.row) for judged in self.rows],
+            "rows": [
+                _flat(judged) | {name: list(getattr(judged.row, name)) for name in LISTS}
+                for judged in self.rows
+            ],
             "warnings": list(self.warnings),
             "notes": list(self.notes),
         }
@@ -363,6 +361,8 @@ def _notes(notes: tuple[str, ...], judged: list[Judged]) -> tuple[str, ...]:
     return tuple(texts)
 
 
+#: Columns that a document has as lists and a frame as texts.
+LISTS = ("classes", "dscps", "faults", "warnings")
 #: Columns of the frame and of the document.
 COLUMNS: dict[str, Callable[[Judged], object]] = {
     "place": lambda judged: judged.row.place,
@@ -405,16 +405,6 @@ def _flat(judged: Judged) -> dict[str, Any]:
 
 def _bound(judged: Judged, name: str) -> int | None:
     return None if judged.bounds is None else getattr(judged.bounds, name)
-
-
-def _lists(row: Row) -> dict[str, list[int] | list[str]]:
-    """Return the columns that a document has as lists and a frame as texts."""
-    return {
-        "classes": list(row.classes),
-        "dscps": list(row.dscps),
-        "faults": list(row.faults),
-        "warnings": list(row.warnings),
-    }
 
 
 def read(path: Path, *, asic: str = "") -> Sheet:

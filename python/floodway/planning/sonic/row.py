@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 from floodway.common.errors import PlanError
 
-__all__ = ["LARGEST", "Row", "Sheet", "TrafficPattern", "fault", "length_of", "number_of", "size_of_field"]
+__all__ = [
+    "LARGEST",
+    "Row",
+    "Sheet",
+    "TrafficPattern",
+    "fault",
+    "length_of",
+    "number_of",
+    "number_within",
+    "size_of_field",
+]
 
 MEGA = 1_000_000
 #: Numbers of bytes are ``uint64`` in the models (``sonic-buffer-profile``: ``size``, ``xon``, ``xoff``).
@@ -63,11 +73,11 @@ class Row:
 
     place: str
     group: str
-    rate_bps: int
-    length_m: int
-    size: int
-    xon: int
-    xoff: int
+    rate_bps: int = 0
+    length_m: int = 0
+    size: int = 0
+    xon: int = 0
+    xoff: int = 0
     threshold: int | None = None
     xon_offset: int | None = None
     classes: tuple[int, ...] = ()
@@ -160,6 +170,21 @@ def number_of(value: object, place: str, key: str) -> int:
     if re.fullmatch(r"-?[0-9]{1,20}", text) is None:
         raise fault(place, key, f"{value!r} is not a whole number", given=str(value))
     return int(text)
+
+
+def number_within(value: object, place: str, key: str, allowed: range, kind: str = "from") -> int:
+    """Return a whole number of a range, which errors call a `kind`.
+
+    Raises
+    ------
+    PlanError
+        If it is not one of the range.
+    """
+    number = number_of(value, place, key)
+    if number not in allowed:
+        text = f"{number} is not {kind} {allowed.start} to {allowed.stop - 1}"
+        raise fault(place, key, text, given=str(value))
+    return number
 
 
 def size_of_field(value: object, place: str, key: str) -> int:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from floodway.simulation.why import Why
 
 __all__ = [
-    "MOST_FLOWS",
     "Chosen",
     "flows_document",
     "jobs_document",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
 
-__all__ = ["Link", "Network", "Node", "network_of"]
+__all__ = ["Network", "network_of"]
 
 #: A link is long from this delay on (a kilometre of fibre), if it is that many times the shortest delay.
 LONG_US, TIMES_SHORTEST = 5.0, 4.0

@@ -20,15 +20,7 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.results.causes import Grid, Values
 
-__all__ = [
-    "MOST_PAUSES",
-    "Frames",
-    "Steps",
-    "frames_of",
-    "marks_document",
-    "pauses_document",
-    "states_document",
-]
+__all__ = ["Frames", "Steps", "frames_of", "marks_document", "pauses_document", "states_document"]
 
 #: The shortest queue that is not shown as empty.
 LEAST_BYTES = 64.0

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from floodway.simulation.report.timeline import Frames
     from floodway.simulation.why import Why
 
-__all__ = ["LARGEST", "MOST_RUNS", "Repeating", "Shown", "document", "report"]
+__all__ = ["MOST_RUNS", "report"]
 
 #: Steps of loads and queues, the finest first; the first that keep the frames below the limit are used.
 STEPS = (

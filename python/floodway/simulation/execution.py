@@ -125,19 +125,27 @@ def run_all(  # noqa: PLR0913 (what a comparison chooses)
     ]
 
     def end(place: int, future: Future) -> None:
-        _keep(future, missing[place][0], tasks, on_result)
+        number, task = missing[place]
+        try:
+            result: Result | None = future.result()
+        except CancelledError:
+            return
+        except MechanismError as error:
+            # It has its cause, and keeps it.
+            error.label = task.label
+            raise
+        except RunError as error:
+            raise type(error)(f"{task.label}: {error}", label=task.label) from error
+        if result is not None:
+            on_result(number, result)
+            task.result = result
 
     def look() -> None:
         if on_progress is not None:
             on_progress([task for _, task in missing])
 
-    in_threads(
-        [partial(_run, task, stop, resources) for _, task in missing],
-        jobs=jobs,
-        stop=stop,
-        end=end,
-        look=look,
-    )
+    calls = [partial(_run, task, stop, resources) for _, task in missing]
+    in_threads(calls, jobs=jobs, stop=stop, end=end, look=look)
 
 
 def _run(task: Task, stop: threading.Event, resources: Resources) -> Result | None:
@@ -157,25 +165,3 @@ def _run(task: Task, stop: threading.Event, resources: Resources) -> Result | No
         on_progress=look,
     )
     return None if result.outcome.stopped == "interrupted" else result
-
-
-def _keep(
-    future: Future,
-    number: int,
-    tasks: Sequence[Task],
-    on_result: Callable[[int, Result], None],
-) -> None:
-    try:
-        result: Result | None = future.result()
-    except CancelledError:
-        return
-    except MechanismError as error:
-        # It has its cause, and keeps it.
-        error.label = tasks[number].label
-        raise
-    except RunError as error:
-        label = tasks[number].label
-        raise type(error)(f"{label}: {error}", label=label) from error
-    if result is not None:
-        on_result(number, result)
-        tasks[number].result = result

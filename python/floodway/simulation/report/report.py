@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +46,8 @@ if TYPE_CHECKING:
 __all__ = ["MOST_RUNS", "report"]
 
 #: Steps of loads and queues, the finest first; the first that keep the frames below the limit are used.
-STEPS = (
-    Steps(load=200, queue=250),
-    Steps(load=100, queue=120),
-    Steps(load=50, queue=60),
-    Steps(load=20, queue=30),
-    Steps(load=10, queue=16),
+STEPS = tuple(
+    Steps(load=load, queue=queue) for load, queue in ((200, 250), (100, 120), (50, 60), (20, 30), (10, 16))
 )
 #: Bytes of a run in a page, if the coarsest steps reach that.
 LARGEST = 980_000
@@ -62,54 +57,26 @@ TEXT_BYTES, DATA_BYTES = 4, 3
 MOST_RUNS = 4
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A run that a page shows.
-
-    Attributes
-    ----------
-    label, result, folder
-        Its name in the page, the run, and its folder if it has one.
-    flows
-        The flows whose causes the page has.
-    job
-        The collective or iteration whose phases the page has; none without jobs.
-    """
-
-    label: str
-    result: Result
-    folder: Path | None
-    flows: Sequence[Chosen]
-    job: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Repeating:
-    """Functions that run a scenario again: for the causes of flows, and for the critical path of a job."""
-
-    why: Callable[[Result, Sequence[str]], Sequence[Why]]
-    path: Callable[[Result, str], CriticalPath]
-
-
-def document(title: str, runs: Sequence[Shown], repeating: Repeating) -> dict[str, Any]:
-    """Return the data of a page."""
-    return {"format": 1, "title": title, "runs": [_run(run, repeating) for run in runs]}
-
-
-def _run(shown: Shown, repeating: Repeating) -> dict[str, Any]:
-    result = shown.result
+def _run(  # noqa: PLR0913, PLR0917 (what a page shows of a run, and what runs it again)
+    label: str,
+    result: Result,
+    folder: Path | None,
+    flows: Sequence[Chosen],
+    why: Callable[[Result, Sequence[str]], Sequence[Why]],
+    find: Callable[[Result, str], CriticalPath],
+) -> dict[str, Any]:
+    """Return the data of a run: its name in the page, its folder if it has one, and flows with causes."""
     network, grid = network_of(result), grid_of(result)
     frames = frames_of(grid, network.ports, network.rates_gbps)
-    whys, lacks = whys_of(result, shown.flows, repeating.why)
-    path, lacking = path_of(result, shown.job, repeating.path)
-    pauses = pauses_document(result, grid, frames, network.ports)
-    states = states_document(result, frames, network.ports)
-    nodes = {node.name: index for index, node in enumerate(network.nodes)}
+    whys, lacks = whys_of(result, flows, why)
+    path, lacking = path_of(result, longest(result), find)
+    numbers = {node.name: index for index, node in enumerate(network.nodes)}
     ports = {port: index for index, port in enumerate(network.ports)}
+    nodes, links = network.nodes, network.links
     # The name of a host that began a pause is that of its port to the network.
     rest = {
-        "label": shown.label,
-        "folder": "" if shown.folder is None else quote(shown.folder.as_posix()),
+        "label": label,
+        "folder": "" if folder is None else quote(folder.as_posix()),
         "name": result.run.name,
         "seed": result.run.seed,
         "floodway": result.run.versions.get("floodway", ""),
@@ -119,18 +86,18 @@ def _run(shown: Shown, repeating: Repeating) -> dict[str, Any]:
         "notes": [*_notes(result, network, frames), *lacks, *lacking],
         "facts": [[fact.name, list(fact.lines)] for fact in facts(result)],
         "nodes": {
-            "name": [node.name for node in network.nodes],
-            "kind": [node.kind for node in network.nodes],
-            "site": packed([node.site for node in network.nodes], "u16"),
-            "tier": packed([node.tier for node in network.nodes], "u16"),
-            "pod": packed([node.pod for node in network.nodes], "i32"),
+            "name": [node.name for node in nodes],
+            "kind": [node.kind for node in nodes],
+            "site": packed([node.site for node in nodes], "u16"),
+            "tier": packed([node.tier for node in nodes], "u16"),
+            "pod": packed([node.pod for node in nodes], "i32"),
         },
         "links": {
-            "name": [link.name for link in network.links],
-            "from": packed([link.ends[0] for link in network.links], "u32"),
-            "to": packed([link.ends[1] for link in network.links], "u32"),
-            "delay": packed([link.delay_us for link in network.links], "f32"),
-            "long": packed([link.is_long for link in network.links], "u8"),
+            "name": [link.name for link in links],
+            "from": packed([link.ends[0] for link in links], "u32"),
+            "to": packed([link.ends[1] for link in links], "u32"),
+            "delay": packed([link.delay_us for link in links], "f32"),
+            "long": packed([link.is_long for link in links], "u8"),
         },
         "ports": {
             "node": packed(network.port_nodes, "u32"),
@@ -138,15 +105,17 @@ def _run(shown: Shown, repeating: Repeating) -> dict[str, Any]:
             "rate": packed(network.rates_gbps, "f32"),
             "paused": packed(_paused_us(grid, network.ports), "f64"),
         },
-        "pauses": pauses,
-        "states": states,
+        "pauses": pauses_document(result, grid, frames, network.ports),
+        "states": states_document(result, frames, network.ports),
         "marks": marks_document(result, frames, network.ports),
-        "flows": flows_document(result, nodes, [why.flow_id for _, why in whys]),
+        "flows": flows_document(result, numbers, [why.flow_id for _, why in whys]),
         "why": [why_document(flow, why, ports) for flow, why in whys],
         "jobs": jobs_document(result, path),
     }
     room = (LARGEST - len(json.dumps(rest))) * DATA_BYTES // TEXT_BYTES
-    return {**rest, "frames": _frames(frames, room=room)}
+    # As finely as there is room for.
+    steps = next((steps for steps in STEPS[:-1] if frames.packed_bytes(steps) <= room), STEPS[-1])
+    return {**rest, "frames": frames.document(steps)}
 
 
 def _paused_us(grid: Grid, ports: Sequence[str]) -> list[float]:
@@ -154,14 +123,6 @@ def _paused_us(grid: Grid, ports: Sequence[str]) -> list[float]:
     sums = grid.values["paused_us"].sum(axis=1) if grid.buckets else ()
     paused = dict(zip(grid.ports, sums, strict=False))
     return [float(paused.get(port, 0.0)) for port in ports]
-
-
-def _frames(frames: Frames, *, room: int) -> dict[str, Any]:
-    """Write the frames as finely as there is room for, in bytes."""
-    for steps in STEPS[:-1]:
-        if frames.packed_bytes(steps) <= room:
-            return frames.document(steps)
-    return frames.document(STEPS[-1])
 
 
 def _warnings(result: Result) -> Iterator[str]:
@@ -259,19 +220,20 @@ def report(  # noqa: PLR0913 (what a caller may choose)
     from floodway.simulation.critical_path import find_path  # noqa: PLC0415
     from floodway.simulation.why import take_each_apart  # noqa: PLC0415
 
-    repeating = Repeating(why=why or take_each_apart, path=path or find_path)
-
-    names = dict.fromkeys(result.run.name for result in results.values())
-    shown = [
-        Shown(
-            label=label,
-            result=result,
-            folder=(folders or {}).get(label),
-            flows=usual_flows(result) if flows is None else [named_flow(flow) for flow in flows],
-            job=longest(result),
+    chosen = None if flows is None else [named_flow(flow) for flow in flows]
+    runs = [
+        _run(
+            label,
+            result,
+            (folders or {}).get(label),
+            usual_flows(result) if chosen is None else chosen,
+            why or take_each_apart,
+            path or find_path,
         )
         for label, result in results.items()
     ]
-    if answer is None and len(shown) == 1:
-        answer = run_answer(shown[0].result.summary())
-    return page(document(title or ", ".join(names), shown, repeating), answer=answer or "")
+    if answer is None and len(results) == 1:
+        answer = run_answer(next(iter(results.values())).summary())
+    names = dict.fromkeys(result.run.name for result in results.values())
+    data = {"format": 1, "title": title or ", ".join(names), "runs": runs}
+    return page(data, answer=answer or "")

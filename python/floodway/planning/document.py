@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from floodway.common.documents import Cell, Document, Section, Table, share_text, size_text
+from floodway.common.documents import Cell, Document, Section, Table, Tone, share_text, size_text
 from floodway.common.documents.readable import three_digits
 from floodway.planning.answer import (
     answer,
@@ -27,7 +27,6 @@ from floodway.results.quantities import bytes_text, counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from floodway.common.documents import Tone
     from floodway.planning.planner import Plan, Planned
     from floodway.planning.pool import Pool
     from floodway.planning.question import Question

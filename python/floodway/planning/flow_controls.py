@@ -14,13 +14,12 @@ from floodway.common.errors import PlanError, ScenarioError
 from floodway.common.lookup import by_name
 from floodway.planning.headroom import largest_held, occupied, pfc_headroom
 from floodway.planning.link import PREAMBLE_AND_GAP, Buffers, Course, link_scenario, stop_ps, until_obeyed
-from floodway.planning.question import SMALLEST
+from floodway.planning.question import SMALLEST, Question
 from floodway.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from floodway.planning.question import Question
 
 __all__ = [
     "FLOW_CONTROLS",

@@ -17,12 +17,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import PlanError
-from floodway.planning.question import HEADERS, SMALLEST
+from floodway.planning.question import HEADERS, SMALLEST, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from floodway.planning.question import Question
 
 __all__ = [
     "CLASS_NUMBERS",
@@ -177,14 +176,10 @@ def _check_length(question: Question, course: Course) -> None:
 
 
 def _settings(question: Question, buffers: Buffers, course: Course) -> Iterator[str]:
-    yield "\n".join(
-        (
-            "[defaults]",
-            'rate-control = "line-rate"',
-            'reliability = "none"',
-            f'cell = "{question.cell_bytes}B"',
-            f'flow-control.pfc = {{ xoff = "1MB", {", ".join(until_obeyed(question))} }}',
-        )
+    yield (
+        '[defaults]\nrate-control = "line-rate"\nreliability = "none"\n'
+        f'cell = "{question.cell_bytes}B"\n'
+        f'flow-control.pfc = {{ xoff = "1MB", {", ".join(until_obeyed(question))} }}'
     )
     buffer = ""
     if buffers.shared is None:
@@ -243,17 +238,10 @@ def _topology(question: Question, drain: float) -> str:
     ]
     links += [f'{{ between = ["s", "b{i}"]{slower} }}' for i in hosts]
     links += [f'{{ between = ["c{i}", "s"] }}' for i in hosts]
-    listed = ",\n  ".join(links)
-    count = question.links
-    return "\n".join(
-        (
-            "[topology.explicit]",
-            f'hosts = ["a1..a{count}", "b1..b{count}", "c1..c{count}"]',
-            'switches = ["s"]',
-            f'rate = "{question.rate_bps}bps"',
-            f'delay = "{SHORT_PS}ps"',
-            f"links = [\n  {listed},\n]",
-        )
+    listed, count = ",\n  ".join(links), question.links
+    return (
+        f'[topology.explicit]\nhosts = ["a1..a{count}", "b1..b{count}", "c1..c{count}"]\nswitches = ["s"]\n'
+        f'rate = "{question.rate_bps}bps"\ndelay = "{SHORT_PS}ps"\nlinks = [\n  {listed},\n]'
     )
 
 

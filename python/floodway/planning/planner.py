@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from floodway.planning.flow_controls import FlowControl
     from floodway.planning.trials import Runs, Simulate
 
 __all__ = ["Plan", "Planned", "plan", "plan_of", "reach_m"]

@@ -6,16 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from floodway.planning.asics import asic, exponents, pipeline_reserve
-from floodway.planning.flow_controls import flow_control
+from floodway.planning.flow_controls import Thresholds, flow_control
 from floodway.planning.headroom import largest_held, pfc_headroom
 from floodway.planning.link import Buffers, until_obeyed
-from floodway.planning.question import MIXES
+from floodway.planning.question import MIXES, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from floodway.planning.flow_controls import Thresholds
-    from floodway.planning.question import Question
 
 __all__ = ["Advice", "OfMix", "Pool", "advice", "by_mix", "pool"]
 
@@ -101,17 +99,17 @@ def pool(question: Question, *, oversubscribed: float = 1.0) -> Pool | None:
         return None
     class_headroom = pfc_headroom(question) + largest_held(question)
     count = question.links * question.classes
-    headroom = (
-        -(-count * class_headroom // oversubscribed) if oversubscribed != 1.0 else count * class_headroom
-    )
+    headroom = count * class_headroom
+    if oversubscribed != 1.0:
+        headroom = int(-(-headroom // oversubscribed))
     # How many SerDes a port has is not known. The reserve of eight is twice that of four.
     reserve = pipeline_reserve(asic(question.asic)) if question.asic else 0
     sharing = Pool(
         total=memory,
         headroom_each=class_headroom,
-        headroom_pool=int(headroom),
+        headroom_pool=headroom,
         oversubscribed=oversubscribed,
-        shared=memory - int(headroom) - count * reserve,
+        shared=memory - headroom - count * reserve,
         reserve_each=reserve,
     )
     if sharing.shared <= 0:
@@ -124,9 +122,8 @@ def pool(question: Question, *, oversubscribed: float = 1.0) -> Pool | None:
         return int(sharing.shared * alpha / (1 + congested * alpha))
 
     candidates = exponents(question.asic)
-    exponent = next(
-        (candidate for candidate in candidates if threshold(candidate, 1) >= xoff), candidates[-1]
-    )
+    fitting = (candidate for candidate in candidates if threshold(candidate, 1) >= xoff)
+    exponent = next(fitting, candidates[-1])
     return replace(
         sharing,
         exponent=exponent,
@@ -188,11 +185,10 @@ def advice(question: Question, thresholds: Thresholds, held: int = 0) -> Advice:
     wait = full + question.delay_ps
     needed = -(-PATIENCE * wait // 1_000_000_000)
     detection = min(max(DETECTION_MS, needed), DETECTION_ALLOWED.stop - 1)
-    kmax = KMAX * rate // MARKED_RATE
     pause = LONGEST_PAUSE_BITS * PS_PER_S // rate
     return Advice(
         ecn_kmin=KMIN * rate // MARKED_RATE,
-        ecn_kmax=kmax,
+        ecn_kmax=KMAX * rate // MARKED_RATE,
         ecn_pmax=PMAX,
         pauses_from=thresholds.xoff,
         watchdog_detection_ms=detection,

@@ -25,19 +25,9 @@ __all__ = ["BOM", "is_question", "question_of", "questions_of_scenario", "read_k
 
 #: Keys of a question and what values they have.
 KEYS: dict[str, type] = {
-    "rate": str,
-    "length": str,
-    "buffer": str,
-    "links": int,
-    "classes": int,
-    "mtu": str,
-    "mix": str,
-    "cell": str,
-    "asic": str,
-    "react": str,
-    "interface-delay": str,
-    "latency": str,
-    "survive": str,
+    **dict.fromkeys(("rate", "length", "buffer"), str),
+    **dict.fromkeys(("links", "classes"), int),
+    **dict.fromkeys(("mtu", "mix", "cell", "asic", "react", "interface-delay", "latency", "survive"), str),
 }
 #: One-way delay above which links are planned by default, us: those of a site are shorter.
 LONG_US = 10.0
@@ -76,11 +66,10 @@ def read_keys(path: Path) -> Keys:
             raise PlanError(f"{place}: {message}", place=place, key=key, given=key, nearest=near)
         if type(value) is not KEYS[key]:
             kind = "a text with a unit" if KEYS[key] is str else "a whole number"
-            value_text = (
-                "a table" if isinstance(value, dict) else "a list" if isinstance(value, list) else repr(value)
-            )
-            text = f"{place}: {key}: {value_text} is not {kind}"
-            raise PlanError(text, place=place, key=key, given=value_text)
+            kinds: dict[type, str] = {dict: "a table", list: "a list"}
+            given = kinds.get(type(value), repr(value))
+            text = f"{place}: {key}: {given} is not {kind}"
+            raise PlanError(text, place=place, key=key, given=given)
     return keys
 
 
@@ -115,9 +104,10 @@ def question_of(keys: Mapping[str, Any], *, file: Keys | None = None) -> Questio
         if file is None or error.key is None or error.key in options:
             raise
         place = file.place(error.key)
-        kind = type(error)
         text = f"{place}: {error}"
-        raise kind(text, place=place, key=error.key, given=error.given, nearest=error.nearest) from None
+        raise type(error)(
+            text, place=place, key=error.key, given=error.given, nearest=error.nearest
+        ) from None
 
 
 def questions_of_scenario(

@@ -20,12 +20,12 @@ from floodway.planning.link import (
     stop_ps,
     worst_payloads,
 )
-from floodway.planning.question import HEADERS, SMALLEST
+from floodway.planning.question import HEADERS, SMALLEST, Question
 from floodway.results.store import Reservation
 from floodway.scenarios.keys import key_of
 from floodway.scenarios.scenario import Scenario
-from floodway.simulation.analysis import read
-from floodway.simulation.driver import in_threads
+from floodway.simulation.analysis import Result, read
+from floodway.simulation.driver import Future, in_threads
 from floodway.simulation.run import run
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from floodway._floodway import Progress
-    from floodway.planning.question import Question
-    from floodway.simulation.analysis import Result
-    from floodway.simulation.driver import Future
 
 __all__ = [
     "Busy",

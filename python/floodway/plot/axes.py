@@ -12,7 +12,7 @@ import matplotlib as mpl
 import numpy as np
 import polars as pl
 from matplotlib import style
-from matplotlib.axis import XAxis
+from matplotlib.axis import Axis, XAxis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.text import Text
 
     from floodway.plot.curves import Source

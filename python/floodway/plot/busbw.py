@@ -11,7 +11,7 @@ import polars as pl
 
 from floodway.common.errors import PlotError
 from floodway.plot.axes import axes_of, plain_style, shown, size_text
-from floodway.plot.curves import Drawing, colour_of, titled
+from floodway.plot.curves import Drawing, Source, colour_of, titled
 from floodway.results.collectives import bandwidths
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from floodway.plot.curves import Source
     from floodway.results.nccl_tests import Measured
 
 __all__ = ["busbw"]

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import OutputError, PlotError, unwritable
-from floodway.plot.axes import bytes_of, png_of
-from floodway.plot.curves import Source
+from floodway.plot.axes import Format, bytes_of, png_of
+from floodway.plot.curves import Drawing, Source
 from floodway.plot.flows import fct, slowdown
 from floodway.plot.series import series
 from floodway.results.files import new_folder, replace_file
@@ -17,8 +17,6 @@ from floodway.results.files import new_folder, replace_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from floodway.plot.axes import Format
-    from floodway.plot.curves import Drawing
     from floodway.results import Result
 
 __all__ = ["refuse_taken", "save", "save_all"]

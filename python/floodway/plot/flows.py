@@ -16,7 +16,7 @@ import polars as pl
 from floodway.common.documents import size_text
 from floodway.common.errors import PlotError
 from floodway.plot.axes import axes_of, panels_of, plain_style, plain_ticks, scale_axes
-from floodway.plot.curves import LARGER_BELOW, WIDTH, Drawing, add_legend, flow_curves, titled
+from floodway.plot.curves import LARGER_BELOW, WIDTH, Curve, Drawing, Source, add_legend, flow_curves, titled
 from floodway.results.interval import LEAST_SEEDS, half_width, interval_note
 from floodway.results.percentiles import of_flows
 from floodway.results.summary import percentile, slowdown_by_size
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    from floodway.plot.curves import Curve, Source
 
 __all__ = ["FLOWS", "TIME", "fct", "slowdown"]
 

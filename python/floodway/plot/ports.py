@@ -14,7 +14,7 @@ import polars as pl
 
 from floodway.common.errors import PlotError
 from floodway.plot.axes import inside, limits_of, plain_style, refuse_many, shown
-from floodway.plot.curves import Drawing, titled
+from floodway.plot.curves import Drawing, Source, titled
 from floodway.plot.port_panels import draw
 from floodway.results.feedback import (
     allowed_spans,
@@ -23,15 +23,13 @@ from floodway.results.feedback import (
     signal_rows,
     state_spans,
 )
-from floodway.results.metrics import METRICS, THROUGHPUT, matches, natural, over_parts
+from floodway.results.metrics import METRICS, THROUGHPUT, Metric, matches, natural, over_parts
 from floodway.results.pauses import paused_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from floodway.plot.curves import Source
     from floodway.results import Result
-    from floodway.results.metrics import Metric
 
 __all__ = ["FlowInTime", "PortInTime", "ports"]
 

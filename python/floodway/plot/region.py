@@ -15,7 +15,7 @@ import polars as pl
 
 from floodway.common.errors import PlotError
 from floodway.plot.axes import inside, limits_of, plain_style, refuse_many, shown
-from floodway.plot.curves import Drawing, titled
+from floodway.plot.curves import Drawing, Source, titled
 from floodway.plot.region_panels import draw
 from floodway.results.feedback import port_names, signal_rows, state_spans
 from floodway.results.metrics import natural
@@ -23,7 +23,6 @@ from floodway.results.metrics import natural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from floodway.plot.curves import Source
     from floodway.results import Result
 
 __all__ = ["BY_SEVERITY", "QUIET", "Position", "region"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import polars as pl
-from matplotlib.colors import Normalize
+from matplotlib.colors import Colormap, Normalize
 
 from floodway.common.errors import PlotError
 from floodway.plot.axes import (
@@ -22,19 +22,16 @@ from floodway.plot.axes import (
     time_unit,
     value_unit,
 )
-from floodway.plot.curves import Drawing, colour_of, titled
+from floodway.plot.curves import Drawing, Source, colour_of, titled
 from floodway.plot.style import current, heading
-from floodway.results.metrics import chosen_objects, in_time, metric_of
+from floodway.results.metrics import Metric, chosen_objects, in_time, metric_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-    from floodway.plot.curves import Source
-    from floodway.results.metrics import Metric
 
 __all__ = ["heatmap", "series"]
 

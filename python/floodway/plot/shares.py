@@ -22,6 +22,7 @@ from floodway.plot.curves import (
     LEGEND_ROW,
     WIDER_BELOW,
     Drawing,
+    Source,
     colour_of,
     note_lines,
     titled,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from floodway.plot.curves import Source
     from floodway.results import Result
 
 __all__ = ["shares"]

@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 
 from floodway.common.errors import PlotError
 from floodway.plot.axes import limits_of, plain_style, shown, stacked, time_unit
-from floodway.plot.curves import Drawing, add_legend, colour_of
+from floodway.plot.curves import Drawing, Source, add_legend, colour_of
 from floodway.plot.style import current
 from floodway.results.iterations import covered_until
 from floodway.results.quantities import counted
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-    from floodway.plot.curves import Source
     from floodway.results import Result
     from floodway.simulation.critical_path import CriticalPath
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from floodway.results.causes import ends_of, grid_of, pause_causes, ports_that_run_out
+from floodway.results.causes import Grid, ends_of, grid_of, pause_causes, ports_that_run_out
 from floodway.results.feedback import pause_spans, state_spans
 from floodway.results.files import TRACE_FILE
 from floodway.results.metrics import natural
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from floodway.results.causes import Grid
     from floodway.results.result import Result
 
 __all__ = ["FILE", "notes", "trace", "write"]

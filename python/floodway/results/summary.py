@@ -15,7 +15,7 @@ import polars as pl
 
 from floodway.results.goodput import goodput_gbps
 from floodway.results.links import LinkSummary, link_summaries
-from floodway.results.outcome import CnpTotals
+from floodway.results.outcome import CnpTotals, Outcome, WorkloadTotals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from floodway.results.iterations import IterationSummary
-    from floodway.results.outcome import Outcome, WorkloadTotals
     from floodway.results.result import AskedLoad, RunInfo
 
 __all__ = [

@@ -20,7 +20,7 @@ from floodway.common.errors import InputError, RunError, UnknownNameError
 from floodway.common.names import nearest
 from floodway.results.iterations import iterations_of
 from floodway.results.quantities import counted
-from floodway.simulation.path_phases import phases_of
+from floodway.simulation.path_phases import Phase, phases_of
 from floodway.simulation.run import frame
 from floodway.simulation.why import CAUSES, Part, by_cause, differs, run_again, scenario_of
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.results.outcome import JobTotals
     from floodway.scenarios.scenario import Scenario
-    from floodway.simulation.path_phases import Phase
 
 __all__ = ["PATH_CAUSES", "CriticalPath", "Step", "find_path", "target_of", "targets_of"]
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import MechanismError, RunError
-from floodway.simulation.driver import in_threads
+from floodway.simulation.driver import Future, in_threads
 from floodway.simulation.run import run
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from floodway._floodway import Progress
     from floodway.scenarios.scenario import Extent, Scenario
     from floodway.simulation.analysis import Result
-    from floodway.simulation.driver import Future
 
 __all__ = ["Resources", "Task", "cores", "run_all"]
 

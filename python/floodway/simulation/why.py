@@ -20,7 +20,7 @@ from floodway.common.documents import time_text
 from floodway.common.errors import InputError, OutputError, RunError, ScenarioError, UnknownNameError
 from floodway.common.names import nearest, not_a_choice
 from floodway.scenarios.own_code import changed, missing
-from floodway.scenarios.scenario import recorded
+from floodway.scenarios.scenario import Scenario, recorded
 from floodway.simulation.run import frame
 from floodway.simulation.watching import stopped_by_interrupt, watched
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Progress
     from floodway.results import Result
-    from floodway.scenarios.scenario import Scenario
 
 __all__ = [
     "CAUSES",

@@ -8,13 +8,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
 from floodway.common.errors import PlanError
-from floodway.planning.asics import asics
+from floodway.planning.asics import Asic, asics
 from floodway.planning.formulas import nvidia_profile
 from floodway.planning.sonic.config_checks import watchdog
-from floodway.planning.sonic.maps import ALL_PORTS, port_of, queues_of
+from floodway.planning.sonic.maps import ALL_PORTS, Port, Queues, port_of, queues_of
 from floodway.planning.sonic.pools import (
     COMPUTED,
     DEFAULT_MTU,
+    Link,
+    Pool,
     Profile,
     has_link,
     impossible,
@@ -29,10 +31,7 @@ from floodway.planning.sonic.row import MEGA, Row, TrafficPattern, fault, number
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from floodway.planning.asics import Asic
     from floodway.planning.sonic.json_tables import Table
-    from floodway.planning.sonic.maps import Port, Queues
-    from floodway.planning.sonic.pools import Link, Pool
 
 __all__ = ["Config", "Group", "groups_of", "rows_of"]
 

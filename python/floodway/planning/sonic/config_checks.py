@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 from floodway.common.names import nearest
 from floodway.planning.sonic.maps import ALL_PORTS, COLOURS
 from floodway.planning.sonic.pools import lengths_of, speed_of
-from floodway.planning.sonic.row import fault, number_of, size_of_field
+from floodway.planning.sonic.row import Row, fault, number_of, size_of_field
 from floodway.planning.units import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from floodway.planning.sonic.json_tables import Table
-    from floodway.planning.sonic.row import Row
 
 __all__ = ["DETECTION_MS", "RESTORATION_MS", "disagreements", "over_subscribed", "watchdog"]
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from floodway.common.errors import PlanError
 from floodway.common.names import nearest
 from floodway.planning.asics import asics, chip_of
-from floodway.planning.sonic.classes import Config, groups_of, rows_of
+from floodway.planning.sonic.classes import Config, Group, groups_of, rows_of
 from floodway.planning.sonic.config_checks import disagreements, over_subscribed
-from floodway.planning.sonic.json_tables import tables_of
+from floodway.planning.sonic.json_tables import Table, tables_of
 from floodway.planning.sonic.maps import COLOURS, MAPS, check_maps
 from floodway.planning.sonic.pools import COMPUTED
 from floodway.planning.sonic.row import Row, Sheet, fault
@@ -26,8 +26,6 @@ from floodway.results.quantities import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from floodway.planning.sonic.classes import Group
-    from floodway.planning.sonic.json_tables import Table
 
 __all__ = ["NEEDED", "READ", "read_config_db"]
 

@@ -15,14 +15,12 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import PlanError
-from floodway.planning.asics import asics, pipeline_reserve
-from floodway.planning.formulas import TILED, dnx_xoff, nvidia_profile
+from floodway.planning.asics import Asic, asics, pipeline_reserve
+from floodway.planning.formulas import TILED, Profile, dnx_xoff, nvidia_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from floodway.planning.asics import Asic
-    from floodway.planning.formulas import Profile
     from floodway.planning.sonic.row import Row
 
 __all__ = ["Fit", "fits"]

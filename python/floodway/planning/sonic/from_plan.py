@@ -10,7 +10,7 @@ from floodway.planning.answer import distance, lost_in_its_run
 from floodway.planning.asics import LANES, counts_headroom
 from floodway.planning.headroom import largest_held
 from floodway.planning.link import CLASS_NUMBERS
-from floodway.planning.question import HEADERS, RETH
+from floodway.planning.question import HEADERS, RETH, Question
 from floodway.planning.sonic.configuration import Configuration, LosslessPort
 from floodway.planning.sonic.maps import RESERVED_DSCPS
 from floodway.planning.sonic.pools import AROUND_MTU, DEFAULT_MTU
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from floodway.planning.planner import Plan
-    from floodway.planning.question import Question
 
 __all__ = ["configuration_of", "warnings_of", "write_plan_for_switches"]
 

@@ -16,11 +16,11 @@ from floodway.planning.asics import asic as chip
 from floodway.planning.question import Question
 from floodway.planning.question_files import BOM
 from floodway.planning.sonic.config_db import read_config_db
-from floodway.planning.sonic.fits import fits
+from floodway.planning.sonic.fits import Fit, fits
 from floodway.planning.sonic.json_tables import read_json
 from floodway.planning.sonic.lookup import read_lookup, read_table
 from floodway.planning.sonic.verdict import Assumptions, Level, bounds, question_of_row, verdict
-from floodway.planning.trials import at_once
+from floodway.planning.trials import Runs, Simulate, at_once
 from floodway.planning.units import span_of
 from floodway.results.quantities import counted
 from floodway.simulation.execution import cores
@@ -28,10 +28,8 @@ from floodway.simulation.execution import cores
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from floodway.planning.sonic.fits import Fit
     from floodway.planning.sonic.row import Row, Sheet
     from floodway.planning.sonic.verdict import Bounds, Verdict
-    from floodway.planning.trials import Runs, Simulate
 
 __all__ = ["Judged", "Lint", "lint", "read"]
 

@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from floodway.planning.asics import counts_headroom
-from floodway.planning.sonic.pools import COMPUTED, impossible, profile_of, unusual
+from floodway.planning.sonic.pools import COMPUTED, Pool, Profile, impossible, profile_of, unusual
 from floodway.planning.sonic.row import fault, number_within, size_of_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from floodway.planning.sonic.json_tables import Table
-    from floodway.planning.sonic.pools import Pool, Profile
 
 __all__ = [
     "ALL_PORTS",

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from floodway.common.errors import unwritable
 from floodway.planning.plan_files import SONIC_FILES as FILES
-from floodway.planning.sonic.configuration import CNP_CLASS, CNP_DSCP
+from floodway.planning.sonic.configuration import CNP_CLASS, CNP_DSCP, Configuration
 from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from floodway.planning.sonic.configuration import Configuration
 
 __all__ = ["FILES", "lookup_text", "snippets", "tables", "write"]
 
@@ -48,10 +47,10 @@ def tables(configuration: Configuration) -> Tables:
     """
     configuration.check()
     config_db: Tables = {}
-    written = {port.name: port for port in configuration.ports if port.port_lanes}
+    written = [port for port in configuration.ports if port.port_lanes]
     if written:
         config_db["PORT"] = {
-            name: {"lanes": port.port_lanes, "speed": str(port.mbps)} for name, port in written.items()
+            port.name: {"lanes": port.port_lanes, "speed": str(port.mbps)} for port in written
         }
     config_db["CABLE_LENGTH"] = {MAP: {port.name: f"{port.length_m}m" for port in configuration.ports}}
     config_db["BUFFER_POOL"] = {POOL: _pool(configuration)}
@@ -69,14 +68,12 @@ def tables(configuration: Configuration) -> Tables:
         for port in configuration.ports
         for queue in sorted(configuration.classes)
     }
-    config_db["PFC_WD"] = {
-        port.name: {
-            "action": configuration.action,
-            "detection_time": str(configuration.detection_ms),
-            "restoration_time": str(configuration.restoration_ms),
-        }
-        for port in configuration.ports
+    watchdog = {
+        "action": configuration.action,
+        "detection_time": str(configuration.detection_ms),
+        "restoration_time": str(configuration.restoration_ms),
     }
+    config_db["PFC_WD"] = {port.name: dict(watchdog) for port in configuration.ports}
     return config_db
 
 
@@ -144,13 +141,8 @@ def _pool(configuration: Configuration) -> dict[str, str]:
 def _profiles(configuration: Configuration) -> dict[str, dict[str, str]]:
     profiles = {}
     for port in configuration.ports:
-        profiles[port.profile] = {
-            "pool": POOL,
-            "size": str(port.size),
-            "xon": str(port.xon),
-            "xoff": str(port.xoff),
-            "dynamic_th": str(port.dynamic_th),
-        }
+        numbers = {name: str(getattr(port, name)) for name in ("size", "xon", "xoff", "dynamic_th")}
+        profiles[port.profile] = {"pool": POOL, **numbers}
         if port.xon_offset is not None:
             profiles[port.profile]["xon_offset"] = str(port.xon_offset)
     return profiles
@@ -184,14 +176,8 @@ def _maps(configuration: Configuration) -> Tables:
 
 def _port_maps(configuration: Configuration) -> dict[str, dict[str, str]]:
     classes = ",".join(str(number) for number in sorted(configuration.classes))
-    fields = {
-        "dscp_to_tc_map": MAP,
-        "tc_to_queue_map": MAP,
-        "tc_to_pg_map": MAP,
-        "pfc_to_queue_map": MAP,
-        "pfc_enable": classes,
-        "pfcwd_sw_enable": classes,
-    }
+    maps = ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map")
+    fields = {**dict.fromkeys(maps, MAP), "pfc_enable": classes, "pfcwd_sw_enable": classes}
     return {port.name: dict(fields) for port in configuration.ports}
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floodway.common.errors import InputError, UnknownNameError
-from floodway.simulation.critical_path import targets_of
+from floodway.simulation.critical_path import CriticalPath, targets_of
 from floodway.simulation.report.page import packed
-from floodway.simulation.why import CAUSES, chosen, is_rank
+from floodway.simulation.why import CAUSES, Why, chosen, is_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from floodway.results import Result
-    from floodway.simulation.critical_path import CriticalPath
     from floodway.simulation.path_phases import Phase
-    from floodway.simulation.why import Why
 
 __all__ = [
     "Chosen",

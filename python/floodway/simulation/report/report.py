@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.common.errors import InputError
 from floodway.results.answer import answer as run_answer
-from floodway.results.causes import grid_of
+from floodway.results.causes import Grid, grid_of
 from floodway.results.quantities import counted
 from floodway.results.simulated import facts
 from floodway.simulation.report.flows import (
@@ -22,9 +22,10 @@ from floodway.simulation.report.flows import (
     why_document,
     whys_of,
 )
-from floodway.simulation.report.network import network_of
+from floodway.simulation.report.network import Network, network_of
 from floodway.simulation.report.page import packed, page
 from floodway.simulation.report.timeline import (
+    Frames,
     Steps,
     frames_of,
     marks_document,
@@ -37,10 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from floodway.results import Result
-    from floodway.results.causes import Grid
     from floodway.simulation.critical_path import CriticalPath
-    from floodway.simulation.report.network import Network
-    from floodway.simulation.report.timeline import Frames
     from floodway.simulation.why import Why
 
 __all__ = ["MOST_RUNS", "report"]

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from floodway.plot.region import BY_SEVERITY, QUIET
-from floodway.results.causes import pause_causes, ports_that_run_out
+from floodway.results.causes import Grid, Values, pause_causes, ports_that_run_out
 from floodway.results.feedback import port_names, signal_rows, state_spans
 from floodway.simulation.report.page import packed
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from floodway.results import Result
-    from floodway.results.causes import Grid, Values
 
 __all__ = ["Frames", "Steps", "frames_of", "marks_document", "pauses_document", "states_document"]
 

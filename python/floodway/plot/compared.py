@@ -17,6 +17,7 @@ from floodway.plot.curves import Source, colour_of
 from floodway.plot.flows import fct, slowdown
 from floodway.plot.series import series
 from floodway.plot.timeline import timeline
+from floodway.results.causes import ends_of
 from floodway.results.interval import half_width, interval_note
 
 if TYPE_CHECKING:
@@ -64,11 +65,11 @@ def pictures(
     drawn = [*_of_jobs(sources, several=several), *_of_flows(sources, several=several)]
     if link is not None:
         drawn += _of_link(sources, link, several=several)
-    drawn_pictures = []
+    shown_pictures = []
     for file, caption, draw in drawn:
         with contextlib.suppress(PlotError):
-            drawn_pictures.append(Picture(file=file, caption=caption, png=png_of(draw())))
-    return tuple(drawn_pictures)
+            shown_pictures.append(Picture(file=file, caption=caption, png=png_of(draw())))
+    return tuple(shown_pictures)
 
 
 def _of_flows(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
@@ -112,12 +113,23 @@ def _of_link(
     yield (
         "throughput.png",
         f"What {link.title} carried in time{seed}.",
-        lambda: _in_time(sources, link.object, "throughput", f"Throughput of {link.title}"),
+        lambda: (
+            series(
+                sources, objects=[link.object], metric="throughput", title=f"Throughput of {link.title}"
+            ).figure
+        ),
     )
     yield (
         "buffer.png",
         f"What the port at the receiving end of {link.name} held in time{seed}: the most of each part.",
-        lambda: _in_time(sources, _reverse(link.object), "buffer", f"Buffer at the receiver of {link.title}"),
+        lambda: (
+            series(
+                sources,
+                objects=[_reverse(link.object)],
+                metric="buffer",
+                title=f"Buffer at the receiver of {link.title}",
+            ).figure
+        ),
     )
     held_up = f"Time in which a pause held {link.name} up while packets waited for it"
     yield (
@@ -125,10 +137,6 @@ def _of_link(
         f"{held_up}, over the time in which they waited{mean}",
         lambda: _pauses(sources, link),
     )
-
-
-def _in_time(sources: Sequence[Source], name: str, metric: str, title: str) -> Figure:
-    return series(sources, objects=[name], metric=metric, title=title).figure
 
 
 def _pauses(sources: Sequence[Source], link: ShownLink) -> Figure:
@@ -170,6 +178,5 @@ def _paused_percent(source: Source, link: ShownLink) -> list[float]:
 
 def _reverse(name: str) -> str:
     """Return the name of the other direction of a link."""
-    link, _, direction = name.partition(": ")
-    sender, _, receiver = direction.partition(">")
+    link, sender, receiver = ends_of(name)
     return f"{link}: {receiver}>{sender}"

@@ -19,7 +19,7 @@ from floodway.plot.axes import axes_of, panels_of, plain_style, plain_ticks, sca
 from floodway.plot.curves import LARGER_BELOW, WIDTH, Curve, Drawing, Source, add_legend, flow_curves, titled
 from floodway.results.interval import LEAST_SEEDS, half_width, interval_note
 from floodway.results.percentiles import of_flows
-from floodway.results.summary import percentile, slowdown_by_size
+from floodway.results.summary import SizeBucket, percentile, slowdown_by_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,14 +44,9 @@ MARKED = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Point:
+class _Point(SizeBucket):
     """The slowdown of the flows in one range of sizes, and the half-widths of its intervals."""
 
-    from_bytes: int
-    to_bytes: int
-    flows: int
-    p50: float | None
-    p99: float | None
     p50_reach: float | None = None
     p99_reach: float | None = None
 
@@ -190,8 +185,8 @@ def _table(curve: Curve, buckets: Sequence[_Point]) -> pl.DataFrame:
         schema_overrides=dict.fromkeys(("p50", "p99", "p50_reach", "p99_reach"), pl.Float64),
     )
     names = {"result": pl.lit(curve.source), "workload": pl.lit(curve.workload or "all")}
-    sizes = {"from_bytes": "from_bytes", "to_bytes": "to_bytes", "flows": "flows"}
-    return frame.select(**names, **sizes, p50="p50", p99="p99", p50_reach="p50_reach", p99_reach="p99_reach")
+    columns = ("from_bytes", "to_bytes", "flows", "p50", "p99", "p50_reach", "p99_reach")
+    return frame.select(**names, **{column: pl.col(column) for column in columns})
 
 
 def fct(sources: Sequence[Source], *, workloads: Sequence[str] | None = ()) -> Drawing:

@@ -16,6 +16,7 @@ from floodway.common.errors import PlotError
 from floodway.plot.axes import inside, limits_of, plain_style, refuse_many, shown
 from floodway.plot.curves import Drawing, Source, titled
 from floodway.plot.port_panels import draw
+from floodway.results.causes import ends_of
 from floodway.results.feedback import (
     allowed_spans,
     chosen_ports_of,
@@ -198,7 +199,7 @@ def _port(result: Result, name: str, limits: tuple[float, float]) -> PortInTime:
     switches = {device.node for device in result.outcome.switches}
     return PortInTime(
         name=name,
-        at_host=node_of(name) not in switches,
+        at_host=ends_of(name)[1] not in switches,
         pauses_recorded=result.pauses is not None,
         queue=_curve(result, name, limits, metric=QUEUE, points=POINTS),
         pauses=_cut(paused, name, limits, columns=("from_us", "to_us")),
@@ -351,7 +352,7 @@ def usual_ports(results: Sequence[Result]) -> list[str]:
     counted = [name for name, count in events.items() if count]
     queued = [name for name, most in longest.items() if most > 0]
     choices = [
-        *([name for name in names if node_of(name) in switches] for names in (counted, queued)),
+        *([name for name in names if ends_of(name)[1] in switches] for names in (counted, queued)),
         counted or queued or [*events],
     ]
     ports = next((names for names in choices if names), None)
@@ -390,8 +391,3 @@ def _longest(results: Sequence[Result]) -> dict[str, float]:
         for result in results
     ]
     return dict(pl.concat(queues).group_by("object").agg(pl.col("value").max()).iter_rows())
-
-
-def node_of(name: str) -> str:
-    """Return the node of a port."""
-    return name.partition(": ")[2].partition(">")[0]

@@ -46,14 +46,8 @@ TABLE: Mapping[str, type[pl.DataType]] = {
     "hops": pl.Int64,
 }
 ROLES = ("port", "role", "from_us", "to_us")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Order:
-    """States of all results: those in the region, the most severe first, then the quiet ones."""
-
-    roles: tuple[str, ...]
-    quiet: tuple[str, ...]
+#: States of all results: those in the region, the most severe first, then the quiet ones.
+Order = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def region(
@@ -98,7 +92,7 @@ def region(
     _refuse_class(class_, every)
     order = _ordered(every)
     cut = [_cut(frame, class_, limits) for frame in every]
-    members = pl.concat([frame.filter(pl.col("role").is_in(order.roles)) for frame in cut])
+    members = pl.concat([frame.filter(pl.col("role").is_in(order[0])) for frame in cut])
     if members.is_empty():
         raise PlotError(_nothing(order))
     chosen = members["port"].unique().to_list()
@@ -113,7 +107,7 @@ def region(
             strips,
             limits,
             left_out=len(positions) - len(strips),
-            states=(order.roles, order.quiet),
+            states=order,
             roots={position.port: _root_state(position, roles) for position in strips if not position.hops},
             title=heading,
             labels=[source.label for source in sources] if len(sources) > 1 else [],
@@ -137,7 +131,7 @@ def _refuse_class(class_: int | None, every: Sequence[pl.DataFrame]) -> None:
         )
 
 
-def _ordered(every: Sequence[pl.DataFrame]) -> _Order:
+def _ordered(every: Sequence[pl.DataFrame]) -> Order:
     present = {str(state) for frame in every for state in frame["state"].unique()}
     begins = {
         str(state)
@@ -146,9 +140,9 @@ def _ordered(every: Sequence[pl.DataFrame]) -> _Order:
     }
     ranked = (*BY_SEVERITY, *QUIET)
     others = sorted(present.difference(ranked, begins))
-    return _Order(
-        roles=tuple(state for state in (*BY_SEVERITY, *others) if state in present),
-        quiet=tuple(state for state in (*QUIET, *sorted(begins.difference(ranked))) if state in present),
+    return (
+        tuple(state for state in (*BY_SEVERITY, *others) if state in present),
+        tuple(state for state in (*QUIET, *sorted(begins.difference(ranked))) if state in present),
     )
 
 
@@ -158,17 +152,17 @@ def _cut(states: pl.DataFrame, class_: int | None, limits: tuple[float, float]) 
     return inside(plain, limits).select(*ROLES, "class")
 
 
-def _nothing(order: _Order) -> str:
+def _nothing(order: Order) -> str:
     """Return why there is no region."""
-    if order.quiet or order.roles:
-        quiet = " or ".join(order.quiet)
+    if order[1] or order[0]:
+        quiet = " or ".join(order[1])
         return f"no port left the state {quiet} in this time: there is no region to show"
     return "these congestion points have no states; rcm, casl, mercury, tcd and pacc have some"
 
 
-def _gravest(spans: pl.DataFrame, order: _Order) -> pl.DataFrame:
+def _gravest(spans: pl.DataFrame, order: Order) -> pl.DataFrame:
     """Return the role of each port, the most severe of its classes."""
-    ranks = {state: n for n, state in enumerate((*order.roles, *order.quiet))}
+    ranks = {state: n for n, state in enumerate((*order[0], *order[1]))}
     parts = spans.partition_by("port", maintain_order=True)
     merged = [_merged(part, ranks) if part["class"].n_unique() > 1 else part.select(ROLES) for part in parts]
     return pl.concat([spans.select(ROLES).clear(), *merged])
@@ -193,12 +187,12 @@ def _merged(spans: pl.DataFrame, ranks: Mapping[str, int]) -> pl.DataFrame:
     ).select(ROLES)
 
 
-def _stays(roles: Sequence[pl.DataFrame], order: _Order) -> dict[str, Stay]:
+def _stays(roles: Sequence[pl.DataFrame], order: Order) -> dict[str, Stay]:
     """Return the stay of each port in the region, over all results."""
     span = pl.col("to_us") - pl.col("from_us")
     summed = (
         pl.concat(roles)
-        .filter(pl.col("role").is_in(order.roles))
+        .filter(pl.col("role").is_in(order[0]))
         .group_by("port")
         .agg(
             joined_us=pl.col("from_us").min(),
@@ -225,14 +219,9 @@ def _root_state(position: Position, roles: Sequence[pl.DataFrame]) -> str:
 def _table(
     sources: Sequence[Source], roles: Sequence[pl.DataFrame], positions: Sequence[Position]
 ) -> pl.DataFrame:
-    order = pl.DataFrame(
-        {
-            "port": [position.port for position in positions],
-            "hops": [position.hops for position in positions],
-            "place": range(len(positions)),
-        },
-        schema_overrides={"place": pl.Int64},
-    )
+    rows = [(position.port, position.hops, place) for place, position in enumerate(positions)]
+    types = {"port": pl.String, "hops": pl.Int64, "place": pl.Int64}
+    order = pl.DataFrame(rows, schema=types, orient="row")
     frames = [
         frame.join(order, on="port")
         .sort("place", "from_us")

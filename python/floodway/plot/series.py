@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from floodway.results import Result
+
 
 __all__ = ["heatmap", "series"]
 
@@ -101,10 +103,7 @@ def series(
     >>> drawing.data.columns
     ['result', 'seed', 'object', 'time_us', 'span_us', 'queue_mean_bytes']
     """
-    first = [source.results[0] for source in sources]
-    tables = [result.series for result in first]
-    if not any(map(len, tables)):
-        raise PlotError("nothing was watched, so there is nothing to show in time")
+    first, tables = _watched(sources)
     chosen = metric_of(metric, tables)
     names = chosen_objects(objects, tables) if objects else _busiest(sources)
     _refuse_many(names, len(sources))
@@ -115,6 +114,15 @@ def series(
         heading = shown(title) if title else titled(chosen.label.capitalize(), sources)
         figure = _draw(sources, names, frames, chosen, heading)
     return Drawing(figure=figure, data=series_table(sources, frames, chosen))
+
+
+def _watched(sources: Sequence[Source]) -> tuple[list[Result], list[pl.DataFrame]]:
+    """Return the first result of each source, and their tables of series, of which one has rows at least."""
+    first = [source.results[0] for source in sources]
+    tables = [result.series for result in first]
+    if not any(map(len, tables)):
+        raise PlotError("nothing was watched, so there is nothing to show in time")
+    return first, tables
 
 
 def series_table(sources: Sequence[Source], frames: Sequence[pl.DataFrame], metric: Metric) -> pl.DataFrame:
@@ -160,13 +168,9 @@ def _step(axes: Axes, parts: pl.DataFrame, per: tuple[float, float], colour: str
         return
     ends = [*parts["time_us"], parts["time_us"][-1] + parts["span_us"][-1]]
     values = parts["value"].fill_null(float("nan")).to_list()
-    axes.step(
-        [end / per[0] for end in ends],
-        [value / per[1] for value in (*values, values[-1])],
-        where="post",
-        linewidth=0.9,
-        color=colour,
-    )
+    edges = [end / per[0] for end in ends]
+    heights = [value / per[1] for value in (*values, values[-1])]
+    axes.step(edges, heights, where="post", linewidth=0.9, color=colour)
 
 
 def _busiest(sources: Sequence[Source]) -> list[str]:
@@ -176,9 +180,8 @@ def _busiest(sources: Sequence[Source]) -> list[str]:
     ]
     common = [name for name in carried[0] if all(name in links for links in carried)]
     if not common:
-        raise PlotError(
-            "no link is watched in all results; choose objects of each with --object", key="object"
-        )
+        text = "no link is watched in all results; choose objects of each with --object"
+        raise PlotError(text, key="object")
     common.sort(key=lambda name: -sum(links[name] for links in carried))
     return common[: OF_ONE if len(sources) == 1 else OF_EACH]
 
@@ -186,10 +189,8 @@ def _busiest(sources: Sequence[Source]) -> list[str]:
 def _refuse_many(names: Sequence[str], sources: int) -> None:
     if len(names) * sources > MOST_PANELS or min(len(names), sources) > MOST_COLUMNS:
         of_results = f" of {sources} results" if sources > 1 else ""
-        raise PlotError(
-            f"{len(names)} objects{of_results} are too many panels for a picture; choose fewer, or a heatmap",
-            key="object",
-        )
+        many = f"{len(names)} objects{of_results} are too many panels for a picture"
+        raise PlotError(f"{many}; choose fewer, or a heatmap", key="object")
 
 
 def heatmap(
@@ -223,10 +224,7 @@ def heatmap(
     PlotError
         If nothing was watched, or there is no such metric or object.
     """
-    first = [source.results[0] for source in sources]
-    tables = [result.series for result in first]
-    if not any(map(len, tables)):
-        raise PlotError("nothing was watched, so there is nothing to show in time")
+    first, tables = _watched(sources)
     chosen = metric_of(metric, tables)
     names = chosen_objects(objects, tables)
     frames = [in_time(result, chosen, objects=names, points=HEATMAP_POINTS) for result in first]

@@ -237,9 +237,8 @@ def _busiest(tables: Sequence[pl.DataFrame], limits: tuple[float, float]) -> str
     """Return the direction over which flows sent most."""
     sent = _inside(pl.concat(tables), limits).group_by("object").agg(pl.col("tx_bytes").sum())
     if sent.is_empty():
-        raise PlotError(
-            "no flow sent anything in this time over links whose shares were recorded", key="object"
-        )
+        text = "no flow sent anything in this time over links whose shares were recorded"
+        raise PlotError(text, key="object")
     name, _ = min(sent.iter_rows(), key=lambda row: (-row[1], natural(row[0])))
     return str(name)
 
@@ -267,9 +266,7 @@ def _chosen(
                 pattern, noun="a flow or workload of these directions", allowed=allowed, key="flow"
             )
     flow_ids = [
-        flow
-        for flow, workload in workload_of.items()
-        if any(matches(pattern, flow, workload) for pattern in patterns)
+        flow for flow, name in workload_of.items() if any(matches(one, flow, name) for one in patterns)
     ]
     return [frame.filter(pl.col("flow_id").is_in(flow_ids)) for frame in rows]
 
@@ -313,10 +310,9 @@ def _parts(
     if bucket_us is not None:
         per_part = max(1, math.ceil(bucket_us / width - NEARLY))
         if last - first > MOST_POINTS * per_part:
-            text = (
-                f"parts of {width * per_part:g} us are too many for a picture: {(last - first) // per_part:,}"
-            )
-            raise PlotError(f"{text}; choose wider ones, or a shorter time", key="bucket")
+            many = f"too many for a picture: {(last - first) // per_part:,}"
+            text = f"parts of {width * per_part:g} us are {many}; choose wider ones, or a shorter time"
+            raise PlotError(text, key="bucket")
     begins = np.arange(first, last, per_part) * width
     edges = np.append(begins, min(last * width, result.outcome.simulated_us)).round(DIGITS)
     return _Parts(width_us=width, first=first, count=last - first, per_part=per_part, edges_us=edges)

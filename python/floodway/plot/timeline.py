@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -229,18 +231,11 @@ def _table(view: _Shown) -> pl.DataFrame:
     operations, messages = view.rows()
     parts = [operations.select(COLUMNS), messages.with_columns(kind=pl.lit("message"))]
     if view.path is not None:
-        parts.append(
-            pl.DataFrame(
-                {
-                    "workload": view.path.target.workload,
-                    "rank": pl.Series([step.rank for step in view.path.steps], dtype=pl.UInt64),
-                    "name": [step.name for step in view.path.steps],
-                    "kind": "critical path",
-                    "start_us": [step.from_ps / 1e6 for step in view.path.steps],
-                    "end_us": [step.to_ps / 1e6 for step in view.path.steps],
-                }
-            )
-        )
+        steps = [(step.rank, step.name, step.from_ps / 1e6, step.to_ps / 1e6) for step in view.path.steps]
+        types = {"rank": pl.UInt64, "name": pl.String, "start_us": pl.Float64, "end_us": pl.Float64}
+        frame = pl.DataFrame(steps, schema=types, orient="row")
+        job = pl.lit(view.path.target.workload)
+        parts.append(frame.with_columns(workload=job, kind=pl.lit("critical path")))
     if view.shares is not None:
         shares = view.shares.unpivot(index=["start_us", "end_us"], variable_name="name", value_name="share")
         parts.append(shares.with_columns(kind=pl.lit("share of ranks")))
@@ -490,17 +485,11 @@ def chosen_ranks(operations: pl.DataFrame, path: CriticalPath | None) -> list[tu
     which its phases begin and end; without a path, those at which most operations of the job were last; and
     others between them.
     """
-    every = [
-        (str(job), int(rank)) for job, rank in operations.select("workload", "rank").unique().iter_rows()
-    ]
-    every.sort()
-    first = [rank for at, rank in enumerate(every) if at == 0 or every[at - 1][0] != rank[0]]
-    last = [rank for at, rank in enumerate(every) if at + 1 == len(every) or every[at + 1][0] != rank[0]]
-    preferred = [*_slow(operations, path), *first, *last]
+    every = sorted(operations.select("workload", "rank").unique().iter_rows())
+    jobs = [list(ranks) for _, ranks in groupby(every, key=itemgetter(0))]
+    preferred = [*_slow(operations, path), *(job[0] for job in jobs), *(job[-1] for job in jobs)]
     evenly = [every[round(at * (len(every) - 1) / (MOST_RANKS - 1))] for at in range(MOST_RANKS)]
-    existing = set(every)
-    chosen = [rank for rank in dict.fromkeys([*preferred, *evenly]) if rank in existing][:MOST_RANKS]
-    return sorted(chosen)
+    return sorted([rank for rank in dict.fromkeys([*preferred, *evenly]) if rank in set(every)][:MOST_RANKS])
 
 
 def _slow(operations: pl.DataFrame, path: CriticalPath | None) -> Sequence[tuple[str, int]]:
@@ -515,12 +504,6 @@ def _slow(operations: pl.DataFrame, path: CriticalPath | None) -> Sequence[tuple
     last = together.group_by("workload", "iteration", "group", "sequence").agg(
         pl.col("rank").sort_by("end_us", "rank").last()
     )
-    often = (
-        last.group_by("workload", "rank")
-        .len()
-        .sort("len", "workload", "rank", descending=[True, False, False])
-    )
-    return [
-        (str(job), int(rank))
-        for job, rank in often.select("workload", "rank").head(MOST_RANKS // 3).iter_rows()
-    ]
+    often = last.group_by("workload", "rank").len()
+    most = often.sort("len", "workload", "rank", descending=[True, False, False]).head(MOST_RANKS // 3)
+    return list(most.select("workload", "rank").iter_rows())

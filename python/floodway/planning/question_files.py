@@ -104,10 +104,8 @@ def question_of(keys: Mapping[str, Any], *, file: Keys | None = None) -> Questio
         if file is None or error.key is None or error.key in options:
             raise
         place = file.place(error.key)
-        text = f"{place}: {error}"
-        raise type(error)(
-            text, place=place, key=error.key, given=error.given, nearest=error.nearest
-        ) from None
+        facts: dict[str, Any] = {"key": error.key, "given": error.given, "nearest": error.nearest}
+        raise type(error)(f"{place}: {error}", place=place, **facts) from None
 
 
 def questions_of_scenario(

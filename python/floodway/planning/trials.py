@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -58,11 +58,8 @@ CYCLES, SETTLING = 6, 3
 Found = TypeVar("Found")
 
 
-class Simulate(Protocol):
-    """Runs a scenario, given as TOML, to its end."""
-
-    def __call__(self, text: str, /) -> Result:
-        """Return what came out."""
+#: Runs a scenario, given as TOML, to its end, and returns what came out.
+Simulate: TypeAlias = "Callable[[str], Result]"
 
 
 class Runs:

@@ -79,9 +79,8 @@ def slowdown(sources: Sequence[Source], *, workloads: Sequence[str] | None = ())
     curves = flow_curves(sources, workloads=workloads)
     buckets = [_points(curve) for curve in curves]
     if not any(bucket.p50 is not None for points in buckets for bucket in points):
-        raise PlotError(
-            "no flow size has half of its measured flows finished, so there is no slowdown to show"
-        )
+        text = "no flow size has half of its measured flows finished, so there is no slowdown to show"
+        raise PlotError(text)
     labels = [_label(curve, points) for curve, points in zip(curves, buckets, strict=True)]
     with plain_style():
         figure, panels = _panels(sources, many=len(curves) > MOST_CURVES_IN_PANEL)

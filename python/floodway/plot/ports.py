@@ -254,9 +254,8 @@ def _senders(
     flow_ids = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
     for pattern in patterns:
         if not any(_is_flow(name, pattern) for name in flow_ids):
-            raise PlotError.of_choice(
-                pattern, noun="a flow whose allowance was recorded", allowed=flow_ids, key="flow"
-            )
+            noun = "a flow whose allowance was recorded"
+            raise PlotError.of_choice(pattern, noun=noun, allowed=flow_ids, key="flow")
     chosen = [name for pattern in patterns for name in flow_ids if _is_flow(name, pattern)]
     names = list(dict.fromkeys(chosen)) if patterns else flow_ids[:USUAL_FLOWS]
     if len(names) > MOST_FLOWS:

@@ -126,9 +126,8 @@ def _states(source: Source, *, name_source: bool) -> pl.DataFrame:
 def _refuse_class(class_: int | None, every: Sequence[pl.DataFrame]) -> None:
     classes = [str(number) for number in sorted({number for frame in every for number in frame["class"]})]
     if class_ is not None and classes and str(class_) not in classes:
-        raise PlotError.of_choice(
-            str(class_), noun="a class of queues with states", allowed=classes, key="class"
-        )
+        noun = "a class of queues with states"
+        raise PlotError.of_choice(str(class_), noun=noun, allowed=classes, key="class")
 
 
 def _ordered(every: Sequence[pl.DataFrame]) -> Order:

@@ -262,9 +262,8 @@ def _chosen(
     for pattern in patterns:
         if not any(matches(pattern, flow, workload) for flow, workload in workload_of.items()):
             allowed = (*dict.fromkeys(workload_of.values()), *sorted(workload_of, key=natural))
-            raise PlotError.of_choice(
-                pattern, noun="a flow or workload of these directions", allowed=allowed, key="flow"
-            )
+            noun = "a flow or workload of these directions"
+            raise PlotError.of_choice(pattern, noun=noun, allowed=allowed, key="flow")
     flow_ids = [
         flow for flow, name in workload_of.items() if any(matches(one, flow, name) for one in patterns)
     ]

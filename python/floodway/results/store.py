@@ -23,6 +23,7 @@ import polars as pl
 from floodway.common.errors import LostResultsError, OutputError, UnverifiedWarning, unwritable
 from floodway.results.digests import (
     RUN_FILE,
+    UNREADABLE,
     DigestedFile,
     document_of,
     faults_of,
@@ -65,8 +66,13 @@ Kind = TypeVar("Kind", bound=Result)
 TABLES = ("flows", "latency", "series", "counters")
 #: Tables that are there where the scenario asks for them.
 OPTIONAL_TABLES = (
-    *("pauses", "signals", "allowances", "shares", "queue_histogram"),
-    *("operations", "collectives"),
+    "pauses",
+    "signals",
+    "allowances",
+    "shares",
+    "queue_histogram",
+    "operations",
+    "collectives",
 )
 #: Captured frames, where there are any.
 CAPTURE_FILE = "capture.pcapng"
@@ -137,7 +143,7 @@ class Reservation:
             raise OutputError(ascii(self._shown), "is not text in UTF-8; choose another folder") from error
         except OSError as error:
             remove_empty(self._made)
-            raise self._unwritable(error) from error
+            raise unwritable(self._shown, error) from error
         except OutputError:
             remove_empty(self._made)
             raise
@@ -150,7 +156,7 @@ class Reservation:
             self._lock.release()
             remove_empty(self._made)
             if isinstance(error, OSError):
-                raise self._unwritable(error) from error
+                raise unwritable(self._shown, error) from error
             raise
 
     def __enter__(self) -> Self:
@@ -233,7 +239,7 @@ class Reservation:
         except OSError as error:
             if old.exists() and not self._folder.exists():
                 old.rename(self._folder)
-            raise self._unwritable(error) from error
+            raise unwritable(self._shown, error) from error
         self._reserved = _identity(self._folder)
 
     def _refuse_begun(self, *, force: bool) -> None:
@@ -256,21 +262,15 @@ class Reservation:
         if not (self._folder / RUN_FILE).is_file():
             raise OutputError(self._shown, "holds something other than results; choose another folder")
         if not force:
-            raise OutputError(
-                self._shown, "holds results already; --force, in Python force=True, replaces them"
-            )
+            reason = "holds results already; --force, in Python force=True, replaces them"
+            raise OutputError(self._shown, reason)
 
     def _refuse_full(self) -> None:
         disk = shutil.disk_usage(self._folder.parent)
         # Some network file systems do not report it.
         if disk.total and disk.free < LEAST_FREE_BYTES:
-            reason = (
-                f"cannot be written: its disk is full, {disk.free:,} bytes are free; choose another folder"
-            )
-            raise LostResultsError(self._shown, reason)
-
-    def _unwritable(self, error: OSError) -> OutputError:
-        return unwritable(self._shown, error)
+            full = f"its disk is full, {disk.free:,} bytes are free"
+            raise LostResultsError(self._shown, f"cannot be written: {full}; choose another folder")
 
 
 def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
@@ -303,9 +303,7 @@ def read_as(kind: type[Kind], folder: str | os.PathLike[str], *, key: str | None
     path, shown = Path(folder), os.fspath(folder)
     lacking = [f"{table}.parquet" for table in TABLES if not (path / f"{table}.parquet").is_file()]
     if lacking and (path / RUN_FILE).is_file():
-        raise OutputError(
-            shown, f"holds no results that this version can read: it lacks {', '.join(lacking)}"
-        )
+        raise OutputError(shown, f"{UNREADABLE}: it lacks {', '.join(lacking)}")
     if not (path / RUN_FILE).exists():
         refuse_collections(path)
     document = document_of(path, shown=shown)
@@ -320,7 +318,7 @@ def read_as(kind: type[Kind], folder: str | os.PathLike[str], *, key: str | None
     except OSError as error:
         raise OutputError(shown, f"cannot be read: {error.strerror or error}") from error
     except _UNREADABLE as error:
-        raise OutputError(shown, "holds no results that this version can read") from error
+        raise OutputError(shown, UNREADABLE) from error
     if "files" not in document:
         warnings.warn(
             f"{shown}: cannot be verified: an earlier version wrote it without digests",
@@ -369,7 +367,10 @@ def _finish_interrupted(folder: Path, work: Path) -> None:
             # New results were whole and on the disk before the old ones gave way.
             (new if new.is_dir() else old).rename(folder)
         if old.is_dir():
-            _keep_others(old, folder)
+            for entry in old.iterdir():
+                # What is not ours stays in its folder.
+                if entry.name not in FILES:
+                    entry.rename(folder / entry.name)
             shutil.rmtree(old)
     if new.exists():
         shutil.rmtree(new)
@@ -384,13 +385,6 @@ def _identity(folder: Path) -> tuple[int, ...] | None:
     except FileNotFoundError:
         return (folder.stat().st_ino,)
     return folder.stat().st_ino, status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
-
-
-def _keep_others(old: Path, folder: Path) -> None:
-    """Move what is not ours from replaced results to the new ones."""
-    for entry in old.iterdir():
-        if entry.name not in FILES:
-            entry.rename(folder / entry.name)
 
 
 def _write(result: Result, folder: Path, *, also: Callable[[Path], object] | None, key: str | None) -> None:
@@ -474,7 +468,7 @@ def refuse_unusable(result: Result, *, shown: str) -> None:
             missing = next((name for name in names if _kind(schema.get(name)) != kind), None)
             if missing is not None:
                 lacks = f"{table}.parquet has no column {missing} that holds {kind}"
-                raise OutputError(shown, f"holds no results that this version can read: {lacks}")
+                raise OutputError(shown, f"{UNREADABLE}: {lacks}")
     run = result.run
     if not (isinstance(run.name, str) and isinstance(run.seed, int) and isinstance(run.scenario, dict)):
         raise TypeError("its name, seed or scenario is invalid")

@@ -351,7 +351,10 @@ def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
     feedback, end = _feedback(counters), outcome.simulated_us
     return Summary(
         total=_workload("all", flows, outcome.workloads, run.loads, end),
-        workloads=tuple(_of_workload(flows, totals, run.loads, end) for totals in outcome.workloads),
+        workloads=tuple(
+            _workload(totals.name, flows.filter(pl.col("workload") == totals.name), (totals,), run.loads, end)
+            for totals in outcome.workloads
+        ),
         endless=_endless(flows, outcome.simulated_us),
         links=link_summaries(series, counters, run.scenario),
         peak_buffers=_ports(counters, by="peak_bytes"),
@@ -380,9 +383,7 @@ def _collectives(collectives: pl.DataFrame) -> Iterator[CollectiveSummary]:
     from floodway.results.collectives import bandwidths  # noqa: PLC0415 (where there are jobs)
 
     for row in bandwidths(collectives).iter_rows(named=True):
-        yield CollectiveSummary(
-            **{field: row[field] for field in CollectiveSummary.__dataclass_fields__ if field in row}
-        )
+        yield CollectiveSummary(**{field.name: row[field.name] for field in fields(CollectiveSummary)})
 
 
 def _iterations(operations: pl.DataFrame, run: RunInfo) -> Iterator[IterationSummary]:
@@ -491,15 +492,6 @@ def _endless(flows: pl.DataFrame, end_us: float) -> tuple[EndlessSummary, ...]:
     )
 
 
-def _of_workload(
-    flows: pl.DataFrame, totals: WorkloadTotals, loads: tuple[AskedLoad, ...], end_us: float
-) -> WorkloadSummary:
-    workload_loads = tuple(load for load in loads if load.workload == totals.name)
-    return _workload(
-        totals.name, flows.filter(pl.col("workload") == totals.name), (totals,), workload_loads, end_us
-    )
-
-
 def _workload(
     name: str,
     flows: pl.DataFrame,
@@ -512,7 +504,8 @@ def _workload(
     slowdown = _sorted(measured["slowdown"])
     rates = [t.offered_bytes * 8e-3 / t.span_us for t in totals if t.span_us > 0]
     # Shares of different capacities have no sum.
-    asked_load = loads[0] if len(totals) == len(loads) == 1 else None
+    asked = [load for load in loads if len(totals) == 1 and load.workload == totals[0].name]
+    asked_load = asked[0] if len(asked) == 1 else None
     return WorkloadSummary(
         name=name,
         flows=sum(t.flows for t in totals),
@@ -551,10 +544,7 @@ def _sorted(values: pl.Series) -> pl.Series:
 
 def _order(flows: pl.DataFrame) -> OrderSummary:
     """Count packets; results of older versions know of none."""
-    counts = [
-        int(flows[name].sum()) if name in flows.columns else 0 for name in ("packets", "out_of_order_packets")
-    ]
-    return OrderSummary(packets=counts[0], out_of_order=counts[1])
+    return OrderSummary(packets=_total(flows, "packets"), out_of_order=_total(flows, "out_of_order_packets"))
 
 
 def _feedback(counters: pl.DataFrame) -> tuple[FeedbackSummary, ...]:

@@ -138,9 +138,8 @@ def require_alike(ranks: Ranks, scenario: Scenario) -> None:
         for rank, text in enumerate(texts):
             if text != texts[0]:
                 hint = f": {OTHERWISE[subject]} on all machines must be the same"
-                raise RanksError(
-                    f"rank 0 has {subject} {texts[0]}, and rank {rank} has {subject} {text}{hint}"
-                )
+                differ = f"rank 0 has {subject} {texts[0]}, and rank {rank} has {subject} {text}"
+                raise RanksError(f"{differ}{hint}")
 
 
 def _numbers() -> tuple[int, int]:

@@ -127,10 +127,7 @@ def _marks(fields: Mapping[str, Any], place: str) -> Iterator[str]:
             raise fault(place, key, f"{fields[key]!r} is not from 0 to 100", given=str(fields[key]))
         low, high = f"{colour}_min_threshold", f"{colour}_max_threshold"
         if low in fields and high in fields:
-            minimum, maximum = (
-                size_of_field(fields[low], place, low),
-                size_of_field(fields[high], place, high),
-            )
+            minimum, maximum = (size_of_field(fields[key], place, key) for key in (low, high))
             if maximum < minimum:
                 yield f"{place}: {high} {maximum} is below {low} {minimum}, which SONiC refuses"
 

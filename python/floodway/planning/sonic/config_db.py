@@ -199,9 +199,8 @@ def _references(tables: Mapping[str, Table], file: str) -> None:
                 if isinstance(value, str) and re.fullmatch(r"\[[^\]|]+\|[^\]]*\]", value.strip()):
                     plain = value.strip()[1:-1].partition("|")[2]
                     text = f'{value!r} is how old versions of SONiC refer; write "{plain}"'
-                    raise PlanError(
-                        f"{place}: {field}: {text}", place=place, key=field, given=value, nearest=plain
-                    )
+                    error = f"{place}: {field}: {text}"
+                    raise PlanError(error, place=place, key=field, given=value, nearest=plain)
                 _refers(tables, place, field, value)
 
 

@@ -54,18 +54,16 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
     """
     question, shared, beside = plan.question, plan.pool, plan.advice
     if shared is None or beside is None:
-        raise PlanError(
-            "sonic: a configuration needs a buffer's size, and PFC among what is planned", key="sonic"
-        )
+        text = "sonic: a configuration needs a buffer's size, and PFC among what is planned"
+        raise PlanError(text, key="sonic")
     count, reserve = question.links * question.classes, shared.reserve_each
     if shared.exponent is None:
         besides = f", what they reserve {count * reserve:,}" if reserve else ""
-        text = (
-            f"sonic: the plan cannot be met: headroom for {counted(count, 'class')} of links needs"
-            f" {shared.headroom_pool:,} bytes{besides}, and {missing(1 - shared.shared)}"
-            f"{_enough_for(plan)}"
+        needs = (
+            f"headroom for {counted(count, 'class')} of links needs {shared.headroom_pool:,} bytes{besides}"
         )
-        raise PlanError(text, key="buffer")
+        lacks = f"{missing(1 - shared.shared)}{_enough_for(plan)}"
+        raise PlanError(f"sonic: the plan cannot be met: {needs}, and {lacks}", key="buffer")
     lost = lost_in_its_run(plan)
     if lost:
         raise PlanError(f"sonic: {lost}", key="buffer")

@@ -147,9 +147,8 @@ class Lint:
         if self.not_judged:
             judged = f"{conditions}, as far as it is judged" if conditions else " as far as it is judged"
             return f"holds{judged}{warned}; not judged: {', '.join(self.not_judged)}"
-        whole = (
-            "" if self.form == "CONFIG_DB" else ", if classes are led to this headroom: a CONFIG_DB says so"
-        )
+        led = ", if classes are led to this headroom: a CONFIG_DB says so"
+        whole = "" if self.form == "CONFIG_DB" else led
         return f"every {kind} holds{conditions}{whole}{warned}"
 
     @property

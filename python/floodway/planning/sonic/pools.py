@@ -173,13 +173,11 @@ def profile_of(tables: Mapping[str, Table], name: str, file: str) -> Profile:
             raise fault(place, needed, "the field is missing")
     limits = [key for key in ("dynamic_th", "static_th") if key in fields]
     if not limits and not computed:
-        raise fault(
-            place, "dynamic_th", "the field is missing, and so is static_th: one of them is the limit"
-        )
+        text = "the field is missing, and so is static_th: one of them is the limit"
+        raise fault(place, "dynamic_th", text)
     if len(limits) > 1:
-        raise fault(
-            place, "static_th", "dynamic_th is given as well, and only one of them counts: remove one"
-        )
+        text = "dynamic_th is given as well, and only one of them counts: remove one"
+        raise fault(place, "static_th", text)
     return Profile(
         name=name,
         size=_bytes(fields, place, "size") or 0,

@@ -211,9 +211,8 @@ def report(  # noqa: PLR0913 (what a caller may choose)
         If a run differs when it is repeated.
     """
     if not 1 <= len(results) <= MOST_RUNS:
-        raise InputError(
-            f"{len(results)} runs: a page shows 1 to {MOST_RUNS}", key="RUN", given=str(len(results))
-        )
+        count = len(results)
+        raise InputError(f"{count} runs: a page shows 1 to {MOST_RUNS}", key="RUN", given=str(count))
     # They need the results.
     from floodway.simulation.critical_path import find_path  # noqa: PLC0415
     from floodway.simulation.why import take_each_apart  # noqa: PLC0415

@@ -218,10 +218,8 @@ def warnings(plan: Plan) -> Iterator[str]:
     """Say what a reader must know before using the numbers."""
     question = plan.question
     if question.cell_bytes == 1 and not question.asic:
-        yield (
-            "memory is counted in bytes: switches count cells, in which small frames take up to three times"
-            " as much and more (--asic, --cell, --mix)"
-        )
+        more = "small frames take up to three times as much and more (--asic, --cell, --mix)"
+        yield f"memory is counted in bytes: switches count cells, in which {more}"
     yield from _of_chip(question)
     yield from _other_mixes(plan)
     pool = plan.pool
@@ -229,10 +227,8 @@ def warnings(plan: Plan) -> Iterator[str]:
         over = f"the pool of headroom is over-subscribed {pool.oversubscribed:g} times"
         yield f"{over}: it promises nothing if all links pause at once"
     if pool is not None and pool.is_largest:
-        yield (
-            "in the shared buffer no alpha of the chip keeps the link of a class that is alone busy: it has"
-            f" the largest, {pool.alpha:g}"
-        )
+        idle = "in the shared buffer no alpha of the chip keeps the link of a class that is alone busy"
+        yield f"{idle}: it has the largest, {pool.alpha:g}"
     if plan.advice is not None and plan.advice.pauses_from is not None:
         beside, pauses = plan.advice, plan.advice.pauses_from
         marks = f"every packet, at {bytes_text(beside.ecn_kmax)}"
@@ -273,10 +269,9 @@ def _other_mixes(plan: Plan) -> Iterator[str]:
         return
     name = "frames of any size" if not plan.question.mix_bytes else "the frames asked"
     others_text = "; ".join(f"--mix {mix.mix}: {_of_mix(mix)}" for mix in others)
-    yield (
-        f"the frames decide what the memory is enough for: PFC with {name}: {_of_mix(asked_mix)};"
-        f" {others_text}; choose the mix that your traffic has"
-    )
+    asked_text = f"PFC with {name}: {_of_mix(asked_mix)}; {others_text}"
+    decide = f"the frames decide what the memory is enough for: {asked_text}"
+    yield f"{decide}; choose the mix that your traffic has"
 
 
 def _of_mix(row: OfMix) -> str:

@@ -117,10 +117,8 @@ def notes(result: Result) -> Iterator[str]:
     if beyond := result.outcome.pauses_beyond:
         yield f"the trace lacks the last {beyond:,} pauses and resumes, for which the table had no room"
     if result.pauses is not None and (outs := ports_that_run_out(pause_spans(result), grid_of(result))):
-        yield (
-            f"pauses of {counted(len(outs), 'port')} ran out without a resume, such as {min(outs)}: in the "
-            "trace each lasts until the next resume"
-        )
+        ran_out = f"pauses of {counted(len(outs), 'port')} ran out without a resume, such as {min(outs)}"
+        yield f"{ran_out}: in the trace each lasts until the next resume"
     watched, ports = result.series["object"].n_unique(), _ports_of(result)
     if watched < ports:
         yield f'the trace has queues of {watched:,} of {ports:,} ports (records.watch = "*" records all)'

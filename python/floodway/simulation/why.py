@@ -462,10 +462,8 @@ def differs(result: Result, subject: str, *, was_us: float, now_us: float | None
     wrote, current = result.run.versions.get("floodway"), _floodway.__version__
     if wrote != current:
         return f"{text}: floodway {wrote} wrote them, and this is {current}"
-    return (
-        f"{text}: another build of floodway {current} wrote them, or files that the scenario names "
-        "have changed"
-    )
+    build = f"another build of floodway {current} wrote them"
+    return f"{text}: {build}, or files that the scenario names have changed"
 
 
 def short_name(name: str, parts: Iterable[Part]) -> str:

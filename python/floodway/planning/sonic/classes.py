@@ -209,10 +209,8 @@ def _row(config: Config, group: Group) -> tuple[Row, Profile | None] | str | Non
 def _with_numbers(row: Row, profile: Profile, link: Link, computing: Computing) -> Row:
     nominal, remark = named_for(profile.name), ""
     if nominal is not None and nominal != (link.mbps, link.metres):
-        remark = (
-            f"the profile is named for {nominal[0]} Mb/s and {nominal[1]}m, the port has {link.mbps} and"
-            f" {link.metres}m"
-        )
+        named = f"the profile is named for {nominal[0]} Mb/s and {nominal[1]}m"
+        remark = f"{named}, the port has {link.mbps} and {link.metres}m"
     shared = None if profile.pool is None else profile.pool.xoff
     if profile.is_computed and computing.is_shared:
         # By a ratio: the switch computes the pool of headroom as well.
@@ -385,10 +383,8 @@ class Computing:
         if self.chip is None or self.pattern is None:
             return ""
         shared = ", shared headroom" if self.is_shared else ""
-        return (
-            f"NVIDIA's plug-in for {self.chip.label.removeprefix('NVIDIA ')}, lossless packets of"
-            f" {self.pattern.mtu} bytes, {self.pattern.small_percent} % small{shared}"
-        )
+        packets = f"lossless packets of {self.pattern.mtu} bytes, {self.pattern.small_percent} % small"
+        return f"NVIDIA's plug-in for {self.chip.label.removeprefix('NVIDIA ')}, {packets}{shared}"
 
 
 def computing_of(tables: Mapping[str, Table], chip: str, file: str) -> Computing:

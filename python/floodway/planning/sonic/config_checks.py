@@ -91,10 +91,8 @@ def over_subscribed(rows: Sequence[Row]) -> Iterator[str]:
                     headrooms[row.group, number] = max(row.xoff, headrooms.get((row.group, number), 0))
         needed = sum(headrooms.values())
         if needed > size:
-            yield (
-                f"BUFFER_POOL|{pool}: xoff {size:,} is less than the {needed:,} of all lossless classes: if"
-                f" all pause at once, {missing(needed - size)}"
-            )
+            less = f"xoff {size:,} is less than the {needed:,} of all lossless classes"
+            yield f"BUFFER_POOL|{pool}: {less}: if all pause at once, {missing(needed - size)}"
 
 
 def _cables(tables: Mapping[str, Table], ports: Iterable[str], file: str) -> Iterator[str]:

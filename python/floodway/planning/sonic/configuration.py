@@ -208,10 +208,8 @@ def _one_profile_each(ports: tuple[LosslessPort, ...]) -> None:
         for key in ("size", "xon", "xoff", "xon_offset", "dynamic_th"):
             mine, theirs = getattr(port, key), getattr(other, key)
             if mine != theirs:
-                text = (
-                    f"{port.name}: {key}: {mine}, but {other.name} of the same speed and length has {theirs};"
-                    f" SONiC has one profile for both, {port.profile}"
-                )
+                differ = f"{mine}, but {other.name} of the same speed and length has {theirs}"
+                text = f"{port.name}: {key}: {differ}; SONiC has one profile for both, {port.profile}"
                 raise PlanError(text, place=port.name, key=key, given=str(mine))
 
 

@@ -305,10 +305,8 @@ def _judged(row: Row, fit: Fit | None, assumed: Assumptions, *, is_given: bool) 
         if not is_given:
             assumptions = assumed.with_frame(row.frame_bytes)
         elif row.frame_bytes > assumed.largest_frame:
-            warning = (
-                f"the port takes frames of {row.frame_bytes:,} bytes (PORT: mtu), judged for"
-                f" {assumed.largest_frame:,} as asked"
-            )
+            takes = f"the port takes frames of {row.frame_bytes:,} bytes (PORT: mtu)"
+            warning = f"{takes}, judged for {assumed.largest_frame:,} as asked"
             row = replace(row, warnings=(*row.warnings, warning))
     bound = bounds(row.rate_bps, row.length_m, assumptions) if row.has_link else None
     return Judged(

@@ -441,19 +441,15 @@ def _too_small(profile: Profile, queue: int, ingress: Pool | None, *, counts_hea
     if profile.exponent is not None and pool is not None and size is None:
         # The switch gives pools without a size the same.
         if ingress is not None and ingress.size is None:
-            yield (
-                f"queue {queue} drops before its ingress pool is full: {profile.name} gives it a share of"
-                f" {profile.pool_name}, which is as large"
-            )
+            share = f"{profile.name} gives it a share of {profile.pool_name}, which is as large"
+            yield f"queue {queue} drops before its ingress pool is full: {share}"
         return
     needed = None if ingress is None else ingress.held(counts_headroom=counts_headroom)
     if limit is None or needed is None or ingress is None or limit >= needed:
         return
     beside = "" if counts_headroom or not ingress.xoff else " and its headroom"
-    yield (
-        f"queue {queue} drops from {limit:,} bytes on ({profile.name} of {profile.pool_name}), and {needed:,}"
-        f" may come in ({ingress.name}{beside})"
-    )
+    drops = f"queue {queue} drops from {limit:,} bytes on ({profile.name} of {profile.pool_name})"
+    yield f"{drops}, and {needed:,} may come in ({ingress.name}{beside})"
 
 
 def _is_on(wred: Mapping[str, Any], colour: str) -> bool:

@@ -226,31 +226,23 @@ def impossible(profile: Profile, asic: str, *, whose: str = "its") -> Iterator[s
     if pool.size == 0:
         yield f"{whose} pool {pool.name} is empty (BUFFER_POOL: size)"
     elif counts_headroom(asic) and pool.size < pool.xoff:
-        yield (
-            f"{whose} pool {pool.name} has {pool.size:,} bytes, less than its own headroom of"
-            f" {pool.xoff:,} (BUFFER_POOL: size, xoff)"
-        )
+        headroom = f"its own headroom of {pool.xoff:,} (BUFFER_POOL: size, xoff)"
+        yield f"{whose} pool {pool.name} has {pool.size:,} bytes, less than {headroom}"
     elif held is not None and profile.size > held:
-        yield (
-            f"{whose} profile {profile.name} reserves {profile.size:,} bytes, more than the {held:,} of"
-            f" {pool.name}"
-        )
+        reserves = f"{whose} profile {profile.name} reserves {profile.size:,} bytes"
+        yield f"{reserves}, more than the {held:,} of {pool.name}"
 
 
 def unusual(profile: Profile, asic: str) -> Iterator[str]:
     """Yield warnings of settings of a profile that a switch refuses, or that have no effect."""
     allowed = exponents(asic)
     if profile.exponent is not None and profile.exponent not in allowed:
-        yield (
-            f"dynamic_th {profile.exponent} of {profile.name} is not from {allowed.start} to"
-            f" {allowed.stop - 1}, which Broadcom's chips take"
-        )
+        takes = f"from {allowed.start} to {allowed.stop - 1}, which Broadcom's chips take"
+        yield f"dynamic_th {profile.exponent} of {profile.name} is not {takes}"
     pauses = profile.most
     if profile.xoff is not None and pauses is not None and profile.xon > pauses:
-        yield (
-            f"xon {profile.xon:,} of {profile.name} is more than the {pauses:,} bytes that a group may hold"
-            " before it pauses"
-        )
+        most = f"the {pauses:,} bytes that a group may hold before it pauses"
+        yield f"xon {profile.xon:,} of {profile.name} is more than {most}"
 
 
 @dataclass(frozen=True, kw_only=True)

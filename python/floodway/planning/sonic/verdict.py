@@ -149,10 +149,8 @@ def _below(row: Row, bound: Bounds, assumed: Assumptions, spare: int) -> Verdict
 def _any(bound: Bounds, assumed: Assumptions, spare: int, size: int | None) -> Verdict:
     """Judge what is enough for frames of any size: it holds only if no term of physics is left out."""
     if bound.reaction_ps is None or bound.interface_ps is None:
-        text = (
-            f"enough for frames of any size only if pauses are obeyed at once{_if(assumed, ', and ')}: no"
-            " reaction is known for this rate, nor the delay of the port's own interface"
-        )
+        enough = f"enough for frames of any size only if pauses are obeyed at once{_if(assumed, ', and ')}"
+        text = f"{enough}: no reaction is known for this rate, nor the delay of the port's own interface"
         return Verdict(level=Level.IF_OBEYED_SOONER, spare=spare, text=text, holds_from_bytes=size)
     text = f"holds for frames of any size{_if(assumed, ', if ')}"
     return Verdict(level=Level.ANY_SIZE, spare=spare, text=text, holds_from_bytes=size)

@@ -251,10 +251,8 @@ def _nxos(configuration: Configuration, xoff_bytes: int, xon_bytes: int, mtu_byt
     yield "policy-map type queuing floodway-in"
     for number in sorted(configuration.classes):
         yield f"  class type queuing c-in-q{number}"
-        yield (
-            f"    pause buffer-size {xoff_bytes + port.xoff} pause-threshold {xoff_bytes}"
-            f" resume-threshold {xon_bytes}"
-        )
+        thresholds = f"pause-threshold {xoff_bytes} resume-threshold {xon_bytes}"
+        yield f"    pause buffer-size {xoff_bytes + port.xoff} {thresholds}"
     for one in configuration.ports:
         yield f"! the interface that is {one.name} here"
         yield "interface Ethernet<slot/port>"

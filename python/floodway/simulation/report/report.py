@@ -156,10 +156,9 @@ def _notes(result: Result, network: Network, frames: Frames) -> Iterator[str]:
     """Yield notes on what the run did not record, and on how the page shows the rest."""
     recorded = int((frames.widths_us > 0).sum())
     if recorded < len(network.ports):
-        yield (
-            f"Load and queues of {recorded:,} of {len(network.ports):,} ports were recorded; the others are "
-            "grey. `floodway run --report` records all."
-        )
+        some = f"{recorded:,} of {len(network.ports):,} ports"
+        grey = "the others are grey. `floodway run --report` records all."
+        yield f"Load and queues of {some} were recorded; {grey}"
     if result.pauses is None:
         yield "Single pauses were not recorded; only the paused share of each frame is known, and no causes."
     if result.outcome.pauses_beyond:

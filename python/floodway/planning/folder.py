@@ -26,7 +26,7 @@ from floodway.plot.style import look
 from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -37,6 +37,22 @@ if TYPE_CHECKING:
 
 __all__ = ["write_plan"]
 
+#: Captions of pictures, by their files.
+CAPTIONS = {
+    "buffer.png": (
+        "Memory of one switch for all these links against their length. Solid: no loss and a busy link;"
+        " points: PFC without loss only. SWING's is the memory of its relays at one end. Dotted lines: what"
+        " chips have; those marked (?) have no firm source."
+    ),
+    "throughput.png": (
+        "Share of its rate that the link carries under PFC against XOFF, if the far end drains at a share of"
+        " the rate (SWING, Eq. 4). Marks: runs with the planned XOFF."
+    ),
+    "feasible.png": (
+        "How many links the given memory suffices for, against their length: what lies below a curve is"
+        " feasible, without loss and with busy links. SWING is left out: its memory is in relays."
+    ),
+}
 #: Distances of curves, in metres: from a campus to a continent.
 DISTANCES_M = tuple(int(metres) for metres in np.geomspace(1_000, 2_000_000, 100).round())
 POINTS = 200
@@ -80,46 +96,19 @@ def write_plan(plan: Plan, folder: Path) -> None:
 
 def pictures(plan: Plan) -> tuple[Picture, ...]:
     """Draw every picture that has something to show."""
-    return tuple(_drawn(plan))
-
-
-def _drawn(plan: Plan) -> Iterator[Picture]:
     rows = [row for row in plan.rows if not row.refused and row.flow_control not in LEFT_OUT]
-    question = plan.question
-    if rows:
-        yield Picture(
-            file="buffer.png",
-            caption=(
-                "Memory of one switch for all these links against their length. Solid: no loss and a busy"
-                " link; points: PFC without loss only. SWING's is the memory of its relays at one end. Dotted"
-                " lines: what chips have; those marked (?) have no firm source."
-            ),
-            png=_png(lambda: _buffer(question, rows)),
-        )
     pfc = next((row for row in rows if row.xoff is not None), None)
+    drawings: dict[str, Callable[[], Figure]] = {}
+    if rows:
+        drawings["buffer.png"] = partial(_buffer, plan.question, rows)
     if pfc is not None:
-        yield Picture(
-            file="throughput.png",
-            caption=(
-                "Share of its rate that the link carries under PFC against XOFF, if the far end drains at a"
-                " share of the rate (SWING, Eq. 4). Marks: runs with the planned XOFF."
-            ),
-            png=_png(lambda: _throughput(question, pfc)),
-        )
-    if rows and question.buffer_bytes is not None:
-        yield Picture(
-            file="feasible.png",
-            caption=(
-                "How many links the given memory suffices for, against their length: what lies below a curve"
-                " is feasible, without loss and with busy links. SWING is left out: its memory is in relays."
-            ),
-            png=_png(lambda: _feasible(question, rows)),
-        )
-
-
-def _png(draw: Callable[[], Figure]) -> bytes:
+        drawings["throughput.png"] = partial(_throughput, plan.question, pfc)
+    if rows and plan.question.buffer_bytes is not None:
+        drawings["feasible.png"] = partial(_feasible, plan.question, rows)
     with plain_style():
-        return png_of(draw())
+        return tuple(
+            Picture(file=file, caption=CAPTIONS[file], png=png_of(draw())) for file, draw in drawings.items()
+        )
 
 
 def _curves(

@@ -223,14 +223,15 @@ class Plan:
         dict of str to str
             The text of each scenario as TOML, by the name of its file without `.toml`.
         """
-        texts: dict[str, str] = {}
-        for row in self.rows:
-            for run in (row.trial, row.busy_run, row.flap_run):
-                if run is not None:
-                    texts |= {f"{row.flow_control}-{name}": text for name, text in run.scenarios.items()}
-        if self.pool_run is not None:
-            texts |= {f"pool-{name}": text for name, text in self.pool_run.scenarios.items()}
-        return texts
+        tried = [
+            (row.flow_control, run) for row in self.rows for run in (row.trial, row.busy_run, row.flap_run)
+        ]
+        return {
+            f"{label}-{name}": text
+            for label, run in (*tried, ("pool", self.pool_run))
+            if run is not None
+            for name, text in run.scenarios.items()
+        }
 
 
 def plan(  # noqa: PLR0913 (one argument an option)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import polars as pl
@@ -127,10 +128,9 @@ def simulated(text: str, *, stop: threading.Event | None = None, runs: Runs | No
         result = run(scenario, on_progress=look)
     except OutOfMemoryError as error:
         needed = str(error).removeprefix("plan: ").partition(";")[0]
-        text = (
-            f"plan: the hardest runs are too large for this machine: {needed}; formulas alone need none of it"
-        )
-        raise RunError(f"{text} (--no-simulate, in Python simulate=False)") from None
+        large = f"plan: the hardest runs are too large for this machine: {needed}"
+        hint = "formulas alone need none of it (--no-simulate, in Python simulate=False)"
+        raise RunError(f"{large}; {hint}") from None
     if result.outcome.stopped == "interrupted":
         raise KeyboardInterrupt
     if runs is not None:
@@ -175,13 +175,10 @@ def at_once(
     errors: list[BaseException] = []
     ended = 0
 
-    def simulate(text: str, /) -> Result:
-        return simulated(text, stop=stop, runs=runs)
-
     def find(place: int, part: Callable[[Simulate], Found]) -> None:
         try:
             _unless(stop)
-            outcomes[place] = part(simulate)
+            outcomes[place] = part(partial(simulated, stop=stop, runs=runs))
         except BaseException as error:
             # The first is what the others were stopped for.
             errors.append(error)
@@ -311,14 +308,14 @@ def trial(
         return _held(simulate(texts[name]), setting)
 
     peak, lost = hardest(size, "planned")
+    found = partial(Trial, peak=peak, lost_packets=lost, scenarios=texts)
     if buffers.shared:
-        return Trial(size=buffers.headroom_pool, peak=peak, lost_packets=lost, scenarios=texts)
+        return found(size=buffers.headroom_pool)
     if not with_least or lost:
-        return Trial(size=size, peak=peak, lost_packets=lost, scenarios=texts)
+        return found(size=size)
     _, lost_at = hardest(peak, "least")
     _, lost_below = hardest(peak - question.cell_bytes, "one-cell-less")
-    smallest = peak if not lost_at and lost_below else None
-    return Trial(size=size, peak=peak, lost_packets=lost, least=smallest, scenarios=texts)
+    return found(size=size, least=peak if not lost_at and lost_below else None)
 
 
 def flap_trial(
@@ -391,9 +388,7 @@ def carried_trial(
     first, last = SETTLING * cycle, end
     if pauses is not None:
         # The first pause after each time of no pause begins a cycle.
-        starts = [
-            at for before, at in zip([0, *pauses], pauses, strict=False) if at - before > question.delay_ps
-        ]
+        starts = [at for before, at in pairwise([0, *pauses]) if at - before > question.delay_ps]
         whole = [at for at in starts if at > first]
         if len(whole) > 1:
             first, last = whole[0], whole[-1]
@@ -425,9 +420,7 @@ def _pauses(result: Result) -> list[int] | None:
     pauses = result.pauses
     if pauses is None:
         return None
-    rows = pauses.filter(
-        (pl.col("node").cast(pl.String) == "a1") & (pl.col("event").cast(pl.String) == "pause")
-    )
+    rows = pauses.filter(pl.col("node").cast(pl.String) == "a1", pl.col("event").cast(pl.String) == "pause")
     return [round(float(at) * 1000) for at in rows["time_ns"]]
 
 
@@ -437,10 +430,8 @@ def _left(result: Result, from_ps: int, to_ps: int) -> int:
     if shares is None:
         raise RunError("plan: the run has no shares")
     time = (pl.col("time_us") * 1e6).round()
-    rows = shares.filter(
-        (pl.col("object").cast(pl.String).str.ends_with("s>b1")) & (time >= from_ps) & (time < to_ps)
-    )
-    return int(rows.select(pl.col("tx_bytes").sum()).item() or 0)
+    link = pl.col("object").cast(pl.String).str.ends_with("s>b1")
+    return int(shares.filter(link, time >= from_ps, time < to_ps)["tx_bytes"].sum() or 0)
 
 
 def _held(result: Result, buffers: Buffers) -> tuple[int, int]:

@@ -326,10 +326,9 @@ def size_text(size_bytes: int) -> str:
     return f"{size_bytes / size:.3g} {name}"
 
 
-def time_unit(frames: Iterable[pl.DataFrame]) -> tuple[float, str]:
-    """Return the unit of `time_us` by its largest value: the divisor, and the unit's name."""
-    ends = [float((frame["time_us"] + frame["span_us"]).max() or 0.0) for frame in frames]  # type: ignore[arg-type]
-    return _unit("us", max(ends, default=0.0))
+def time_unit(end_us: float) -> tuple[float, str]:
+    """Return the unit of times until an end, in microseconds: the divisor, and the unit's name."""
+    return _unit("us", end_us)
 
 
 def _unit(suffix: str, largest: float) -> tuple[float, str]:

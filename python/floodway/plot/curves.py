@@ -187,15 +187,12 @@ def flow_curves(sources: Sequence[Source], *, workloads: Sequence[str] | None = 
     ]
     if not chosen:
         raise PlotError("there is no measured flow to show")
+    # Marks of curves below others are larger, so that equal curves are all visible.
+    larger = min(LARGER, LARGEST / max(len(chosen) - 1, 1))
+    sizes = [MARK_SIZE + below * larger for below in reversed(range(len(chosen)))]
     return tuple(
-        _curve(
-            (n, w),
-            chosen_flows,
-            sources=sources,
-            names=names,
-            mark_size=_mark_size(len(chosen) - 1 - place, len(chosen)),
-        )
-        for place, (n, w, chosen_flows) in enumerate(chosen)
+        _curve((n, w), chosen_flows, sources=sources, names=names, mark_size=size)
+        for (n, w, chosen_flows), size in zip(chosen, sizes, strict=True)
     )
 
 
@@ -364,11 +361,6 @@ def _curve(
         mark=MARKS[turn % len(MARKS)],
         mark_size=mark_size,
     )
-
-
-def _mark_size(below: int, curves: int) -> float:
-    """Return the size of marks, larger for curves below others, so that equal curves are all visible."""
-    return MARK_SIZE + below * min(LARGER, LARGEST / max(curves - 1, 1))
 
 
 def sources_of(folders: Sequence[str | os.PathLike[str]]) -> tuple[Source, ...]:

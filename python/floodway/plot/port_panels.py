@@ -114,8 +114,7 @@ class _Layout:
         self.exact = all(port.pauses_recorded for port in every)
         self.ports = [port.name for port in columns[0]]
         self.results = len(columns)
-        frame = pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})
-        self.per_time, self.time = time_unit([frame])
+        self.per_time, self.time = time_unit(limits[1])
         self.limits = (limits[0] / self.per_time, limits[1] / self.per_time)
         self.per_queue, self.queue_unit = value_unit("queue_bytes", [port.queue for port in every])
         rows = list(zip(*columns, strict=True))

@@ -44,27 +44,11 @@ MOST_PORTS, MOST_FLOWS = 12, 12
 #: Names in pictures of the events that are shown as ticks.
 TICKS: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP"}
 #: Columns of the table; each row has the first six, and those of its quantity.
-TABLE: Mapping[str, type[pl.DataType]] = {
-    "result": pl.String,
-    "seed": pl.UInt64,
-    "object": pl.String,
-    "what": pl.String,
-    "from_us": pl.Float64,
-    "to_us": pl.Float64,
-    "class": pl.UInt64,
-    "state": pl.String,
-    "count": pl.Int64,
-    "queue_bytes": pl.Float64,
-    "allowed_gbps": pl.Float64,
-    "throughput_gbps": pl.Float64,
-}
+TABLE = {"result": pl.String, "seed": pl.UInt64, "object": pl.String, "what": pl.String}
+TABLE |= {"from_us": pl.Float64, "to_us": pl.Float64, "class": pl.UInt64, "state": pl.String}
+TABLE |= {"count": pl.Int64, **dict.fromkeys(("queue_bytes", "allowed_gbps", "throughput_gbps"), pl.Float64)}
 #: Columns of allowances, which are empty for a sender without records.
-ALLOWED: Mapping[str, type[pl.DataType]] = {
-    "flow_id": pl.String,
-    "from_us": pl.Float64,
-    "to_us": pl.Float64,
-    "allowed_gbps": pl.Float64,
-}
+ALLOWED = {"flow_id": pl.String, "from_us": pl.Float64, "to_us": pl.Float64, "allowed_gbps": pl.Float64}
 #: Number of ports that are shown by default.
 USUAL_PORTS = 4
 #: The keys of a scenario that record something to show.

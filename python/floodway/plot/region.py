@@ -36,15 +36,8 @@ QUIET = ("outside", "determined", "non-congestion", "uncongested", "lossless")
 #: States of ports that are congested by their own load, without states that paused ports may have, too.
 ROOTS = ("root", "congestion")
 #: Columns of the table.
-TABLE: Mapping[str, type[pl.DataType]] = {
-    "result": pl.String,
-    "seed": pl.UInt64,
-    "port": pl.String,
-    "from_us": pl.Float64,
-    "to_us": pl.Float64,
-    "role": pl.String,
-    "hops": pl.Int64,
-}
+TABLE = {"result": pl.String, "seed": pl.UInt64, "port": pl.String, "from_us": pl.Float64}
+TABLE |= {"to_us": pl.Float64, "role": pl.String, "hops": pl.Int64}
 ROLES = ("port", "role", "from_us", "to_us")
 #: States of all results: those in the region, the most severe first, then the quiet ones.
 Order = tuple[tuple[str, ...], tuple[str, ...]]

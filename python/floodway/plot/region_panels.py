@@ -95,8 +95,7 @@ class _Layout:
     ) -> None:
         self.positions = strips
         self.names = _names([position.port for position in strips])
-        frame = pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})
-        self.per_time, self.time = time_unit([frame])
+        self.per_time, self.time = time_unit(limits[1])
         self.limits = limits
         self.roles, self.quiet = states
 

@@ -140,7 +140,7 @@ def _draw(
     metric: Metric,
     title: str,
 ) -> Figure:
-    (per_time, time), (per_value, unit) = time_unit(frames), value_unit(metric.column, frames)
+    (per_time, time), (per_value, unit) = time_unit(_end_us(frames)), value_unit(metric.column, frames)
     upright = len(names) >= len(sources)
     rows, columns = sorted((len(names), len(sources)), reverse=True)
     figure, grid = grid_of(f"time in {time}", unit, title=title, rows=rows, columns=columns)
@@ -171,6 +171,11 @@ def _step(axes: Axes, parts: pl.DataFrame, per: tuple[float, float], colour: str
     edges = [end / per[0] for end in ends]
     heights = [value / per[1] for value in (*values, values[-1])]
     axes.step(edges, heights, where="post", linewidth=0.9, color=colour)
+
+
+def _end_us(frames: Sequence[pl.DataFrame]) -> float:
+    ends = (float((frame["time_us"] + frame["span_us"]).max() or 0.0) for frame in frames)  # type: ignore[arg-type]
+    return max(ends, default=0.0)
 
 
 def _busiest(sources: Sequence[Source]) -> list[str]:
@@ -259,7 +264,7 @@ def _draw_heatmap(
     metric: Metric,
     title: str,
 ) -> Figure:
-    (per_time, time), (per_value, unit) = time_unit(frames), value_unit(metric.column, frames)
+    (per_time, time), (per_value, unit) = time_unit(_end_us(frames)), value_unit(metric.column, frames)
     largest = max(float(frame["value"].max() or 0.0) for frame in frames) / per_value  # type: ignore[arg-type]
     norm = Normalize(0, 100.0 if metric.kind == "used" else largest or 1.0)
     high = AROUND + len(sources) * (PANEL + ROW * max(len(rows), 3))
@@ -271,8 +276,7 @@ def _draw_heatmap(
         if len(sources) > 1:
             axes.set_title(shown(source.label), loc="left", fontsize="small")
     panels[-1].set_xlabel(f"time in {time}")
-    ends = [float((frame["time_us"] + frame["span_us"]).max() or 0.0) for frame in frames]  # type: ignore[arg-type]
-    panels[-1].set_xlim(0, max(ends) / per_time)
+    panels[-1].set_xlim(0, _end_us(frames) / per_time)
     figure.suptitle(heading(title, usual=SIZE[0] + 1))
     bar = figure.colorbar(
         mpl.cm.ScalarMappable(norm, colours),

@@ -56,24 +56,15 @@ HALF = 5e-7
 #: Text in place of lines.
 NOT_RECORDED = "shares not recorded"
 #: Columns of the rows of shares, which are empty for a run without them.
-EMPTY_ROWS: Mapping[str, type[pl.DataType]] = {
-    "object": pl.String,
-    "direction": pl.String,
-    "flow_id": pl.String,
-    "workload": pl.String,
-    "time_us": pl.Float64,
-    "bucket_us": pl.Float64,
+EMPTY_ROWS = {
+    **dict.fromkeys(("object", "direction", "flow_id", "workload"), pl.String),
+    **dict.fromkeys(("time_us", "bucket_us"), pl.Float64),
     "tx_bytes": pl.UInt64,
 }
 #: Kind of the objects, in errors.
 DIRECTION = "a direction of a link whose shares were recorded"
 #: Columns of a line's table.
-LINE: Mapping[str, type[pl.DataType]] = {
-    "time_us": pl.Float64,
-    "span_us": pl.Float64,
-    "tx_bytes": pl.Int64,
-    "throughput_gbps": pl.Float64,
-}
+LINE = {"time_us": pl.Float64, "span_us": pl.Float64, "tx_bytes": pl.Int64, "throughput_gbps": pl.Float64}
 #: Heights of a single panel, of each of several, and of the space around all panels, in inches.
 SINGLE_PANEL, PANEL, AROUND = 3.0, 2.1, 1.2
 #: Range of the shades of a workload's flows: shares of black (below 0) and of white that are mixed in.
@@ -376,7 +367,7 @@ def draw(  # noqa: PLR0913 (what is shown, and what it is called)
     """
     results, names = len(columns), len(columns[0])
     every = [line for links in columns for link in links for line in link.lines.values()]
-    per_time, time = time_unit([pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})])
+    per_time, time = time_unit(limits[1])
     values = [line.select(value="throughput_gbps") for line in every]
     per_value, unit = value_unit("throughput_gbps", values)
     rows, across = sorted((names, results), reverse=True)

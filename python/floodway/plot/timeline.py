@@ -157,7 +157,7 @@ def timeline(
     # A kind has the same colour in every picture, whatever else is in it.
     order = [*KINDS, *(kind for kind in kinds if kind not in KINDS)]
     colours = {kind: colour_of(order.index(kind)) for kind in kinds}
-    per_time, unit = time_unit([pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})])
+    per_time, unit = time_unit(limits[1])
     many = any(view.chosen for view in views)
     note = " ".join([NOTE, *([NARROW_NOTE] if WAITS in kinds else []), *([ALL_NOTE] if many else [])])
     with plain_style():

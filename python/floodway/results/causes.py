@@ -30,16 +30,10 @@ Numbers = np.ndarray[Any, np.dtype[np.intp]]
 #: Nothing: no port, no pause.
 NONE = -1
 #: Columns of pauses with their causes.
-COLUMNS = {
-    "object": pl.String,
-    "class": pl.UInt64,
-    "from_us": pl.Float64,
-    "to_us": pl.Float64,
-    "sent_us": pl.Float64,
-    "cause": pl.String,
-    "caused_by": pl.Int64,
-}
+COLUMNS = {"object": pl.String, "class": pl.UInt64, "from_us": pl.Float64, "to_us": pl.Float64}
+COLUMNS |= {"sent_us": pl.Float64, "cause": pl.String, "caused_by": pl.Int64}
 Values = np.ndarray[Any, np.dtype[np.float64]]
+
 
 #: Metrics that add up over buckets: a wider bucket is divided among narrower ones.
 SUMS = ("tx_bytes", "paused_us")

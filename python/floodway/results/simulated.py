@@ -68,16 +68,13 @@ class Realised:
     def from_result(cls, result: Result) -> Realised:
         """Return the outcome of a result."""
         sizes = result.flows.filter("measured")["size_bytes"]
-        smallest, median, largest = (
-            (_int(sizes.min()), _int(sizes.median()), _int(sizes.max())) if len(sizes) else (None,) * 3
-        )
         return cls(
             seed=result.run.seed,
             simulated_ms=result.outcome.simulated_us / 1000,
             flows=len(sizes),
-            smallest_bytes=smallest,
-            median_bytes=median,
-            largest_bytes=largest,
+            smallest_bytes=_int(sizes.min()),
+            median_bytes=_int(sizes.median()),
+            largest_bytes=_int(sizes.max()),
         )
 
 
@@ -126,12 +123,12 @@ def _topology(scenario: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _nodes(built: Mapping[str, Any]) -> Iterator[str]:
-    nodes = built.get("nodes", ())
+    nodes = []
+    for node in built.get("nodes", ()):
+        ending = "s" if node["kind"] == "host" and node["count"] > 1 else ""
+        nodes.append(f"{node['count']:,} {node['kind']}{ending}")
     if nodes:
-        yield ", ".join(
-            f"{node['count']:,} {node['kind']}{'s' * (node['kind'] == 'host' and node['count'] > 1)}"
-            for node in nodes
-        )
+        yield ", ".join(nodes)
 
 
 def _links(built: Mapping[str, Any]) -> Iterator[str]:
@@ -277,5 +274,5 @@ def seeds_text(seeds: Iterable[int]) -> str:
     return f"{ordered[0]} to {ordered[-1]}" if whole else ", ".join(map(str, ordered))
 
 
-def _int(value: object) -> int:
-    return round(value)  # type: ignore[call-overload, no-any-return]
+def _int(value: object) -> int | None:
+    return None if value is None else round(value)  # type: ignore[call-overload]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from floodway.results import Result
-    from floodway.simulation.path_phases import Phase
 
 __all__ = [
     "Chosen",
@@ -76,18 +75,12 @@ def usual_flows(result: Result) -> list[Chosen]:
         .first()
         .head(MOST_USUAL - 1)
     )
-    alone = len(slowest) == 1
-    return [
-        named_flow("p99"),
-        *(
-            Chosen(
-                flow=flow,
-                short="slowest" if alone else f"slowest of {workload}",
-                title="The slowest flow" if alone else f"The slowest flow of {workload}",
-            )
-            for workload, flow in slowest.select("workload", "flow_id").iter_rows()
-        ),
-    ]
+    one = "slowest", "The slowest flow"
+    usual = [named_flow("p99")]
+    for workload, flow in slowest.select("workload", "flow_id").iter_rows():
+        short, title = one if len(slowest) == 1 else (f"{text} of {workload}" for text in one)
+        usual.append(Chosen(flow=flow, short=short, title=title))
+    return usual
 
 
 def flows_document(result: Result, nodes: Mapping[str, int], always: Sequence[str]) -> dict[str, Any]:
@@ -292,23 +285,18 @@ def _collectives(result: Result) -> Iterator[dict[str, Any]]:
 
 
 def _path(path: CriticalPath) -> dict[str, Any]:
-    return {
-        "name": path.target.name,
-        "title": path.target.title,
-        "us": path.time_ps / 1e6,
-        "summary": path.summary(),
-        "phases": [_phase(phase) for phase in path.phases],
-    }
-
-
-def _phase(phase: Phase) -> dict[str, Any]:
-    return {
-        "name": phase.name,
-        "place": phase.place,
-        "steps": len(phase.steps),
-        "stretches": phase.stretches,
-        "ranks": phase.ranks,
-        "us": phase.time_ps / 1e6,
-        "from": phase.from_ps / 1e6,
-        "to": phase.to_ps / 1e6,
-    }
+    phases = [
+        {
+            "name": phase.name,
+            "place": phase.place,
+            "steps": len(phase.steps),
+            "stretches": phase.stretches,
+            "ranks": phase.ranks,
+            "us": phase.time_ps / 1e6,
+            "from": phase.from_ps / 1e6,
+            "to": phase.to_ps / 1e6,
+        }
+        for phase in path.phases
+    ]
+    target, us = path.target, path.time_ps / 1e6
+    return {"name": target.name, "title": target.title, "us": us, "summary": path.summary(), "phases": phases}

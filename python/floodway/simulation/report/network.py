@@ -7,8 +7,9 @@ that stays connected without the switches above it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from floodway.results.causes import delays_us, ends_of
@@ -130,12 +131,9 @@ def network_of(result: Result) -> Network:
     number = {node.name: index for index, node in enumerate(nodes)}
     links = tuple(
         Link(
-            name=link,
-            ends=(number[ends[link][0]], number[ends[link][1]]),
-            delay_us=delays[port],
-            is_long=link in long,
+            name=link, ends=(number[one], number[other]), delay_us=delays[by_link[link]], is_long=link in long
         )
-        for link, port in by_link.items()
+        for link, (one, other) in ends.items()
     )
     link_number = {link.name: index for index, link in enumerate(links)}
     rates = rates_gbps(result.run.scenario, ports)
@@ -154,10 +152,7 @@ def _kinds(result: Result, names: Sequence[str], ends: Mapping[str, tuple[str, .
     switches = {device.node for device in result.outcome.switches}
     flows = result.flows
     hosts = {str(name) for column in ("source", "destination") for name in flows[column].unique()}
-    degree = dict.fromkeys(names, 0)
-    for pair in ends.values():
-        for node in pair:
-            degree[node] += 1
+    degree = Counter(chain.from_iterable(ends.values()))
 
     def kind(name: str) -> str:
         if name in switches:
@@ -178,16 +173,9 @@ def _nodes(sites: Sequence[Sequence[str]], kinds: Mapping[str, str], graph: _Gra
         own_pods = _pods(members, tiers, graph)
         of_pod = {name: pods + index for index, pod in enumerate(own_pods) for name in pod}
         pods += len(own_pods)
-        nodes += [
-            Node(
-                name=name,
-                kind=kinds[name],
-                site=site,
-                tier=tiers.get(name, 0),
-                pod=of_pod.get(name, -1),
-            )
-            for name in members
-        ]
+        for name in members:
+            tier, pod = tiers.get(name, 0), of_pod.get(name, -1)
+            nodes.append(Node(name=name, kind=kinds[name], site=site, tier=tier, pod=pod))
     return nodes
 
 

@@ -116,10 +116,7 @@ def chip_of(hwsku: str) -> str:
     _, dash, model = name.partition("-")
     # Some names begin with the maker, others with the model.
     texts = (model, name) if dash else (name,)
-    return next(
-        (chip for begin, chip in _switches() for text in texts if text.startswith(begin)),
-        "",
-    )
+    return next((chip for begin, chip in _switches() for text in texts if text.startswith(begin)), "")
 
 
 @cache

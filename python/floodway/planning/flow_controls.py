@@ -21,14 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-__all__ = [
-    "FLOW_CONTROLS",
-    "HALF_RATE",
-    "NINE_TENTHS_RATE",
-    "FlowControl",
-    "Thresholds",
-    "flow_control",
-]
+__all__ = ["FLOW_CONTROLS", "HALF_RATE", "NINE_TENTHS_RATE", "FlowControl", "Thresholds", "flow_control"]
 
 PS_PER_S = 1_000_000_000_000
 #: Shares of the link's rate at which its far end drains, for which the link's throughput is given.

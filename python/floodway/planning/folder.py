@@ -112,12 +112,7 @@ def pictures(plan: Plan) -> tuple[Picture, ...]:
 
 
 def _curves(
-    axes: Axes,
-    question: Question,
-    numbered: tuple[int, Planned],
-    up: Callable[[float], float],
-    *,
-    busy: str,
+    axes: Axes, question: Question, numbered: tuple[int, Planned], up: Callable[[float], float], *, busy: str
 ) -> None:
     """Draw what a flow control needs for a class of a link against length, of PFC also without loss alone."""
     number, row = numbered

@@ -149,10 +149,7 @@ def link_scenario(question: Question, buffers: Buffers, course: Course) -> str:
 
 def until_obeyed(question: Question) -> tuple[str, str]:
     """Return PFC's keys of the delays at both ends, as TOML; floodway's ports have none by themselves."""
-    return (
-        f'react = "{question.reaction_ps}ps"',
-        f'interface-delay = "{question.interface_delay_ps}ps"',
-    )
+    return (f'react = "{question.reaction_ps}ps"', f'interface-delay = "{question.interface_delay_ps}ps"')
 
 
 def _check_length(question: Question, course: Course) -> None:

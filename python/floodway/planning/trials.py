@@ -261,12 +261,7 @@ class Busy:
 
 
 def trial(
-    question: Question,
-    buffers: Buffers,
-    simulate: Simulate = simulated,
-    *,
-    pauses: bool,
-    with_least: bool,
+    question: Question, buffers: Buffers, simulate: Simulate = simulated, *, pauses: bool, with_least: bool
 ) -> Trial:
     """Run the hardest case with a size, and find the smallest size without loss.
 
@@ -356,12 +351,7 @@ def busy_trial(question: Question, buffers: Buffers, simulate: Simulate = simula
 
 
 def carried_trial(
-    question: Question,
-    buffers: Buffers,
-    simulate: Simulate = simulated,
-    *,
-    drain: float,
-    xoff: int | None,
+    question: Question, buffers: Buffers, simulate: Simulate = simulated, *, drain: float, xoff: int | None
 ) -> float:
     """Return the share of its rate that the link carries if the far end drains that share, by a run.
 

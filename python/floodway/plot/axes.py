@@ -286,11 +286,7 @@ def png_of(figure: Figure) -> bytes:
 def bytes_of(figure: Figure, form: Format) -> bytes:
     """Return a figure in a format; equal results give equal bytes."""
     drawn = BytesIO()
-    with (
-        plain_style(),
-        mpl.rc_context({"svg.hashsalt": "floodway"}),
-        warnings.catch_warnings(),
-    ):
+    with plain_style(), mpl.rc_context({"svg.hashsalt": "floodway"}), warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box, without a warning.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(drawn, format=form, metadata=_METADATA[form])

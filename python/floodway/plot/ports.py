@@ -17,13 +17,7 @@ from floodway.plot.axes import inside, limits_of, plain_style, refuse_many, show
 from floodway.plot.curves import Drawing, Source, titled
 from floodway.plot.port_panels import draw
 from floodway.results.causes import ends_of
-from floodway.results.feedback import (
-    allowed_spans,
-    chosen_ports_of,
-    port_names,
-    signal_rows,
-    state_spans,
-)
+from floodway.results.feedback import allowed_spans, chosen_ports_of, port_names, signal_rows, state_spans
 from floodway.results.metrics import METRICS, THROUGHPUT, Metric, matches, natural, over_parts
 from floodway.results.pauses import paused_spans
 

@@ -199,10 +199,7 @@ def _refuse_many(names: Sequence[str], sources: int) -> None:
 
 
 def heatmap(
-    sources: Sequence[Source],
-    *,
-    objects: Sequence[str] = (),
-    metric: str = "utilisation",
+    sources: Sequence[Source], *, objects: Sequence[str] = (), metric: str = "utilisation"
 ) -> Drawing:
     """Draw watched objects against time, a panel for each source, with a metric as the colour.
 
@@ -258,11 +255,7 @@ def _rows(names: Sequence[str], frames: Sequence[pl.DataFrame], metric: Metric) 
 
 
 def _draw_heatmap(
-    sources: Sequence[Source],
-    rows: Sequence[str],
-    frames: Sequence[pl.DataFrame],
-    metric: Metric,
-    title: str,
+    sources: Sequence[Source], rows: Sequence[str], frames: Sequence[pl.DataFrame], metric: Metric, title: str
 ) -> Figure:
     (per_time, time), (per_value, unit) = time_unit(_end_us(frames)), value_unit(metric.column, frames)
     largest = max(float(frame["value"].max() or 0.0) for frame in frames) / per_value  # type: ignore[arg-type]

@@ -105,10 +105,7 @@ def metric_of(name: str, series: Iterable[pl.DataFrame]) -> Metric:
 
 
 def chosen_objects(
-    patterns: Sequence[str],
-    series: Iterable[pl.DataFrame],
-    *,
-    noun: str = "the name of a watched object",
+    patterns: Sequence[str], series: Iterable[pl.DataFrame], *, noun: str = "the name of a watched object"
 ) -> list[str]:
     """Return the watched objects that patterns name, in the order of their names; all without a pattern.
 
@@ -164,11 +161,7 @@ def in_time(result: Result, metric: Metric, *, objects: Sequence[str], points: i
 
 
 def over_parts(
-    series: pl.DataFrame,
-    metric: Metric,
-    *,
-    points: int,
-    capacity_gbps: Mapping[str, float] | None = None,
+    series: pl.DataFrame, metric: Metric, *, points: int, capacity_gbps: Mapping[str, float] | None = None
 ) -> pl.DataFrame:
     """Compute a metric of every object of a table of series over equal parts of the run.
 

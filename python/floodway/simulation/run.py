@@ -226,11 +226,7 @@ def asked_loads(scenario: Scenario) -> tuple[AskedLoad, ...]:
 
 def versions() -> dict[str, str]:
     """Versions of floodway and of what its results depend on."""
-    return {
-        "floodway": _floodway.__version__,
-        "polars": pl.__version__,
-        "python": platform.python_version(),
-    }
+    return {"floodway": _floodway.__version__, "polars": pl.__version__, "python": platform.python_version()}
 
 
 def frame(table: Table) -> pl.DataFrame:

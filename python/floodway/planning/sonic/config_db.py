@@ -70,12 +70,7 @@ DECIDE = (
 ALIKE, NO_SLIPS = 0.85, (*READ, *DECIDE, "DSCP_TO_FC_MAP")
 OF_COLOUR = ("min_threshold", "max_threshold", "drop_probability")
 #: Fields whose value is the name of a row of another table.
-REFERENCES = {
-    "profile": "BUFFER_PROFILE",
-    "pool": "BUFFER_POOL",
-    "wred_profile": "WRED_PROFILE",
-    **MAPS,
-}
+REFERENCES = {"profile": "BUFFER_PROFILE", "pool": "BUFFER_POOL", "wred_profile": "WRED_PROFILE", **MAPS}
 #: Fields that are read, and others of SONiC's that are as alike to them as slips are.
 FIELDS = {
     "BUFFER_PG": ("profile",),
@@ -138,12 +133,7 @@ def read_config_db(content: Any, file: str, asic: str = "") -> Sheet:  # noqa: A
         file=file,
         form="CONFIG_DB",
         rows=rows,
-        notes=(
-            *_unread(tables),
-            *_of_chip(hwsku, file_chip, asic),
-            *notes,
-            *_left_out(config, groups, rows),
-        ),
+        notes=(*_unread(tables), *_of_chip(hwsku, file_chip, asic), *notes, *_left_out(config, groups, rows)),
         warnings=(*_twice(groups), *disagreements(tables, rows, file)),
         conditions=("not all classes pause at once",) if any(over_subscribed(rows)) else (),
         pattern=config.computing.pattern,

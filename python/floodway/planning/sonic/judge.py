@@ -138,10 +138,7 @@ class Lint:
             levels = [row.verdict.level for row in self.rows]
             unknown = levels.count(Level.NOT_JUDGED)
             failing = sum(not level.holds for level in levels) - unknown
-            texts = {
-                "does not hold" if failing == 1 else "do not hold": failing,
-                "cannot be judged": unknown,
-            }
+            texts = {"does not hold" if failing == 1 else "do not hold": failing, "cannot be judged": unknown}
             summary = " and ".join(f"{count:,} {phrase}" for phrase, count in texts.items() if count)
             return f"fails: of {counted(len(levels), 'row')} {summary}{warned}"
         if self.not_judged:

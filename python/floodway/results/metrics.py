@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from dataclasses import dataclass
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
@@ -51,7 +52,7 @@ _METRICS: tuple[tuple[str, str, _Kind, str, str], ...] = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Metric:
     """A quantity of a watched object over time.
 
@@ -78,10 +79,7 @@ class Metric:
 
 
 #: Metrics by the names that people use; a metric of the series goes by its own name, too.
-METRICS = tuple(
-    Metric(name=name, source=source, kind=kind, column=column, label=label)
-    for name, source, kind, column, label in _METRICS
-)
+METRICS = tuple(starmap(Metric, _METRICS))
 THROUGHPUT = METRICS[0]
 
 

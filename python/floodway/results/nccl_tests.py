@@ -85,8 +85,7 @@ def read_log(file: str | os.PathLike[str]) -> Measured:
         with path.open(encoding="utf-8", errors="replace") as log:
             lines = log.read(LONGEST).splitlines()
     except OSError as error:
-        message = f"{path}: cannot read it: {error.strerror}"
-        raise PlotError(message) from error
+        raise PlotError(f"{path}: cannot read it: {error.strerror}") from error
     rows = list(_rows(path, lines))
     if not rows:
         message = f"{path} is no output of nccl-tests: it has no table with {', '.join(HEADER)} and rows"
@@ -123,8 +122,7 @@ def _rows(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, float, float,
             places = [words.index(name) - 1 for name in ("size", "time", "algbw", "busbw")]
         elif places and words and words[0].isdigit():
             if len(words) <= max(places):
-                message = f"{path}, line {number}: the row ends before its bandwidths"
-                raise PlotError(message)
+                raise PlotError(f"{path}, line {number}: the row ends before its bandwidths")
             texts = [words[place] for place in places]
             row = _numbers(texts)
             if row is None:

@@ -119,13 +119,10 @@ def notes(result: Result) -> Iterator[str]:
     if result.pauses is not None and (outs := ports_that_run_out(pause_spans(result), grid_of(result))):
         ran_out = f"pauses of {counted(len(outs), 'port')} ran out without a resume, such as {min(outs)}"
         yield f"{ran_out}: in the trace each lasts until the next resume"
-    watched, ports = result.series["object"].n_unique(), _ports_of(result)
+    watched = result.series["object"].n_unique()
+    ports = len(result.counters.select(pl.col("node", "link").cast(pl.String)).unique())
     if watched < ports:
         yield f'the trace has queues of {watched:,} of {ports:,} ports (records.watch = "*" records all)'
-
-
-def _ports_of(result: Result) -> int:
-    return len(result.counters.select(pl.col("node", "link").cast(pl.String)).unique())
 
 
 def _ports(writer: _Writer, result: Result, grid: Grid) -> None:
@@ -229,9 +226,8 @@ def _collectives(writer: _Writer, collectives: pl.DataFrame, end_us: float) -> N
         pl.col("workload").cast(pl.String), title="name", to_us=pl.col("end_us").fill_null(end_us)
     ).filter(pl.col("start_us").is_not_null())
     for (workload,), rows in plain.group_by("workload", maintain_order=True):
-        _packed(
-            writer, writer.track(str(workload), root), "collectives", rows.sort("start_us"), OF_COLLECTIVES
-        )
+        track, spans = writer.track(str(workload), root), rows.sort("start_us")
+        _packed(writer, track, "collectives", spans, OF_COLLECTIVES)
 
 
 def _packed(writer: _Writer, parent: int, name: str, rows: pl.DataFrame, about: Sequence[str]) -> None:

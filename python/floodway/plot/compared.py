@@ -74,8 +74,7 @@ def pictures(
 
 def _of_flows(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
     pooled = ", over the flows of all seeds" if several else ""
-    counts = [len(source.results) for source in sources]
-    bars = f"; {interval_note(min(counts), max(counts))}" if several else "."
+    bars = f"; {_seeds_note(sources)}" if several else "."
     completed = f"Share of measured flows that completed within a time{pooled}"
     yield (
         "slowdown.png",
@@ -104,12 +103,16 @@ def _of_jobs(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str,
         )
 
 
+def _seeds_note(sources: Sequence[Source]) -> str:
+    counts = [len(source.results) for source in sources]
+    return interval_note(min(counts), max(counts))
+
+
 def _of_link(
     sources: Sequence[Source], link: ShownLink, *, several: bool
 ) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
     seed = ", first seed" if several else ""
-    counts = [len(source.results) for source in sources]
-    mean = f"; bars are means over the seeds. {interval_note(min(counts), max(counts))}" if several else "."
+    mean = f"; bars are means over the seeds. {_seeds_note(sources)}" if several else "."
     yield (
         "throughput.png",
         f"What {link.title} carried in time{seed}.",

@@ -177,26 +177,16 @@ class _Layout:
         for row_number, row in enumerate(self.rows):
             if isinstance(row, str):
                 times = port.ticks[row].select((pl.col("from_us") + pl.col("to_us")) / 2).to_series()
-                axes.vlines(
-                    times.to_numpy() / self.per_time,
-                    row_number - 0.4,
-                    row_number + 0.4,
-                    colors=TICK_COLOURS[row],
-                    linewidth=0.5,
-                )
+                at, ends = times.to_numpy() / self.per_time, (row_number - 0.4, row_number + 0.4)
+                axes.vlines(at, *ends, colors=TICK_COLOURS[row], linewidth=0.5)
                 continue
             for state, begin, end in self._states(port, row):
-                axes.broken_barh(
-                    [(begin / self.per_time, (end - begin) / self.per_time)],
-                    (row_number - 0.4, 0.8),
-                    facecolor=state_colour(state, self.states),
-                    linewidth=0,
-                )
+                span = (begin / self.per_time, (end - begin) / self.per_time)
+                colour = state_colour(state, self.states)
+                axes.broken_barh([span], (row_number - 0.4, 0.8), facecolor=colour, linewidth=0)
         several = len(self.classes) > 1
-        labels = [
-            TICK_NAMES[row] if isinstance(row, str) else f"state {row}" if several else "state"
-            for row in self.rows
-        ]
+        state = "state {}" if several else "state"
+        labels = [TICK_NAMES[row] if isinstance(row, str) else state.format(row) for row in self.rows]
         axes.set_yticks(range(len(labels)), labels, fontsize="xx-small")
         axes.tick_params(axis="y", length=0, labelleft=labelled)
 
@@ -230,9 +220,8 @@ class _Layout:
             samples.append(("longest queue", Line2D([], [], color=QUEUE_COLOUR)))
         if self.paused:
             samples.append(("paused" if self.exact else "paused, to within a bucket", Patch(**PAUSED)))
-        samples += [
-            (shown(state), Patch(facecolor=state_colour(state, self.states))) for state in self.states
-        ]
+        colours = ((state, state_colour(state, self.states)) for state in self.states)
+        samples += [(shown(state), Patch(facecolor=colour)) for state, colour in colours]
         for number, flow in enumerate(self.flows):
             samples.append((f"{shown(flow)} allowed", Line2D([], [], color=colour_of(number), linewidth=1.5)))
         if self.carried:

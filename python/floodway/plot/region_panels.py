@@ -172,9 +172,7 @@ class _Layout:
     def _label_hops(self, row: Sequence[Axes], roots: Mapping[str, str]) -> None:
         """Label hops beside the last column of strips; lines separate hops, and darker ones trees."""
         # Consecutive roots without other ports share a label.
-        marks = [
-            (position.tree if position.hops else -1, _hops(position, roots)) for position in self.positions
-        ]
+        marks = [(place.tree if place.hops else -1, _hops(place, roots)) for place in self.positions]
         begin = 0
         for (tree, word), same in groupby(marks):
             end = begin + len(list(same))
@@ -190,14 +188,10 @@ class _Layout:
         """Yield for each role the begins and widths of its colour in a port's strip."""
         thin = _thinned(spans, self.limits) if len(spans) > INSTANTS else spans
         for role in (*self.quiet, *self.roles):
-            of_role = thin.filter(pl.col("role") == role).select(
-                "from_us", pl.col("to_us") - pl.col("from_us")
-            )
+            widths = pl.col("to_us") - pl.col("from_us")
+            of_role = thin.filter(pl.col("role") == role).select("from_us", widths) / self.per_time
             if not of_role.is_empty():
-                yield (
-                    role,
-                    [(begin / self.per_time, width / self.per_time) for begin, width in of_role.iter_rows()],
-                )
+                yield role, list(of_role.iter_rows())
 
     def _colour(self, role: str) -> str:
         return QUIET_COLOUR if role in self.quiet else state_colour(role, self.roles)

@@ -33,6 +33,10 @@ __all__ = ["frame", "run", "run_part", "versions", "with_report_records"]
 NONE = 0xFFFF_FFFF
 
 
+#: Tables that a run has where its scenario asks for them, beside those of jobs.
+RECORDED = ("pauses", "signals", "allowances", "shares", "queue_histogram")
+
+
 def check_threads(threads: int | None) -> None:
     """Check a number of threads.
 
@@ -202,11 +206,7 @@ def run_part(  # noqa: PLR0913 (each is a choice of its own)
         latency=frame(records.latency),
         series=frame(records.series),
         counters=frame(records.counters),
-        pauses=optional_frame(records.pauses),
-        signals=optional_frame(records.signals),
-        allowances=optional_frame(records.allowances),
-        shares=optional_frame(records.shares),
-        queue_histogram=optional_frame(records.queue_histogram),
+        **{table: optional_frame(getattr(records, table)) for table in RECORDED},
         operations=operations,
         collectives=None if operations is None else collectives_of(operations),
         capture=records.capture,

@@ -262,31 +262,17 @@ def lint(  # noqa: PLR0913 (one argument an option)
     if least is not None:
         judged = _tried(judged, least, jobs or cores(), done or (lambda _done, _total: None), runs)
     judged.sort(key=lambda row: (row.verdict.level, row.part))
-    return Lint(
-        file=sheet.file,
-        form=sheet.form,
-        assumed=assumed,
-        rows=tuple(judged),
-        notes=_notes(sheet.notes, judged),
-        warnings=sheet.warnings,
-        conditions=sheet.conditions,
-        not_judged=sheet.not_judged,
-    )
+    facts = {name: getattr(sheet, name) for name in ("file", "form", "warnings", "conditions", "not_judged")}
+    notes = _notes(sheet.notes, judged)
+    return Lint(**facts, assumed=assumed, rows=tuple(judged), notes=notes)
 
 
 def _assumed(
     *, mtu: str | None, cell: str | None, mix: str, asic: str | None, latency: str | None
 ) -> Assumptions:
     """Return the assumptions, checked as a question of the planner."""
-    link = Question.of(
-        rate="100G",
-        length="1m",
-        mtu=mtu or DEFAULT_MTU,
-        cell=cell,
-        mix=mix,
-        asic=asic,
-        latency=latency or "0us",
-    )
+    latency_text, mtu = latency or "0us", mtu or DEFAULT_MTU
+    link = Question.of(rate="100G", length="1m", mtu=mtu, cell=cell, mix=mix, asic=asic, latency=latency_text)
     return Assumptions(
         mtu_bytes=link.mtu_bytes,
         cell_bytes=link.cell_bytes,
@@ -306,9 +292,8 @@ def _judged(row: Row, fit: Fit | None, assumed: Assumptions, *, is_given: bool) 
             warning = f"{takes}, judged for {assumed.largest_frame:,} as asked"
             row = replace(row, warnings=(*row.warnings, warning))
     bound = bounds(row.rate_bps, row.length_m, assumptions) if row.has_link else None
-    return Judged(
-        row=row, assumed=assumptions, bounds=bound, verdict=verdict(row, bound, assumptions), fit=fit
-    )
+    judgement = verdict(row, bound, assumptions)
+    return Judged(row=row, assumed=assumptions, bounds=bound, verdict=judgement, fit=fit)
 
 
 def _tried(
@@ -345,10 +330,8 @@ def _notes(notes: tuple[str, ...], judged: list[Judged]) -> tuple[str, ...]:
     texts = list(notes)
     if unknown:
         rates = ", ".join(f"{rate // 1_000_000} Mb/s" for rate in unknown)
-        texts.append(
-            f"no reaction to a pause is known for {rates}, nor the delay of an interface: none is counted, so"
-            " that more may arrive"
-        )
+        lacks = f"no reaction to a pause is known for {rates}, nor the delay of an interface"
+        texts.append(f"{lacks}: none is counted, so that more may arrive")
     texts += [f"{row.row.place}: {row.row.remark}" for row in judged if row.row.remark]
     return tuple(texts)
 

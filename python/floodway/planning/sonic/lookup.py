@@ -69,12 +69,12 @@ def read_table(text: str, file: str) -> Sheet:
     """
     head, *lines = text.splitlines()
     names = head.split("\t")
-    for column in TABLE_COLUMNS:
-        if column not in names:
-            near = nearest(column, names)
-            hint = f"; did you mean it by {near!r}?" if near else ""
-            reason = f"the column is missing; needed are {', '.join(TABLE_COLUMNS)}{hint}"
-            raise PlanError(f"{file}:1: {column}: {reason}", place=f"{file}:1", key=column, nearest=near)
+    lacking = next((column for column in TABLE_COLUMNS if column not in names), None)
+    if lacking is not None:
+        near = nearest(lacking, names)
+        hint = f"; did you mean it by {near!r}?" if near else ""
+        reason = f"the column is missing; needed are {', '.join(TABLE_COLUMNS)}{hint}"
+        raise PlanError(f"{file}:1: {lacking}: {reason}", place=f"{file}:1", key=lacking, nearest=near)
     rows = []
     for number, line in enumerate(lines, start=2):
         if not line.strip():
@@ -107,12 +107,11 @@ def _row(fields: Mapping[str, str], place: str, speed: str) -> Row:
 
 
 def _wrong_count(place: str, count: int) -> PlanError:
-    if count < len(COLUMNS):
-        missing = COLUMNS[count]
-        text = f"{place}: {missing}: the column is missing; SONiC reads {WRITTEN}, and this line has {count}"
-        return PlanError(text, place=place, key=missing, given=str(count))
-    text = f"{place}: {count} columns; SONiC reads {WRITTEN}"
-    return PlanError(text, place=place, given=str(count))
+    few = count < len(COLUMNS)
+    key = COLUMNS[count] if few else None
+    wrong = f"{key}: the column is missing" if few else f"{count} columns"
+    text = f"{place}: {wrong}; SONiC reads {WRITTEN}" + (f", and this line has {count}" if few else "")
+    return PlanError(text, place=place, key=key, given=str(count))
 
 
 def _check(rows: list[Row], file: str) -> None:

@@ -213,10 +213,8 @@ class Port:
             if queue is None:
                 problems.append(f"traffic class {number} has no queue ({self.maps['tc_to_queue_map'].name})")
             elif queue not in stopped:
-                problems.append(
-                    f"traffic class {number} leaves by queue {queue}, which a pause for priority {listed}"
-                    " does not stop"
-                )
+                stops = f"a pause for priority {listed} does not stop"
+                problems.append(f"traffic class {number} leaves by queue {queue}, which {stops}")
         return problems
 
     def _beside(self, classes: tuple[int, ...], priorities: tuple[int, ...]) -> tuple[str, ...]:
@@ -226,9 +224,7 @@ class Port:
             return ()
         stopped = {self._led("pfc_to_queue_map", priority) for priority in priorities}
         stopped |= {queues.get(number) for number in classes}
-        sharing = [
-            number for number, queue in sorted(queues.items()) if queue in stopped and number not in classes
-        ]
+        sharing = [one for one, queue in sorted(queues.items()) if queue in stopped and one not in classes]
         return tuple(
             f"traffic class {number} of priority group {groups.get(number, 0)} shares queue {queues[number]}"
             " and stops with it"
@@ -409,13 +405,8 @@ def queues_of(tables: Mapping[str, Table], file: str, asic: str = "") -> Queues:
     PlanError
         If a key is not a port with a queue or several.
     """
-    return Queues(
-        buffers=_rows(tables, "BUFFER_QUEUE", file),
-        marks=_rows(tables, "QUEUE", file),
-        tables=tables,
-        file=file,
-        asic=asic,
-    )
+    buffers, marks = (_rows(tables, table, file) for table in ("BUFFER_QUEUE", "QUEUE"))
+    return Queues(buffers=buffers, marks=marks, tables=tables, file=file, asic=asic)
 
 
 def _rows(tables: Mapping[str, Table], table: str, file: str) -> dict[tuple[str, int], Rows] | None:

@@ -138,11 +138,9 @@ def _below(row: Row, bound: Bounds, assumed: Assumptions, spare: int) -> Verdict
         if not row.reserves_headroom and row.headroom_pool != 0:
             text += " (with a shared headroom pool that may be meant: simulate)"
         return Verdict(level=Level.BELOW_PROPAGATION, spare=spare, text=text)
-    text = (
-        f"below physics for frames of up to {counted(assumed.largest_frame, 'byte')} by"
-        f" {counted(bound.least - row.xoff, 'byte')}, even if the far end obeys a pause at once and the"
-        " port's own interface takes no time"
-    )
+    frames, short = counted(assumed.largest_frame, "byte"), counted(bound.least - row.xoff, "byte")
+    even = "even if the far end obeys a pause at once and the port's own interface takes no time"
+    text = f"below physics for frames of up to {frames} by {short}, {even}"
     return Verdict(level=Level.BELOW_PHYSICS, spare=spare, text=text)
 
 
@@ -238,6 +236,7 @@ class Bounds:
 
 def question_of_row(rate_bps: int, length_m: int, assumed: Assumptions) -> Question:
     """Return the planner's question of a row's port: one link with one lossless class."""
+    delay = None if _knows_delays(rate_bps) else 0
     return Question(
         rate_bps=rate_bps,
         delay_ps=length_m * PS_PER_METRE + (assumed.latency_ps or 0),
@@ -245,8 +244,8 @@ def question_of_row(rate_bps: int, length_m: int, assumed: Assumptions) -> Quest
         mtu_bytes=assumed.mtu_bytes,
         cell_bytes=assumed.cell_bytes,
         mix_bytes=assumed.mix_bytes,
-        react_ps=None if _knows_delays(rate_bps) else 0,
-        interface_ps=None if _knows_delays(rate_bps) else 0,
+        react_ps=delay,
+        interface_ps=delay,
         asic=assumed.asic,
     )
 
@@ -278,10 +277,8 @@ def obeyed_within_ps(row: Row, assumed: Assumptions) -> int:
     enough, too_long = 0, question.obeyed_after_ps
     while too_long - enough > 1:
         middle = (enough + too_long) // 2
-        if pfc_headroom(replace(question, react_ps=middle, interface_ps=0)) <= row.xoff:
-            enough = middle
-        else:
-            too_long = middle
+        holds = pfc_headroom(replace(question, react_ps=middle, interface_ps=0)) <= row.xoff
+        enough, too_long = (middle, too_long) if holds else (enough, middle)
     return enough
 
 
@@ -299,10 +296,8 @@ def holds_from(row: Row, assumed: Assumptions) -> int | None:
     # The need never grows with the smallest size.
     while small < large:
         middle = (small + large) // 2
-        if _need(question, wire, middle) <= row.xoff:
-            large = middle
-        else:
-            small = middle + 1
+        holds = _need(question, wire, middle) <= row.xoff
+        small, large = (small, middle) if holds else (middle + 1, large)
     return large
 
 

@@ -19,18 +19,8 @@ if TYPE_CHECKING:
     from floodway.planning.pool import OfMix
     from floodway.planning.question import Question
 
-__all__ = [
-    "answer",
-    "answers",
-    "distance",
-    "lost",
-    "lost_in_its_run",
-    "notes",
-    "question_text",
-    "suffices",
-    "verdict",
-    "warnings",
-]
+__all__ = ["answer", "answers", "distance", "lost", "lost_in_its_run", "notes", "question_text", "suffices"]
+__all__ += ["verdict", "warnings"]
 
 METRES_OF_KM = 1000
 MOST_NAMED = 6

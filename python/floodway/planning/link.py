@@ -23,16 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-__all__ = [
-    "CLASS_NUMBERS",
-    "PREAMBLE_AND_GAP",
-    "SHORT_PS",
-    "Buffers",
-    "Course",
-    "link_scenario",
-    "stop_ps",
-    "until_obeyed",
-]
+__all__ = ["CLASS_NUMBERS", "PREAMBLE_AND_GAP", "SHORT_PS", "Buffers", "Course", "link_scenario", "stop_ps"]
+__all__ += ["until_obeyed"]
 
 #: Tag of the planned links.
 PLANNED = "planned"

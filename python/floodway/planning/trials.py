@@ -35,18 +35,8 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Progress
 
-__all__ = [
-    "Busy",
-    "Runs",
-    "Simulate",
-    "Trial",
-    "at_once",
-    "busy_trial",
-    "carried_trial",
-    "flap_trial",
-    "least_headroom",
-    "trial",
-]
+__all__ = ["Busy", "Runs", "Simulate", "Trial", "at_once", "busy_trial", "carried_trial", "flap_trial"]
+__all__ += ["least_headroom", "trial"]
 
 PS_PER_S = 1_000_000_000_000
 MARGIN_PS = 100_000_000

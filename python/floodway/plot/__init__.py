@@ -12,25 +12,6 @@ from floodway.plot.shares import shares
 from floodway.plot.style import Look, look
 from floodway.plot.timeline import timeline
 
-__all__ = [
-    "FORMATS",
-    "Drawing",
-    "Format",
-    "Look",
-    "Source",
-    "busbw",
-    "fct",
-    "folder_labels",
-    "heatmap",
-    "look",
-    "ports",
-    "refuse_taken",
-    "region",
-    "save",
-    "save_all",
-    "series",
-    "shares",
-    "slowdown",
-    "sources_of",
-    "timeline",
-]
+__all__ = ["FORMATS", "Drawing", "Format", "Look", "Source", "busbw", "fct", "folder_labels", "heatmap"]
+__all__ += ["look", "ports", "refuse_taken", "region", "save", "save_all", "series", "shares", "slowdown"]
+__all__ += ["sources_of", "timeline"]

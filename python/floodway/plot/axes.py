@@ -28,30 +28,9 @@ if TYPE_CHECKING:
     from floodway.plot.curves import Source
     from floodway.results import Result
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "NotebookFigure",
-    "alone_high",
-    "axes_of",
-    "bytes_of",
-    "figure_for",
-    "grid_of",
-    "inside",
-    "limits_of",
-    "lower",
-    "panels_of",
-    "plain_style",
-    "plain_ticks",
-    "png_of",
-    "refuse_many",
-    "scale_axes",
-    "shown",
-    "size_text",
-    "stacked",
-    "time_unit",
-    "value_unit",
-]
+__all__ = ["FORMATS", "Format", "NotebookFigure", "alone_high", "axes_of", "bytes_of", "figure_for"]
+__all__ += ["grid_of", "inside", "limits_of", "lower", "panels_of", "plain_style", "plain_ticks", "png_of"]
+__all__ += ["refuse_many", "scale_axes", "shown", "size_text", "stacked", "time_unit", "value_unit"]
 
 Format = Literal["png", "pdf", "svg"]
 #: The formats of pictures, by the endings of their files.

@@ -26,27 +26,9 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
 
-__all__ = [
-    "LARGER_BELOW",
-    "LEGEND_KEY",
-    "LEGEND_LETTERS",
-    "LEGEND_ROW",
-    "WIDER",
-    "WIDER_BELOW",
-    "WIDEST",
-    "WIDTH",
-    "Curve",
-    "Drawing",
-    "Source",
-    "add_legend",
-    "colour_of",
-    "flow_curves",
-    "folder_labels",
-    "note_lines",
-    "panels_in_inches",
-    "sources_of",
-    "titled",
-]
+__all__ = ["LARGER_BELOW", "LEGEND_KEY", "LEGEND_LETTERS", "LEGEND_ROW", "WIDER", "WIDER_BELOW", "WIDEST"]
+__all__ += ["WIDTH", "Curve", "Drawing", "Source", "add_legend", "colour_of", "flow_curves", "folder_labels"]
+__all__ += ["note_lines", "panels_in_inches", "sources_of", "titled"]
 
 #: Colours that are distinguishable with colour blindness, too (Okabe and Ito 2008, without yellow).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")

@@ -34,41 +34,11 @@ if TYPE_CHECKING:
         WorkloadSummary,
     )
 
-__all__ = [
-    "AskedLoad",
-    "Blocked",
-    "Captured",
-    "CnpTotals",
-    "CollectiveSummary",
-    "Deadlock",
-    "Difference",
-    "EndlessSummary",
-    "Failed",
-    "FctSummary",
-    "FeedbackSummary",
-    "HpccExport",
-    "JobTotals",
-    "LinkSummary",
-    "Loss",
-    "Lossless",
-    "NotSkipped",
-    "OrderSummary",
-    "Outcome",
-    "PortSummary",
-    "Reservation",
-    "Result",
-    "RunInfo",
-    "Shortfall",
-    "SizeBucket",
-    "Skipped",
-    "Summary",
-    "SwitchPeak",
-    "Timings",
-    "Unproven",
-    "WorkloadSummary",
-    "WorkloadTotals",
-    "read",
-]
+__all__ = ["AskedLoad", "Blocked", "Captured", "CnpTotals", "CollectiveSummary", "Deadlock", "Difference"]
+__all__ += ["EndlessSummary", "Failed", "FctSummary", "FeedbackSummary", "HpccExport", "JobTotals"]
+__all__ += ["LinkSummary", "Loss", "Lossless", "NotSkipped", "OrderSummary", "Outcome", "PortSummary"]
+__all__ += ["Reservation", "Result", "RunInfo", "Shortfall", "SizeBucket", "Skipped", "Summary"]
+__all__ += ["SwitchPeak", "Timings", "Unproven", "WorkloadSummary", "WorkloadTotals", "read"]
 
 #: The modules that public names come from.
 _MODULES = ("outcome", "lossless", "links", "result", "store", "summary", "hpcc")

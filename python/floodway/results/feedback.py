@@ -17,16 +17,8 @@ if TYPE_CHECKING:
 
     from floodway.results.result import Result
 
-__all__ = [
-    "KEEPS_SHARES",
-    "allowed_spans",
-    "chosen_ports_of",
-    "pause_spans",
-    "port_names",
-    "share_rows",
-    "signal_rows",
-    "state_spans",
-]
+__all__ = ["KEEPS_SHARES", "allowed_spans", "chosen_ports_of", "pause_spans", "port_names", "share_rows"]
+__all__ += ["signal_rows", "state_spans"]
 
 QUEUE = ("node", "link", "class")
 _US = pl.col("time_ns") / 1000

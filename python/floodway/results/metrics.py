@@ -23,21 +23,8 @@ if TYPE_CHECKING:
 
     from floodway.results.result import Result
 
-__all__ = [
-    "METRICS",
-    "THROUGHPUT",
-    "Metric",
-    "chosen_objects",
-    "direction_settings",
-    "in_time",
-    "link_rates",
-    "matches",
-    "metric_of",
-    "natural",
-    "over_parts",
-    "rates_gbps",
-    "settings_of",
-]
+__all__ = ["METRICS", "THROUGHPUT", "Metric", "chosen_objects", "direction_settings", "in_time"]
+__all__ += ["link_rates", "matches", "metric_of", "natural", "over_parts", "rates_gbps", "settings_of"]
 
 
 _Kind = Literal["rate", "share", "used", "sum", "mean", "max"]

@@ -10,19 +10,8 @@ from floodway.results.lossless import Lossless
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = [
-    "Blocked",
-    "Captured",
-    "CnpTotals",
-    "Deadlock",
-    "Difference",
-    "JobTotals",
-    "NotSkipped",
-    "Outcome",
-    "Skipped",
-    "SwitchPeak",
-    "WorkloadTotals",
-]
+__all__ = ["Blocked", "Captured", "CnpTotals", "Deadlock", "Difference", "JobTotals", "NotSkipped"]
+__all__ += ["Outcome", "Skipped", "SwitchPeak", "WorkloadTotals"]
 
 Stopped = Literal["finished", "limit", "deadlock", "interrupted"]
 

@@ -48,16 +48,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-__all__ = [
-    "ANOTHER_RUN",
-    "FILES",
-    "READ_FILES",
-    "Reservation",
-    "finish_left_behind",
-    "read",
-    "remove_left_behind",
-    "rescued",
-]
+__all__ = ["ANOTHER_RUN", "FILES", "READ_FILES", "Reservation", "finish_left_behind", "read"]
+__all__ += ["remove_left_behind", "rescued"]
 
 #: A class of results.
 Kind = TypeVar("Kind", bound=Result)

@@ -25,22 +25,9 @@ if TYPE_CHECKING:
     from floodway.results.iterations import IterationSummary
     from floodway.results.result import AskedLoad, RunInfo
 
-__all__ = [
-    "CollectiveSummary",
-    "EndlessSummary",
-    "FctSummary",
-    "FeedbackSummary",
-    "OrderSummary",
-    "PortSummary",
-    "SizeBucket",
-    "Summary",
-    "WorkloadSummary",
-    "last_finish_us",
-    "percentile",
-    "size_buckets",
-    "slowdown_by_size",
-    "summarise",
-]
+__all__ = ["CollectiveSummary", "EndlessSummary", "FctSummary", "FeedbackSummary", "OrderSummary"]
+__all__ += ["PortSummary", "SizeBucket", "Summary", "WorkloadSummary", "last_finish_us", "percentile"]
+__all__ += ["size_buckets", "slowdown_by_size", "summarise"]
 
 _OfPort = TypeVar("_OfPort", "PortSummary", "FeedbackSummary")
 

@@ -30,21 +30,8 @@ if TYPE_CHECKING:
     from floodway._floodway import Progress
     from floodway.results import Result
 
-__all__ = [
-    "CAUSES",
-    "Part",
-    "Sent",
-    "Why",
-    "by_cause",
-    "chosen",
-    "differs",
-    "is_rank",
-    "run_again",
-    "scenario_of",
-    "short_name",
-    "take_apart",
-    "take_each_apart",
-]
+__all__ = ["CAUSES", "Part", "Sent", "Why", "by_cause", "chosen", "differs", "is_rank", "run_again"]
+__all__ += ["scenario_of", "short_name", "take_apart", "take_each_apart"]
 
 _Found_co = TypeVar("_Found_co", covariant=True)
 

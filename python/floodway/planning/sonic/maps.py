@@ -23,17 +23,8 @@ if TYPE_CHECKING:
 
     from floodway.planning.sonic.json_tables import Table
 
-__all__ = [
-    "ALL_PORTS",
-    "COLOURS",
-    "MAPS",
-    "RESERVED_DSCPS",
-    "Port",
-    "Queues",
-    "check_maps",
-    "port_of",
-    "queues_of",
-]
+__all__ = ["ALL_PORTS", "COLOURS", "MAPS", "RESERVED_DSCPS", "Port", "Queues", "check_maps", "port_of"]
+__all__ += ["queues_of"]
 
 #: Tables of maps by the field of `PORT_QOS_MAP` that names one of their rows.
 MAPS = {

@@ -19,23 +19,8 @@ if TYPE_CHECKING:
 
     from floodway.planning.sonic.json_tables import Table
 
-__all__ = [
-    "AROUND_MTU",
-    "COMPUTED",
-    "DEFAULT_MTU",
-    "Link",
-    "Pool",
-    "Profile",
-    "has_link",
-    "impossible",
-    "lengths_of",
-    "link_of",
-    "named_for",
-    "pool_of",
-    "profile_of",
-    "speed_of",
-    "unusual",
-]
+__all__ = ["AROUND_MTU", "COMPUTED", "DEFAULT_MTU", "Link", "Pool", "Profile", "has_link", "impossible"]
+__all__ += ["lengths_of", "link_of", "named_for", "pool_of", "profile_of", "speed_of", "unusual"]
 
 #: The profile of a class whose numbers the switch computes.
 COMPUTED = "NULL"

@@ -7,17 +7,8 @@ from dataclasses import dataclass
 
 from floodway.common.errors import PlanError
 
-__all__ = [
-    "LARGEST",
-    "Row",
-    "Sheet",
-    "TrafficPattern",
-    "fault",
-    "length_of",
-    "number_of",
-    "number_within",
-    "size_of_field",
-]
+__all__ = ["LARGEST", "Row", "Sheet", "TrafficPattern", "fault", "length_of", "number_of", "number_within"]
+__all__ += ["size_of_field"]
 
 MEGA = 1_000_000
 #: Numbers of bytes are ``uint64`` in the models (``sonic-buffer-profile``: ``size``, ``xon``, ``xoff``).

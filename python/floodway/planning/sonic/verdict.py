@@ -19,17 +19,8 @@ from floodway.results.quantities import counted
 if TYPE_CHECKING:
     from floodway.planning.sonic.row import Row
 
-__all__ = [
-    "Assumptions",
-    "Bounds",
-    "Level",
-    "Verdict",
-    "bounds",
-    "holds_from",
-    "obeyed_within_ps",
-    "question_of_row",
-    "verdict",
-]
+__all__ = ["Assumptions", "Bounds", "Level", "Verdict", "bounds", "holds_from", "obeyed_within_ps"]
+__all__ += ["question_of_row", "verdict"]
 
 GIGA = 1_000_000_000
 

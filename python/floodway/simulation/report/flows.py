@@ -19,17 +19,8 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
 
-__all__ = [
-    "Chosen",
-    "flows_document",
-    "jobs_document",
-    "longest",
-    "named_flow",
-    "path_of",
-    "usual_flows",
-    "why_document",
-    "whys_of",
-]
+__all__ = ["Chosen", "flows_document", "jobs_document", "longest", "named_flow", "path_of", "usual_flows"]
+__all__ += ["why_document", "whys_of"]
 
 #: The most flows in a page; of a run with more, the slowest ones and an even sample of the others.
 MOST_FLOWS, SLOWEST = 20_000, 2_000

@@ -65,17 +65,14 @@ def document(plan: Plan) -> Document:
     losses = tuple(f"{text[:1].upper()}{text[1:]}." for text in lost(plan))
     marked = sorted(_warnings(plan), key=lambda warning: not warning[1])
     tried = len(plan.scenarios())
+    trials = f"tried: the lossless sizes, by {tried} runs that stop the far end at the worst moment"
     return Document(
         title=question_text(plan.question),
         answer=answer(plan),
         tone="bad" if losses else tone,
         more=losses,
         table=_overview(plan, marked),
-        simulated=(
-            f"tried: the lossless sizes, by {tried} runs that stop the far end at the worst moment"
-            if tried
-            else UNTRIED,
-        ),
+        simulated=(trials if tried else UNTRIED,),
         warnings=tuple(text for text, _ in marked),
         sections=tuple(_sections(plan)),
         data=_data(plan),

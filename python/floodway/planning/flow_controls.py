@@ -123,14 +123,9 @@ class _Pfc(FlowControl):
         xoff = size - self._beside(question)
         offset = self._offset(question)
         headroom = pfc_headroom(question)
-        settings = (
-            f'xoff = "{xoff}B"',
-            f'resume-offset = "{offset}B"',
-            f'headroom = "{headroom}B"',
-            f'pause = "{self._pause}"',
-            *until_obeyed(question),
-        )
-        control = f"{{ pfc = {{ {', '.join(settings)} }} }}"
+        sizes = {"xoff": xoff, "resume-offset": offset, "headroom": headroom}
+        settings = (*(f'{key} = "{value}B"' for key, value in sizes.items()), f'pause = "{self._pause}"')
+        control = f"{{ pfc = {{ {', '.join((*settings, *until_obeyed(question)))} }} }}"
         return Thresholds(size=size, control=control, xoff=xoff, xon=xoff - offset, headroom=headroom)
 
     def carried(self, question: Question, size: int, drain: float) -> float:

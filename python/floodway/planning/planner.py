@@ -392,10 +392,11 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
 def _planned(question: Question, control: FlowControl) -> Planned:
     row = Planned(flow_control=control.name, label=control.label, place=control.place, notes=control.notes)
     try:
+        restart = _restart(question, control)
         no_loss, busy = _no_loss(question, control), _busy(question, control)
         share = question.share_bytes
         size = busy if share is None or control.place != "switch" else min(busy, max(share, no_loss))
-        thresholds = replace(control.thresholds(question, size - _restart(question, control)), size=size)
+        thresholds = replace(control.thresholds(question, size - restart), size=size)
     except PlanError as error:
         return replace(row, refused=str(error))
     in_switch = control.in_switch(question, busy)
@@ -404,15 +405,13 @@ def _planned(question: Question, control: FlowControl) -> Planned:
         no_loss=no_loss,
         busy=busy,
         switch_bytes=in_switch,
-        restart=_restart(question, control),
+        restart=restart,
         thresholds=thresholds,
         links_no_loss=links_for(question, control.in_switch(question, no_loss)),
         links_busy=links_for(question, in_switch),
         reach_no_loss_m=reach_m(question, control, partial(_no_loss, control=control)),
         reach_busy_m=reach_m(question, control, partial(_busy, control=control)),
-        carried={
-            drain: control.carried(question, size - _restart(question, control), drain) for drain in DRAINS
-        },
+        carried={drain: control.carried(question, size - restart, drain) for drain in DRAINS},
     )
 
 

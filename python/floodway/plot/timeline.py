@@ -79,8 +79,7 @@ MOST_RANKS = 12
 class _Shown:
     """The data that is drawn of a result: operations, messages, and the critical path, if any."""
 
-    label: str
-    seed: int
+    source: Source
     operations: pl.DataFrame
     messages: pl.DataFrame
     path: CriticalPath | None
@@ -184,8 +183,7 @@ def _shown(
     ranks = operations.select("workload", "rank").n_unique()
     many = ranks > MOST_RANK_ROWS
     return _Shown(
-        label=source.label,
-        seed=result.run.seed,
+        source=source,
         operations=operations,
         messages=messages,
         path=path,
@@ -197,7 +195,7 @@ def _shown(
 
 def _draw(view: _Shown, panels: Iterator[Axes], colours: dict[str, str], per_time: float) -> None:
     """Draw the panels of a result."""
-    label = shown(view.label)
+    label = shown(view.source.label)
     if view.shares is not None:
         axes = next(panels)
         axes.set_title(f"{label}: {counted(view.ranks, 'rank')}", loc="left", fontsize="small")
@@ -240,7 +238,7 @@ def _table(view: _Shown) -> pl.DataFrame:
         shares = view.shares.unpivot(index=["start_us", "end_us"], variable_name="name", value_name="share")
         parts.append(shares.with_columns(kind=pl.lit("share of ranks")))
     whole = pl.concat(parts, how="diagonal")
-    return whole.select(pl.lit(view.label).alias("result"), pl.lit(view.seed).alias("seed"), pl.all())
+    return whole.select(*view.source.names, pl.all())
 
 
 def _share_panel(axes: Axes, shares: pl.DataFrame, per_time: float) -> None:

@@ -71,20 +71,13 @@ ALIKE, NO_SLIPS = 0.85, (*READ, *DECIDE, "DSCP_TO_FC_MAP")
 OF_COLOUR = ("min_threshold", "max_threshold", "drop_probability")
 #: Fields whose value is the name of a row of another table.
 REFERENCES = {"profile": "BUFFER_PROFILE", "pool": "BUFFER_POOL", "wred_profile": "WRED_PROFILE", **MAPS}
+#: Sizes of a profile, in bytes.
+SIZES = ("size", "xoff", "xon", "xon_offset")
 #: Fields that are read, and others of SONiC's that are as alike to them as slips are.
 FIELDS = {
     "BUFFER_PG": ("profile",),
     "BUFFER_POOL": ("size", "type", "xoff"),
-    "BUFFER_PROFILE": (
-        "dynamic_th",
-        "headroom_type",
-        "pool",
-        "size",
-        "static_th",
-        "xoff",
-        "xon",
-        "xon_offset",
-    ),
+    "BUFFER_PROFILE": ("dynamic_th", "headroom_type", "pool", "static_th", *SIZES),
     "BUFFER_QUEUE": ("profile",),
     "DEFAULT_LOSSLESS_BUFFER_PARAMETER": ("default_dynamic_th", "over_subscribe_ratio"),
     "LOSSLESS_TRAFFIC_PATTERN": ("mtu", "small_packet_percentage"),

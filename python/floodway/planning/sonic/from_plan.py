@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from floodway.common.errors import PlanError, unwritable
 from floodway.planning.answer import distance, lost_in_its_run
@@ -71,20 +71,12 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
     if len(names) != question.links:
         text = f"ports: {len(names)} names are given for {question.links} links"
         raise PlanError(text, key="ports", given=", ".join(names))
+    sizes: dict[str, Any]
+    sizes = {"size": reserve, "xon": reserve, "xoff": shared.headroom_each, "dynamic_th": shared.exponent}
+    offset = None if reserve else _offset(question)
+    sizes |= {"rate_bps": question.rate_bps, "length_m": question.length_m, "xon_offset": offset}
     return Configuration(
-        ports=tuple(
-            LosslessPort(
-                name=name,
-                rate_bps=question.rate_bps,
-                length_m=question.length_m,
-                size=reserve,
-                xon=reserve,
-                xon_offset=None if reserve else _offset(question),
-                xoff=shared.headroom_each,
-                dynamic_th=shared.exponent,
-            )
-            for name in names
-        ),
+        ports=tuple(LosslessPort(name=name, **sizes) for name in names),
         classes=tuple(sorted(CLASS_NUMBERS[: question.classes])),
         dscps=tuple(_dscp(text) for text in dscps),
         pool_bytes=shared.shared,

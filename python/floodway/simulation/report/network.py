@@ -129,17 +129,15 @@ def network_of(result: Result) -> Network:
     sites = graph.parts(names)
     nodes = _nodes(sites, kinds, graph)
     number = {node.name: index for index, node in enumerate(nodes)}
-    links = tuple(
-        Link(
-            name=link, ends=(number[one], number[other]), delay_us=delays[by_link[link]], is_long=link in long
-        )
-        for link, (one, other) in ends.items()
-    )
+    links = []
+    for link, (one, other) in ends.items():
+        delay, pair = delays[by_link[link]], (number[one], number[other])
+        links.append(Link(name=link, ends=pair, delay_us=delay, is_long=link in long))
     link_number = {link.name: index for index, link in enumerate(links)}
     rates = rates_gbps(result.run.scenario, ports)
     return Network(
         nodes=tuple(nodes),
-        links=links,
+        links=tuple(links),
         ports=tuple(ports),
         port_nodes=tuple(number[ends_of(port)[1]] for port in ports),
         port_links=tuple(link_number[ends_of(port)[0]] for port in ports),

@@ -1,4 +1,4 @@
-"""Switch chips: cell size and memory of their buffers, with the source of each figure."""
+"""Switch chips: cell size and memory of their buffers, with sources; and the chips of switches by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan as a document, with all its numbers for programs, and as frames."""
+"""A plan as a document, with its tables and all its numbers for programs, and as frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The folder of a plan: the page, its pictures, the document, and every scenario that was run."""
+"""The folder of a plan: the page, the document, every scenario that was run, and the pictures.
+
+The pictures are buffer by length, throughput by XOFF, and feasible numbers of links by length.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Bytes that arrive at the end of a link after a decision to pause, and the buffer that they occupy."""
+"""Headroom: bytes that arrive after a decision to pause, the buffer that they occupy, and other formulas.
+
+Side by side are physics, makers' plug-ins, rows that ship, and closed forms of papers.
+"""
 
 from __future__ import annotations
 

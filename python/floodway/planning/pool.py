@@ -1,4 +1,7 @@
-"""PFC in a shared buffer: headroom set aside for all ports, the rest shared by a dynamic threshold."""
+"""PFC beside its own buffer: in a shared one, with ECN marks and timers, and for the usual mixes of frames.
+
+Of a shared buffer headroom is set aside for all ports, and the rest is shared by a dynamic threshold.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions from files: a small `plan.toml`, or the links of a scenario."""
+"""Questions from files: a small `plan.toml`, whose keys have lines, or the links of a scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Worst-case runs of a planned size: the losses, and the smallest size without loss."""
+"""Runs of a plan: the worst case of a size, its losses, and the smallest size and headroom without loss.
+
+Several run at once, a thread each. Ctrl-C ends them all, and those that ended are kept.
+"""
 
 from __future__ import annotations
 

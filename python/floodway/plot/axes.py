@@ -1,4 +1,4 @@
-"""Figures and axes that all pictures share, with reproducible bytes."""
+"""Figures and axes that all pictures share, with reproducible bytes; their units, and windows of time."""
 
 from __future__ import annotations
 

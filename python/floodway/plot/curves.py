@@ -1,4 +1,4 @@
-"""Drawings and curves: results under a label, each with the same colour in every picture."""
+"""Sources, drawings and curves: results under a label, each with the same colour in every picture."""
 
 from __future__ import annotations
 

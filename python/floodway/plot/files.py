@@ -1,4 +1,4 @@
-"""Files of a picture: the picture itself, and beside it the data that it shows."""
+"""Files of pictures, with the data that they show beside them; and every picture of a single run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The picture of slowdown against flow size: median and 99th percentile in buckets of equally many flows.
+"""Pictures of flows: the share that completed within a time, and slowdown against flow size.
 
 Unfinished flows rank above all finished ones: a percentile among them is not reached, and its line has a gap
-there.
+there. A curve of completion times with unfinished flows ends below one, and its label has their number.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The picture of the congestion region over time: its ports with their roles, and its spread upstream.
 
 A congestion point whose queues have states reports them, if the run recorded them (`records.signals`): a port
-is in the region while it is in another state than the quiet one.
+is in the region while it is in another state than the quiet one. The region is a tree: root ports, and the
+distance of the other ports upstream of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The picture of a metric of watched objects over time, with a panel for each object and each source.
+"""Pictures of a metric of watched objects over time: panels of curves, and a heatmap.
 
 Curves with pauses would hide one another, so each has its own panel; all panels have the same ranges.
 """

@@ -1,4 +1,7 @@
-"""The timeline of jobs: operations of each rank over time, with panels for each result (a Gantt chart)."""
+"""The timeline of jobs: operations of each rank over time, with panels for each result (a Gantt chart).
+
+Of many ranks a few have rows, and a panel has the shares of all by activity.
+"""
 
 from __future__ import annotations
 

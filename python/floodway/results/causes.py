@@ -4,6 +4,8 @@ A switch sends a pause while packets that came in by a link wait in it. The reco
 these were. What is taken as the cause is the egress port of that switch with the longest queue in the bucket
 of time in which the pause was sent. If that port was paused itself at that time, the pause has the cause of
 that pause; if not, it began at that port. `floodway why` follows a flow's own packets, and is exact.
+
+Series of ports are matrices: a row a port, a column a bucket of time, all of one width.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Congestion feedback in time, from the tables of a run: pauses, states, marks, allowances.
+"""Congestion feedback in time, from the tables of a run: pauses, states, marks, allowances, shares of links.
 
 Tables of changes become spans: from one row to the next of the same queue or flow, or to its end.
 """

@@ -1,7 +1,7 @@
-"""Metrics of watched objects in time, over equal parts of a run.
+"""Metrics of watched objects in time, over equal parts of a run, and rates of links.
 
 A metric is computed from the series that a run keeps: a rate or a share from what a bucket summed up, a
-length as the mean or the most of its buckets.
+length as the mean or the most of its buckets. Rates are in the settings of the recorded scenario.
 """
 
 from __future__ import annotations

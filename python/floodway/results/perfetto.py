@@ -3,6 +3,10 @@
 Each port has a counter of its queue, a track of pauses for each class, and a track of the states that its
 congestion point assigned; each host has the flows that it sent; each job its collectives. An arrow leads to a
 pause from its cause, as `causes` has it. Times are whole nanoseconds, rounded down.
+
+The encoding is that of Protocol Buffers, as far as a trace needs it. A message is a sequence of fields. Each
+begins with its number and wire type: a varint (0), 64 bits (1), or bytes with their length (2).
+https://protobuf.dev/programming-guides/encoding/
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@ Everything is written to a hidden folder beside the final one, and is on the dis
 by renaming. So a reader never finds half a result, a process that is killed or a machine that stops
 leaves the old results or the new ones, and a place that cannot be written is found before the run. The
 place is locked from its reservation on.
+
+Results of earlier versions have no digests, and must have the parts that make them usable. Results that
+cannot be written to their place are written to another folder.
 """
 
 from __future__ import annotations

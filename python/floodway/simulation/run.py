@@ -1,4 +1,4 @@
-"""The simulation of a scenario, with its result."""
+"""The simulation of a scenario, with its result in frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The lossless classes of a CONFIG_DB's ports as rows: their headroom, and faults that cause loss."""
+"""The lossless classes of a CONFIG_DB's ports as rows: their headroom, and faults that cause loss.
+
+Headroom may be computed by the switch itself, by SONiC's dynamic buffer model with NVIDIA's plug-in.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Verdicts on the rows of a switch configuration: by physics, by known formulas, by the hardest run."""
+"""Verdicts on the rows of a switch configuration: by physics, by known formulas, by the hardest run.
+
+A configuration is read in any of three forms.
+"""
 
 from __future__ import annotations
 

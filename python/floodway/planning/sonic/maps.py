@@ -6,6 +6,8 @@ A packet's DSCP gives its traffic class (`DSCP_TO_TC_MAP`), the class its priori
 `MAP_PFC_PRIORITY_TO_QUEUE`; without these two maps it is the one of the same number. A port without one of
 the first three leads no class anywhere: SAI's default is no map (`saiport.h`). `PORT_QOS_MAP` says which
 maps a port has, and for which priorities it sends pauses.
+
+At egress a queue's own profile may drop packets of a lossless class, and thresholds say when they are marked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Buffer pools and profiles of a CONFIG_DB, and the bytes that a queue or a group may hold."""
+"""Ports, cables, buffer pools and profiles of a CONFIG_DB, and contradictions between their numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A row of a switch configuration: headroom and thresholds of a lossless class of one port."""
+"""Rows of a switch configuration, and the numbers of its fields, with errors that name the place."""
 
 from __future__ import annotations
 

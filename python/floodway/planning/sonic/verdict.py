@@ -1,4 +1,14 @@
-"""The verdict on a row: the frame sizes for which its headroom suffices."""
+"""The verdict on a row, by the headroom that physics requires: the frame sizes for which it suffices.
+
+The bounds, from what no switch can do without to what holds for every traffic:
+
+- propagation: what the fibre carries in a round trip;
+- the least: frames of any size in memory that counts bytes, if a pause is obeyed at once;
+- with the reaction that IEEE 802.3 allows the far end at that rate (31B.3.7), and the delay of the port's own
+  interface (IEEE 802.1Qbb, Annex O);
+- in the cells of the switch, for the mix that is asked;
+- in the cells of the switch, for frames of any size.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Writer of SONiC's files: CONFIG_DB tables as JSON, and rows of `pg_profile_lookup.ini`.
+"""Writer of SONiC's files, CONFIG_DB tables and `pg_profile_lookup.ini`, and of text for other makers'.
 
 The JSON is a part of a configuration: `sudo config load FILE` merges it with what the switch has. It names
 ports, which are in the switch's own `PORT` table; that table is written only where a port's SerDes are given.
+The text for other makers' switches is to read, and was not tried on a device.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Flows as a page has them, and the causes of the completion times of some."""
+"""Flows and jobs as a page has them: causes of completion times, and phases of the longest collective."""
 
 from __future__ import annotations
 

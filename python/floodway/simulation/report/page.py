@@ -1,4 +1,7 @@
-"""The page of runs: one self-contained file that loads nothing else."""
+"""The page of runs: one self-contained file that loads nothing else, with columns of numbers as text.
+
+Columns are little-endian arrays, compressed (deflate, without a header), in base 64.
+"""
 
 from __future__ import annotations
 

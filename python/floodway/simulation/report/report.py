@@ -1,4 +1,4 @@
-"""The data of a page: everything that it shows of some runs, as one JSON document."""
+"""`floodway report`: a page of one run or several, with everything that it shows as one JSON document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ports over time as a page has them: frames of equal length, in which peaks stay."""
+"""Ports over time as a page has them: frames in which peaks stay, pauses, states and marks."""
 
 from __future__ import annotations
 

@@ -50,6 +50,8 @@ TEXT_COLUMNS = frozenset({
     "flow control", "frames", "formula", "term", "what",
     "what that assumes", "in the", "verdict", "value", "source",
 })  # fmt: skip
+#: Sizes that are configured, in bytes.
+SIZES = ("size", "xoff", "xon", "headroom", "level")
 #: For how many links, and up to which length, the memory suffices.
 SUFFICES = ("links_no_loss", "links_busy", "reach_no_loss_m", "reach_busy_m")
 
@@ -185,14 +187,13 @@ def frame(plan: Plan) -> pl.DataFrame:
 
 
 def _flat(row: Planned) -> dict[str, Any]:
-    sizes = ("size", "xoff", "xon", "headroom", "level")
     return {
         "flow_control": row.flow_control,
         "place": row.place,
         "refused": row.refused or None,
         "no_loss_bytes": row.no_loss or None,
         "busy_bytes": row.busy or None,
-        **{f"{name}_bytes": getattr(row.thresholds, name, None) for name in sizes},
+        **{f"{name}_bytes": getattr(row.thresholds, name, None) for name in SIZES},
         **{name: getattr(row, name) for name in SUFFICES},
         **{f"carried_at_{100 * drain:.0f}": share for drain, share in row.carried.items()},
         "least_bytes": row.trial.least if row.trial else None,
@@ -309,12 +310,11 @@ def _settings(plan: Plan) -> Table:
     rows = []
     for row in plan.rows:
         if row.thresholds is not None:
-            set_ = row.thresholds
-            numbers = (set_.size, set_.xoff, set_.xon, set_.headroom, set_.level)
+            numbers = (getattr(row.thresholds, name) for name in SIZES)
             rows.append((row.label, (*numbers, *_percents(row.carried.values()))))
     title = "Set for one class of one link, in bytes, with what would be enough where memory is not"
-    sizes = ("buffer", "xoff", "xon", "headroom", "level")
-    return _table(title, ("flow control", *sizes, "drained at 50 %", "at 90 %"), merged(rows))
+    columns = ("flow control", "buffer", *SIZES[1:], "drained at 50 %", "at 90 %")
+    return _table(title, columns, merged(rows))
 
 
 def _percents(shares: Iterable[float]) -> Iterator[str]:

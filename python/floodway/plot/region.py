@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -40,8 +40,13 @@ ROOTS = ("root", "congestion")
 TABLE = {"result": pl.String, "seed": pl.UInt64, "port": pl.String, "from_us": pl.Float64}
 TABLE |= {"to_us": pl.Float64, "role": pl.String, "hops": pl.Int64}
 ROLES = ("port", "role", "from_us", "to_us")
-#: States of all results: those in the region, the most severe first, then the quiet ones.
-Order = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+class _Order(NamedTuple):
+    """States of all results: those in the region, the most severe first, and the quiet ones."""
+
+    roles: tuple[str, ...]
+    quiet: tuple[str, ...]
 
 
 def region(
@@ -86,7 +91,7 @@ def region(
     _refuse_class(class_, every)
     order = _ordered(every)
     cut = [_cut(frame, class_, limits) for frame in every]
-    members = pl.concat([frame.filter(pl.col("role").is_in(order[0])) for frame in cut])
+    members = pl.concat([frame.filter(pl.col("role").is_in(order.roles)) for frame in cut])
     if members.is_empty():
         raise PlotError(_nothing(order))
     chosen = members["port"].unique().to_list()
@@ -124,7 +129,7 @@ def _refuse_class(class_: int | None, every: Sequence[pl.DataFrame]) -> None:
         raise PlotError.of_choice(str(class_), noun=noun, allowed=classes, key="class")
 
 
-def _ordered(every: Sequence[pl.DataFrame]) -> Order:
+def _ordered(every: Sequence[pl.DataFrame]) -> _Order:
     present = {str(state) for frame in every for state in frame["state"].unique()}
     begins = {
         str(state)
@@ -133,9 +138,9 @@ def _ordered(every: Sequence[pl.DataFrame]) -> Order:
     }
     ranked = (*BY_SEVERITY, *QUIET)
     others = sorted(present.difference(ranked, begins))
-    return (
-        tuple(state for state in (*BY_SEVERITY, *others) if state in present),
-        tuple(state for state in (*QUIET, *sorted(begins.difference(ranked))) if state in present),
+    return _Order(
+        roles=tuple(state for state in (*BY_SEVERITY, *others) if state in present),
+        quiet=tuple(state for state in (*QUIET, *sorted(begins.difference(ranked))) if state in present),
     )
 
 
@@ -145,17 +150,17 @@ def _cut(states: pl.DataFrame, class_: int | None, limits: tuple[float, float]) 
     return inside(plain, limits).select(*ROLES, "class")
 
 
-def _nothing(order: Order) -> str:
+def _nothing(order: _Order) -> str:
     """Return why there is no region."""
-    if order[1] or order[0]:
-        quiet = " or ".join(order[1])
+    if order.quiet or order.roles:
+        quiet = " or ".join(order.quiet)
         return f"no port left the state {quiet} in this time: there is no region to show"
     return "these congestion points have no states; rcm, casl, mercury, tcd and pacc have some"
 
 
-def _gravest(spans: pl.DataFrame, order: Order) -> pl.DataFrame:
+def _gravest(spans: pl.DataFrame, order: _Order) -> pl.DataFrame:
     """Return the role of each port, the most severe of its classes."""
-    ranks = {state: n for n, state in enumerate((*order[0], *order[1]))}
+    ranks = {state: n for n, state in enumerate((*order.roles, *order.quiet))}
     parts = spans.partition_by("port", maintain_order=True)
     merged = [_merged(part, ranks) if part["class"].n_unique() > 1 else part.select(ROLES) for part in parts]
     return pl.concat([spans.select(ROLES).clear(), *merged])
@@ -180,12 +185,12 @@ def _merged(spans: pl.DataFrame, ranks: Mapping[str, int]) -> pl.DataFrame:
     ).select(ROLES)
 
 
-def _stays(roles: Sequence[pl.DataFrame], order: Order) -> dict[str, Stay]:
+def _stays(roles: Sequence[pl.DataFrame], order: _Order) -> dict[str, Stay]:
     """Return the stay of each port in the region, over all results."""
     span = pl.col("to_us") - pl.col("from_us")
     summed = (
         pl.concat(roles)
-        .filter(pl.col("role").is_in(order[0]))
+        .filter(pl.col("role").is_in(order.roles))
         .group_by("port")
         .agg(
             joined_us=pl.col("from_us").min(),

@@ -51,24 +51,17 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
-__all__ = ["ANOTHER_RUN", "FILES", "READ_FILES", "Reservation", "finish_left_behind", "read"]
-__all__ += ["remove_left_behind", "rescued"]
+__all__ = ["ANOTHER_RUN", "FILES", "READ_FILES", "RECORDED", "Reservation", "finish_left_behind", "read"]
+__all__ += ["read_as", "remove_left_behind", "rescued"]
 
 #: A class of results.
 Kind = TypeVar("Kind", bound=Result)
 
 #: The tables of a result, each in a file of its name.
 TABLES = ("flows", "latency", "series", "counters")
-#: Tables that are there where the scenario asks for them.
-OPTIONAL_TABLES = (
-    "pauses",
-    "signals",
-    "allowances",
-    "shares",
-    "queue_histogram",
-    "operations",
-    "collectives",
-)
+#: Tables of what the scenario asks a run to record, and with those of jobs all that may be missing.
+RECORDED = ("pauses", "signals", "allowances", "shares", "queue_histogram")
+OPTIONAL_TABLES = (*RECORDED, "operations", "collectives")
 #: Captured frames, where there are any.
 CAPTURE_FILE = "capture.pcapng"
 #: Files that are read of a result beside `run.json`.
@@ -475,9 +468,9 @@ def _kind(dtype: pl.DataType | None) -> str | None:
         return None
     if dtype.is_numeric():
         return "numbers"
-    return (
-        "flags" if dtype == pl.Boolean else "text" if dtype in (pl.String, pl.Categorical, pl.Enum) else None
-    )
+    if dtype == pl.Boolean:
+        return "flags"
+    return "text" if dtype in (pl.String, pl.Categorical, pl.Enum) else None
 
 
 def rescued(write: Callable[[Path], None], *, name: str, error: OutputError) -> Path:
@@ -516,12 +509,8 @@ def rescued(write: Callable[[Path], None], *, name: str, error: OutputError) -> 
             shutil.rmtree(folder, ignore_errors=True)
         else:
             return folder
-    nor = (
-        f"; neither can {' and '.join(tried)}, and the results are lost"
-        if tried
-        else "; the results are lost"
-    )
-    raise LostResultsError(error.path, f"{error.reason}{nor}") from error
+    neither = f"neither can {' and '.join(tried)}, and " if tried else ""
+    raise LostResultsError(error.path, f"{error.reason}; {neither}the results are lost") from error
 
 
 def _bases() -> Iterator[Path]:

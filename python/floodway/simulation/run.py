@@ -16,6 +16,7 @@ from floodway.common.errors import OutOfMemoryError
 from floodway.common.limits import MOST_THREADS
 from floodway.results.collectives import collectives_of
 from floodway.results.result import AskedLoad, RunInfo, Timings
+from floodway.results.store import RECORDED
 from floodway.scenarios.own_code import code_of, warn_of_older
 from floodway.scenarios.scenario import Scenario
 from floodway.simulation.analysis import Result
@@ -31,10 +32,6 @@ __all__ = ["frame", "run", "run_part", "versions", "with_report_records"]
 
 #: The code of a text that is not there.
 NONE = 0xFFFF_FFFF
-
-
-#: Tables that a run has where its scenario asks for them, beside those of jobs.
-RECORDED = ("pauses", "signals", "allowances", "shares", "queue_histogram")
 
 
 def check_threads(threads: int | None) -> None:

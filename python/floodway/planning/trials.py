@@ -267,12 +267,12 @@ def trial(
         The links; with buffers of their own, one link with one class is the hardest for its class.
     buffers
         What is set at their end, with its size.
+    simulate
+        Runs a scenario, given as TOML.
     pauses
         Whether the flow control decides to pause, so that a frame just ahead of the pause is the hardest.
     with_least
         Whether to find the least size.
-    simulate
-        Runs a scenario, given as TOML.
 
     Raises
     ------
@@ -354,12 +354,12 @@ def carried_trial(
     ----------
     question, buffers
         The link, and what is set at its end.
+    simulate
+        Runs a scenario, given as TOML.
     drain
         The share at which the far end drains.
     xoff
         Where the switch pauses, in bytes; none where it does not.
-    simulate
-        Runs a scenario, given as TOML.
     """
     # A cycle of pauses: the queue climbs to XOFF and falls from it, with a round trip each (SWING, Eq. 2, 3).
     turn = round(_fill_ps(question, xoff or 0) / min(drain, 1 - drain))

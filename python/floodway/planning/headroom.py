@@ -99,13 +99,13 @@ def _terms(question: Question) -> Iterator[Term]:
     beside = "--latency: transponders, gearboxes, retimers, MACsec, FEC beyond the interface's"
     reaction = "--react" if question.react_ps is not None else "IEEE 802.3, 31B.3.7"
     length = f"2 x {question.length_m:,} m, 2 x {_ns(question.fibre_ps)}"
-    own = begun(question) - begun(reacts)
+    interface = begun(question) - begun(reacts)
     yield Term("fibre, there and back", begun(fibre) - ahead, length, "5 ns a metre (SWING, Bifrost)")
     yield Term("latency beside it, there and back", begun(at_once) - begun(fibre), latency, beside)
     obeys = _bits(question, question.reaction_ps)
     yield Term("reaction of the far end", begun(reacts) - begun(at_once), obeys, reaction)
     delay = _bits(question, question.interface_delay_ps)
-    yield Term("the port's own interface", own, delay, _interface_source(question))
+    yield Term("the port's own interface", interface, delay, _interface_source(question))
     yield from _frames(question)
 
 

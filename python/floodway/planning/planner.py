@@ -450,12 +450,12 @@ def _tried(  # noqa: PLR0913 (one argument a choice)
     outcomes = dict(zip(parts, at_once(list(parts.values()), jobs=jobs, done=done, runs=runs), strict=True))
     tried_rows = []
     for row in rows:
-        found: dict[str, Any] = {name: outcomes.get((row.flow_control, part)) for name, part in RUNS.items()}
+        trials: dict[str, Any] = {name: outcomes.get((row.flow_control, part)) for name, part in RUNS.items()}
         if row.thresholds is not None:
-            found["carried_run"] = {
+            trials["carried_run"] = {
                 drain: outcomes[row.flow_control, f"carried at {drain}"] for drain in DRAINS
             }
-        tried_rows.append(replace(row, **found))
+        tried_rows.append(replace(row, **trials))
     return tuple(tried_rows), outcomes.get(("", "pool"))
 
 

@@ -67,9 +67,9 @@ def read_keys(path: Path) -> Keys:
         if type(value) is not KEYS[key]:
             kind = "a text with a unit" if KEYS[key] is str else "a whole number"
             kinds: dict[type, str] = {dict: "a table", list: "a list"}
-            given = kinds.get(type(value), repr(value))
-            text = f"{place}: {key}: {given} is not {kind}"
-            raise PlanError(text, place=place, key=key, given=given)
+            value_kind = kinds.get(type(value), repr(value))
+            text = f"{place}: {key}: {value_kind} is not {kind}"
+            raise PlanError(text, place=place, key=key, given=value_kind)
     return keys
 
 

@@ -296,14 +296,14 @@ def trial(
         return _held(simulate(texts[name]), setting)
 
     peak, lost = hardest(size, "planned")
-    found = partial(Trial, peak=peak, lost_packets=lost, scenarios=texts)
+    result = partial(Trial, peak=peak, lost_packets=lost, scenarios=texts)
     if buffers.shared:
-        return found(size=buffers.headroom_pool)
+        return result(size=buffers.headroom_pool)
     if not with_least or lost:
-        return found(size=size)
+        return result(size=size)
     _, lost_at = hardest(peak, "least")
     _, lost_below = hardest(peak - question.cell_bytes, "one-cell-less")
-    return found(size=size, least=peak if not lost_at and lost_below else None)
+    return result(size=size, least=peak if not lost_at and lost_below else None)
 
 
 def flap_trial(

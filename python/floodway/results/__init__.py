@@ -46,7 +46,7 @@ _MODULES = ("outcome", "lossless", "links", "result", "store", "summary", "hpcc"
 
 def __getattr__(name: str) -> object:
     if name in __all__:
-        for module in (import_module(f"{__name__}.{each}") for each in _MODULES):
+        for module in (import_module(f"{__name__}.{part}") for part in _MODULES):
             if name in module.__all__:
                 return getattr(module, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -491,8 +491,8 @@ def _workload(
     slowdown = _sorted(measured["slowdown"])
     rates = [t.offered_bytes * 8e-3 / t.span_us for t in totals if t.span_us > 0]
     # Shares of different capacities have no sum.
-    asked = [load for load in loads if len(totals) == 1 and load.workload == totals[0].name]
-    asked_load = asked[0] if len(asked) == 1 else None
+    asked_loads = [load for load in loads if len(totals) == 1 and load.workload == totals[0].name]
+    asked_load = asked_loads[0] if len(asked_loads) == 1 else None
     return WorkloadSummary(
         name=name,
         flows=sum(t.flows for t in totals),

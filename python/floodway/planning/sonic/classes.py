@@ -212,8 +212,8 @@ def _row(config: Config, group: Group) -> tuple[Row, Profile | None] | str | Non
 def _with_numbers(row: Row, profile: Profile, link: Link, computing: Computing) -> Row:
     nominal, remark = named_for(profile.name), ""
     if nominal is not None and nominal != (link.mbps, link.metres):
-        named = f"the profile is named for {nominal[0]} Mb/s and {nominal[1]}m"
-        remark = f"{named}, the port has {link.mbps} and {link.metres}m"
+        nominal_text = f"the profile is named for {nominal[0]} Mb/s and {nominal[1]}m"
+        remark = f"{nominal_text}, the port has {link.mbps} and {link.metres}m"
     shared = None if profile.pool is None else profile.pool.xoff
     if profile.is_computed and computing.is_shared:
         # By a ratio: the switch computes the pool of headroom as well.

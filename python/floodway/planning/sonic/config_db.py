@@ -242,8 +242,8 @@ def _left_out(config: Config, groups: Sequence[Group], rows: Sequence[Row]) -> I
     profiles = config.tables.get("BUFFER_PROFILE", {})
     lossless = [name for name, fields in profiles.items() if "xoff" in fields]
     if not lossless and not any(row.is_computed for row in rows):
-        made = "SONiC makes lossless profiles from pg_profile_lookup.ini when it starts"
-        yield f"no BUFFER_PROFILE has xoff: {made}; judge that file"
+        source = "SONiC makes lossless profiles from pg_profile_lookup.ini when it starts"
+        yield f"no BUFFER_PROFILE has xoff: {source}; judge that file"
     used = {group.name for group in groups}
     unused = [name for name in lossless if name not in used]
     if unused:

@@ -18,14 +18,14 @@ import pytest
 import floodway as package
 from command import Command
 from floodway.results.answer import answer
+from floodway.results.causes import grid_of
 from floodway.results.feedback import pause_spans
-from floodway.results.grid import grid_of
-from floodway.results.report_records import with_report_records
 from floodway.simulation.critical_path import find_path
 from floodway.simulation.report import MOST_RUNS, report
-from floodway.simulation.report.columns import TYPES, packed
 from floodway.simulation.report.network import network_of
+from floodway.simulation.report.page import TYPES, packed
 from floodway.simulation.report.timeline import LEAST_BYTES, Steps, frames_of
+from floodway.simulation.run import with_report_records
 from floodway.simulation.why import Why, chosen, take_each_apart
 from scenarios import RAILS, SMALL, written
 

@@ -10,9 +10,8 @@ from floodway.cli.exits import DONE, FAILED
 from floodway.cli.output import echo
 from floodway.cli.show_document import print_answer
 from floodway.cli.show_lint import document
-from floodway.planning.runs import Runs
 from floodway.planning.sonic import lint
-from floodway.planning.sonic.least_headroom import least_headroom
+from floodway.planning.trials import Runs, least_headroom
 
 if TYPE_CHECKING:
     from pathlib import Path

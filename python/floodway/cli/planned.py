@@ -16,12 +16,12 @@ from floodway.planning.document import document
 from floodway.planning.folder import write_plan
 from floodway.planning.plan_files import RUNS_FOLDER
 from floodway.planning.planner import plan_of
-from floodway.planning.runs import Runs
 from floodway.planning.sonic.from_plan import (
     configuration_of,
     warnings_of,
     write_plan_for_switches,
 )
+from floodway.planning.trials import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -358,7 +358,7 @@ def _not_in_picture(request: Request, source: Source) -> Iterator[str]:
 
 def _not_in_shares(source: Source) -> Iterator[str]:
     """Yield which shares of flows were not recorded."""
-    from floodway.results.shares import KEEPS_SHARES  # noqa: PLC0415 (as above)
+    from floodway.results.feedback import KEEPS_SHARES  # noqa: PLC0415 (as above)
 
     result = source.results[0]
     if result.shares is None:

@@ -20,10 +20,9 @@ from floodway.common.errors import OutOfMemoryError, OutputError, RanksError, Sc
 from floodway.results import Reservation
 from floodway.results.files import REPORT_FILE, replace_file
 from floodway.results.quantities import counted
-from floodway.results.report_records import with_report_records
-from floodway.results.rescue import rescued
+from floodway.results.store import rescued
 from floodway.simulation.ranks import AnotherRankError, agreed, processes, require_alike
-from floodway.simulation.run import run_part
+from floodway.simulation.run import run_part, with_report_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

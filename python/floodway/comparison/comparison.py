@@ -20,10 +20,10 @@ from floodway.comparison.metrics import Row, rows, verdict
 from floodway.comparison.shown_link import ShownLink, shown_link
 from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
 from floodway.comparison.variants import Variant, differing, files
-from floodway.results.report_records import with_report_records
 from floodway.scenarios.keys import key_of
 from floodway.scenarios.scenario import Scenario
 from floodway.simulation.execution import Resources, Task, cores, run_all
+from floodway.simulation.run import with_report_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -24,8 +24,7 @@ from floodway.results.digests import RUN_FILE
 from floodway.results.files import REPORT_FILE, missing_folders, remove_empty, replace_file
 from floodway.results.folders import COMPARISON_FILE
 from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use, report_lock
-from floodway.results.rescue import rescued
-from floodway.results.store import FILES, Reservation, remove_left_behind
+from floodway.results.store import FILES, Reservation, remove_left_behind, rescued
 from floodway.results.verification import verified
 from floodway.simulation.analysis import read
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from floodway.plot.axes import PANEL_HEIGHT, plain_style, scale_axes, shown
 from floodway.plot.curves import Drawing, Source, add_legend
-from floodway.plot.fct import FLOWS, TIME
+from floodway.plot.flows import FLOWS, TIME
 from floodway.plot.ports import ports
 from floodway.plot.region import region
 from floodway.plot.shares import shares

@@ -17,8 +17,8 @@ import polars as pl
 from floodway import _floodway
 from floodway.results.goodput import goodput_until_done_gbps
 from floodway.results.hpcc import Standalone
+from floodway.results.metrics import direction_settings, rates_gbps
 from floodway.results.quantities import quantity_gbps
-from floodway.results.settings import direction_settings, rates_gbps
 from floodway.results.summary import last_finish_us, percentile
 from floodway.scenarios.scenario import Scenario
 from floodway.study.metrics.buckets import link_buckets

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.common.errors import PlotError
-from floodway.results.shares import share_rows
+from floodway.results.feedback import share_rows
 from floodway.study.metrics.selection import matches
 
 if TYPE_CHECKING:

@@ -221,7 +221,10 @@ def _headline(result: Result) -> str:
     took = f"{run.timings.wall_s:.1f} s, {run.timings.packet_hops_per_s / 1e6:.1f} M packet-hops/s"
     took += _threads(run.timings)
     simulated = f"{outcome.simulated_us / 1000:,.2f} ms simulated in {took}"
-    return f"{run.name}, seed {run.seed}: {simulated}; {why[outcome.stopped]}"
+    behind = ""
+    if outcome.all_simulated_us is not None:
+        behind = f", all parts of the network until {outcome.all_simulated_us / 1000:,.2f} ms"
+    return f"{run.name}, seed {run.seed}: {simulated}; {why[outcome.stopped]}{behind}"
 
 
 def _threads(timings: Timings) -> str:

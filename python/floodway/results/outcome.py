@@ -336,6 +336,9 @@ class Outcome:
         Why it ended.
     simulated_us
         Simulated time, in microseconds.
+    all_simulated_us
+        Until when all parts of the network were simulated, in microseconds, where an interrupted run had
+        not come equally far in all (docs/jobs.md); None otherwise.
     broken
         Invariants that do not hold, each with its first breach in words; a bug where not empty.
     lossless
@@ -367,9 +370,10 @@ class Outcome:
     link_retry
         What link retries sent again, where links have one.
     skipped
-        Iterations of jobs that were not simulated, if some were not: in the order of time.
+        Iterations of jobs that were not simulated, if some were not: by part of the network, in the order of
+        time.
     not_skipped
-        Why all were, where a job has several and skips are not switched off.
+        Why all of a part's jobs were, where one has several and skips are not switched off.
     """
 
     stopped: Stopped
@@ -393,6 +397,7 @@ class Outcome:
     link_retry: LinkRetry | None = None
     skipped: tuple[Skipped, ...] = ()
     not_skipped: NotSkipped | None = None
+    all_simulated_us: float | None = None
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -441,6 +446,7 @@ class Outcome:
         return cls(
             stopped=cast("Stopped", raw["stopped"]),
             simulated_us=raw["simulated_us"],
+            all_simulated_us=raw.get("all_simulated_us"),
             broken=tuple((name, verdict["broken"]) for name, verdict in verdicts if verdict != "holds"),
             lossless=Lossless.from_json(raw["lossless"]),
             deadlocks=tuple(

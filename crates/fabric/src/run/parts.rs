@@ -280,6 +280,7 @@ impl<'a> Parts<'a> {
             return None;
         }
         let now = self.all.iter().map(Part::run_time).max()?;
+        let all_until = self.all.iter().map(Part::run_time).min().filter(|&until| until < now);
         let (mut skips, mut not_skipped) = (Vec::new(), None);
         for World { facts, runs, recurrence, .. } in self.worlds() {
             skips.extend(recurrence.skips());
@@ -302,6 +303,7 @@ impl<'a> Parts<'a> {
         let skipped = events.skipped();
         let closed = Closed {
             now,
+            all_until,
             skipped,
             facts,
             nodes,

@@ -42,6 +42,7 @@ from floodway import _floodway
 from floodway.common.errors import InputError, MechanismError
 from floodway.common.names import nearest
 from floodway.scenarios.own_classes import fault_of, line_of, own_frames, refuse_callbacks, refuse_keywords
+from floodway.scenarios.own_code import FILES, REGISTERED, Registered
 from floodway.scenarios.own_documents import documented
 from floodway.scenarios.own_files import execute, neighbours_digest
 
@@ -57,13 +58,8 @@ __all__ = [
     "Rate",
     "RateControl",
     "Size",
-    "code_of",
-    "digests",
-    "digests_of",
     "line_of",
     "load_file",
-    "loaded_files",
-    "meanings_of",
     "name_of",
     "no_values",
 ]
@@ -121,25 +117,13 @@ class Rate(_Unit):
 
 
 TYPES |= {kind.__name__: kind for kind in (Duration, Size, Rate)}
-#: The slots that classes can fill.
-SLOTS = ("rate-control", "congestion-point")
 #: The inputs that a rate control can need.
 NEEDS = ("acks", "int", "marks", "timestamps")
 #: Ways in which a congestion point can notify senders.
 TELLS = ("marks", "cnps")
 
-#: Digests of the code of each registered class, by name.
-_DIGESTS: dict[str, str] = {}
-#: The class itself, by slot and name.
-_CLASSES: dict[str, type] = {}
-#: Meanings of the parameters of each class, by their keys, as far as the class documents them.
-_MEANINGS: dict[str, dict[str, str]] = {}
-#: Files that were loaded, in order, with the names that users gave.
-_FILES: dict[Path, str] = {}
 #: Files that are being loaded, the innermost last.
 _LOADING: list[Path] = []
-#: Files of the classes of loaded files, by slot and name.
-_LOADED_BY: dict[str, Path] = {}
 
 
 class RateControl:
@@ -446,7 +430,8 @@ def _is_last(cls: type, base: type) -> bool:
 
 def name_of(cls: type) -> str | None:
     """Return the name of a class in scenarios; `None` for a class that is not a mechanism."""
-    return next((full.partition(".")[2] for full, registered in _CLASSES.items() if registered is cls), None)
+    names = (full.partition(".")[2] for full, registered in REGISTERED.items() if registered.cls is cls)
+    return next(names, None)
 
 
 def no_values(cls: type, keywords: Mapping[str, object]) -> str:
@@ -525,7 +510,8 @@ def _choices(cls: type, keyword: str, values: Sequence[str], allowed: Sequence[s
 def _register(cls: type, name: str | None, slot: str, described: dict[str, Any], register: Any) -> None:  # noqa: ANN401 (either of two)
     called = _kebab(cls.__name__) if name is None else name
     full, by = f"{slot}.{called}", _LOADING[-1] if _LOADING else None
-    other = _LOADED_BY.get(full)
+    before = REGISTERED.get(full)
+    other = None if before is None else before.file
     if by is not None and other is not None:
         raise TypeError(
             f"{cls.__name__}: {other.name} has a {slot} {called!r} already; give it a name of its own,"
@@ -536,10 +522,8 @@ def _register(cls: type, name: str | None, slot: str, described: dict[str, Any],
     document, meanings = documented(cls, classes)
     head = document or f"`{cls.__name__}`, written in Python."
     register(called, head, cls, described)
-    _DIGESTS[full], _CLASSES[full] = _digest_of(cls), cls
-    _MEANINGS[full] = {attribute.replace("_", "-"): text for attribute, text in meanings.items()}
-    if by is not None:
-        _LOADED_BY[full] = by
+    by_key = {attribute.replace("_", "-"): text for attribute, text in meanings.items()}
+    REGISTERED[full] = Registered(cls=cls, digest=_digest_of(cls), meanings=by_key, file=by or other)
 
 
 def _kebab(name: str) -> str:
@@ -569,23 +553,6 @@ def _plain(code: CodeType) -> bytes:
     return marshal.dumps(code.replace(co_filename="", co_firstlineno=1))
 
 
-def digests() -> dict[str, str]:
-    """Return digests of the code of each registered class, by slot and name."""
-    return dict(_DIGESTS)
-
-
-def digests_of(resolved: object) -> dict[str, str]:
-    """Return digests of the code of each class that a scenario chooses, by slot and name.
-
-    Parameters
-    ----------
-    resolved
-        The scenario after defaults.
-    """
-    chosen = set(_chosen(resolved)) if _DIGESTS else set()
-    return {full: digest for full, digest in sorted(_DIGESTS.items()) if full in chosen}
-
-
 def load_file(path: Path, *, name: str | None = None) -> None:
     """Execute a Python file, whose classes become mechanisms; once in a process.
 
@@ -607,7 +574,7 @@ def load_file(path: Path, *, name: str | None = None) -> None:
     """
     name = name or str(path)
     path = path.resolve()
-    if path in _FILES:
+    if path in FILES:
         return
     if not path.is_file():
         raise InputError(f"{name}: there is no such file")
@@ -617,65 +584,18 @@ def load_file(path: Path, *, name: str | None = None) -> None:
     try:
         execute(path)
     except Exception as error:
-        for full in [full for full, by in _LOADED_BY.items() if by == path]:
-            del _LOADED_BY[full]
+        for registered in _of_file(path):
+            registered.file = None
         # Frames of floodway and of imports do not help the user.
         error.__traceback__ = own_frames(error.__traceback__)
         raise MechanismError(name) from error
     finally:
         _LOADING.pop()
     neighbours = neighbours_digest(path)
-    for full, by in _LOADED_BY.items():
-        if by == path:
-            _DIGESTS[full] += f"+{neighbours}"
-    _FILES[path] = name
+    for registered in _of_file(path):
+        registered.digest += f"+{neighbours}"
+    FILES[path] = name
 
 
-def meanings_of(full: str) -> Mapping[str, str]:
-    """Return the meanings of the parameters of a mechanism in Python, by key; empty for others."""
-    return _MEANINGS.get(full, {})
-
-
-def loaded_files() -> dict[Path, str]:
-    """Return the files that were loaded, in order, with their names in messages."""
-    return dict(_FILES)
-
-
-def code_of(resolved: object) -> list[dict[str, str]]:
-    """Return, of each mechanism in Python that a scenario chooses, its code as `run.json` records it.
-
-    Parameters
-    ----------
-    resolved
-        The scenario after defaults.
-
-    Returns
-    -------
-    list
-        Slot and name (`mechanism`), the class, its file as it was named with `--python`, else the module that
-        defines it, and the digest of that file, else of the class's code.
-    """
-    return [_code(full) for full in digests_of(resolved)]
-
-
-def _code(full: str) -> dict[str, str]:
-    cls, file = _CLASSES[full], _LOADED_BY.get(full)
-    source = {"module": cls.__module__} if file is None else {"file": _FILES.get(file, file.name)}
-    # What a file imports from its folder is behind the sign.
-    digest = _DIGESTS[full].partition("+")[0]
-    return {"mechanism": full, "class": cls.__qualname__, **source, "sha256": digest}
-
-
-def _chosen(value: object, slot: str | None = None) -> Iterator[str]:
-    """Yield every key below that of a slot, as `SLOT.KEY`: each may choose a mechanism."""
-    if isinstance(value, list):
-        for part in value:
-            yield from _chosen(part, slot)
-    if isinstance(value, dict):
-        # A setting is `{"key": SLOT, "value": CHOICE, "origin": PLACE}`.
-        setting = value.get("key")
-        below = setting if isinstance(setting, str) and setting in SLOTS else slot
-        for key, inner in value.items():
-            if slot is not None:
-                yield f"{slot}.{key}"
-            yield from _chosen(inner, below)
+def _of_file(path: Path) -> list[Registered]:
+    return [registered for registered in REGISTERED.values() if registered.file == path]

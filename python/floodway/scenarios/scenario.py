@@ -12,7 +12,7 @@ from floodway import _floodway
 from floodway.common.errors import Fault, InputError, ScenarioError
 from floodway.common.files import is_pipe, read_pipe
 from floodway.common.limits import LARGEST_SEED
-from floodway.scenarios.builder import plain
+from floodway.scenarios.builder import key, plain
 from floodway.scenarios.own_code import known_digests
 from floodway.scenarios.scenario_keys import Keys
 
@@ -150,12 +150,12 @@ class Scenario(Keys):
         scenario._digests = known_digests()  # noqa: SLF001 (its own)
         return scenario
 
-    def _begin(self, keys: Mapping[str, object]) -> None:
-        self._native = _parsed(NAMELESS, keys)
+    def _begin(self, arguments: Mapping[str, object]) -> None:
+        self._native = _parsed(NAMELESS, _keys(arguments))
         self._digests = known_digests()
 
-    def _replaced(self, keys: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
-        text = _json({key: value for key, value in keys.items() if value is not None})
+    def _replaced(self, arguments: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
+        text = _json(_keys(arguments))
         return self._from_native(self._native.replaced(text, sets=list(sets), tables=_as_csv))
 
     @property
@@ -413,6 +413,12 @@ def recorded(document: Mapping[str, Any]) -> Scenario:
     return Scenario._from_native(  # noqa: SLF001 (its own module)
         _floodway.parse_json(file, _json(keys), sets=[], tables=_as_csv, folder=folder)
     )
+
+
+def _keys(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return the keys that the arguments of a method give, in the order of the grammar."""
+    names = [name for name in Keys.replace.__kwdefaults__ or () if name != "sets"]
+    return {key(name): arguments[name] for name in names if arguments[name] is not None}
 
 
 def _parsed(name: str, keys: Mapping[str, object]) -> _floodway.Scenario:

@@ -18,7 +18,7 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from floodway.scenarios.mechanisms import loaded_files
+from floodway.scenarios.own_code import FILES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -190,5 +190,5 @@ def _last_error_line(errors: IO[bytes]) -> str:
 
 def _named_files() -> Iterator[str]:
     """Yield the files of `--python`, each with the name that its user gave."""
-    for path, shown in loaded_files().items():
+    for path, shown in FILES.items():
         yield from (os.fspath(path), shown)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,11 +22,13 @@ from typing import TYPE_CHECKING, Any
 from floodway.common.errors import FloodwayError, InUseError, OutOfMemoryError, OutputError, RunError
 from floodway.results.store import Reservation
 from floodway.scenarios.keys import engine, files_of
-from floodway.scenarios.mechanisms import load_file, loaded_files
+from floodway.scenarios.mechanisms import load_file
+from floodway.scenarios.own_code import FILES
 from floodway.scenarios.scenario import inline
 from floodway.simulation.run import run
 from floodway.study.running.runs import Recipe
 from floodway.study.running.storage import Runs
+from floodway.study.running.task import TaskProgress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,17 +60,8 @@ _REPORTS: list[Callable[[Plain], None]] = []
 
 
 def plain_progress(progress: Progress) -> Plain:
-    """Return how far a run is."""
-    return {
-        "time_us": progress.time_us,
-        "flows_done": progress.flows_done,
-        "flows_started": progress.flows_started,
-        "packet_hops": progress.packet_hops,
-        "share": progress.share,
-        "by_work": progress.by_work,
-        "bytes": progress.bytes,
-        "operations": progress.operations,
-    }
+    """Return how far a run is, as the arguments of `TaskProgress`."""
+    return {field.name: getattr(progress, field.name) for field in fields(TaskProgress)}
 
 
 def task_of(run: Run, *, folder: Path, mark: Path | None) -> Plain:
@@ -100,7 +93,7 @@ def task_of(run: Run, *, folder: Path, mark: Path | None) -> Plain:
         "recipe": {**recipe.__dict__, "file": file},
         "mark": os.fspath(mark.absolute()),
         "topic": topic_of(mark),
-        "python": [(os.fspath(path), shown) for path, shown in loaded_files().items()],
+        "python": [(os.fspath(path), shown) for path, shown in FILES.items()],
     }
 
 
@@ -214,8 +207,6 @@ def _answer_from_afar(task: Plain) -> Plain:
             return _with_document(_result(scenario, task, _reporter(task)), task["document"])
 
         answer = _stored(place, result)
-        if "done" not in answer:
-            return answer
         return {**answer, "files": {file.name: file.read_bytes() for file in place.iterdir()}}
 
 
@@ -271,15 +262,12 @@ def _stored(folder: Path, make: Callable[[], Result]) -> Plain:
     """Make a result and store it unless it is stored already, and return the answer."""
     place = folder.absolute()
     store = Runs(place.parent)
-    try:
-        with Reservation(place, force=True) as reserved:
-            # Another process may have ended it since it was missing.
-            if store.has(place.name):
-                return {"done": store.wall_s(place.name)}
-            result = make()
-            reserved.publish(result, key=place.name)
-    except Exception as error:  # noqa: BLE001 (the other runs continue after any error)
-        return _answer_of(error)
+    with Reservation(place, force=True) as reserved:
+        # Another process may have ended it since it was missing.
+        if store.has(place.name):
+            return {"done": store.wall_s(place.name)}
+        result = make()
+        reserved.publish(result, key=place.name)
     return {"done": result.run.timings.wall_s}
 
 

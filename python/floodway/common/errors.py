@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import traceback
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from floodway.common.names import not_a_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "ClusterError",
@@ -38,6 +39,7 @@ __all__ = [
     "UnknownNameError",
     "UnverifiedWarning",
     "ValidationError",
+    "output_errors",
     "unwritable",
 ]
 
@@ -94,36 +96,9 @@ class ScenarioError(FloodwayError):
     def __init__(self, faults: tuple[Fault, ...]) -> None:
         super().__init__("\n".join(fault.text for fault in faults))
         self.faults = faults
-
-    @property
-    def file(self) -> str:
-        """The scenario's file, or its name where it came as text."""
-        return self.faults[0].file
-
-    @property
-    def line(self) -> int | None:
-        """Line in that file, from 1."""
-        return self.faults[0].line
-
-    @property
-    def key(self) -> str | None:
-        """Path of the key at fault."""
-        return self.faults[0].key
-
-    @property
-    def given(self) -> str | None:
-        """What the scenario says there."""
-        return self.faults[0].given
-
-    @property
-    def allowed(self) -> tuple[str, ...]:
-        """What it may say, where that is a list."""
-        return self.faults[0].allowed
-
-    @property
-    def nearest(self) -> str | None:
-        """The right name nearest to a wrong one."""
-        return self.faults[0].nearest
+        first = faults[0]
+        self.file, self.line, self.key = first.file, first.line, first.key
+        self.given, self.allowed, self.nearest = first.given, first.allowed, first.nearest
 
 
 class ComparisonError(FloodwayError):
@@ -369,6 +344,21 @@ def unwritable(path: str | os.PathLike[str], error: OSError) -> OutputError:
     """
     kind = LostResultsError if error.errno in _NO_ROOM else OutputError
     return kind(os.fspath(path), f"cannot be written: {error.strerror or error}")
+
+
+@contextlib.contextmanager
+def output_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise errors of the system as errors of output that name a file or folder.
+
+    Raises
+    ------
+    OutputError
+        Instead of an OSError, as `unwritable` returns it.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(path, error) from error
 
 
 class UnverifiedWarning(UserWarning):

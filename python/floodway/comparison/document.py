@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from floodway.common.documents import Cell, Document, Section, Table
-from floodway.common.documents.model import MOST_ROWS
+from floodway.common.documents.model import MOST_ROWS, fields_of
 from floodway.comparison.answer import answer, is_better_if_less, more, of_jobs
 from floodway.comparison.formatting import cell_text, change_text, notes, value_text
 from floodway.results.percentiles import few_counted
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
+#: A fact of a simulation: its name, and its lines by the labels of variants.
+_Fact = tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]
 #: Maximum number of variants that have a column each; more have a row each.
 MOST_COLUMNS = 3
 #: Numbers of the table, as far as they exist and differ between variants.
@@ -192,7 +194,7 @@ def _name(row: Row) -> str:
     return name if comma and unit in {"us", "Gbit/s", "KB", "MB", "%"} else row.label
 
 
-def _simulated(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
+def _simulated(comparison: Comparison) -> Iterator[_Fact]:
     pairs = zip(comparison.labels, comparison.results, strict=True)
     # An interrupted comparison has variants without a run.
     facts_by_label = {
@@ -203,17 +205,14 @@ def _simulated(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, t
     yield from common_facts(tuple(facts_by_label), tuple(facts_by_label.values()))
 
 
-def _summary(
-    comparison: Comparison, simulated: Sequence[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]
-) -> Iterator[str]:
+def _summary(comparison: Comparison, simulated: Sequence[_Fact]) -> Iterator[str]:
     """Yield a few lines on what was simulated."""
     parts = []
     for name, groups in simulated:
         if name in NAMED_FACTS and len(groups) == 1:
             _, lines = groups[0]
-            head = (
-                "seeds " if name == "seeds" and not lines[0].isdigit() else "seed " if name == "seeds" else ""
-            )
+            seed = "seed " if lines[0].isdigit() else "seeds "
+            head = seed if name == "seeds" else ""
             parts.append(head + "; ".join(lines))
     yield f"simulated: {'; '.join(parts)}"
     # A name or a description decides nothing.
@@ -227,9 +226,7 @@ def _summary(
         yield "one seed gives no confidence interval; --seeds 3 shows the spread"
 
 
-def _sections(
-    comparison: Comparison, simulated: Sequence[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]
-) -> Iterator[Section]:
+def _sections(comparison: Comparison, simulated: Sequence[_Fact]) -> Iterator[Section]:
     yield Section(title="All differences in words", lines=comparison.findings)
     yield Section(title="All numbers", tables=(_all_numbers(comparison),))
     rows = tuple(
@@ -287,26 +284,23 @@ def _data(comparison: Comparison) -> dict[str, Any]:
                 comparison.labels, comparison.seeds, comparison.verdicts, strict=True
             )
         ],
-        "link": None if link is None else {"object": link.object, "title": link.title},
+        "link": None if link is None else fields_of(link, "object", "title"),
         "rows": [_row(row, comparison.labels) for row in comparison.rows],
         "extrapolated": [
             {
                 "workload": extrapolation.workload,
                 "variants": list(extrapolation.variants),
                 "simulated": [
-                    {**{unit: getattr(run, unit) for unit in extrapolation.wholes}, "time_us": run.time_us}
-                    for run in extrapolation.simulated
+                    fields_of(run, *extrapolation.wholes, "time_us") for run in extrapolation.simulated
                 ],
                 **extrapolation.wholes,
-                "time_us": extrapolation.time_us,
-                "error_us": extrapolation.error_us,
+                **fields_of(extrapolation, "time_us", "error_us"),
             }
             for extrapolation in comparison.extrapolated
         ],
         "groups": [
             {
-                "label": group.label,
-                "workload": group.workload,
+                **fields_of(group, "label", "workload"),
                 "above_bytes": group.from_bytes,
                 "up_to_bytes": group.to_bytes,
                 "rows": [_row(row, comparison.labels) for row in (group.mean, group.p99, group.slowdown)],
@@ -323,9 +317,7 @@ def _data(comparison: Comparison) -> dict[str, Any]:
 
 def _row(row: Row, labels: tuple[str, ...]) -> dict[str, Any]:
     return {
-        "key": row.key,
-        "label": row.label,
-        "change_unit": row.change_unit,
+        **fields_of(row, "key", "label", "change_unit"),
         "cells": {label: _cell(cell) for label, cell in zip(labels, row.cells, strict=True)},
     }
 
@@ -333,8 +325,8 @@ def _row(row: Row, labels: tuple[str, ...]) -> dict[str, Any]:
 def _cell(cell: Number) -> dict[str, Any]:
     return {
         "mean": cell.mean,
-        "min": min(cell.present_values, default=None),
-        "max": max(cell.present_values, default=None),
+        "min": cell.least,
+        "max": cell.most,
         "values": list(cell.values),
         "of_finished_only": cell.finished_only,
         "of_few_flows": cell.few,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from floodway.common.documents import as_json
 from floodway.common.documents.model import TABLE_FILES
-from floodway.common.errors import InUseError, LostResultsError, OutputError, unwritable
+from floodway.common.errors import InUseError, LostResultsError, OutputError, output_errors
 from floodway.common.files import read_json
 from floodway.comparison.answer import answer, first_picture
 from floodway.comparison.document import document
@@ -30,7 +30,7 @@ from floodway.results.verification import verified
 from floodway.simulation.analysis import read
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from types import TracebackType
 
     from floodway.common.documents import Picture
@@ -105,14 +105,14 @@ class ComparisonFolder:
         self._held = contextlib.ExitStack()
         if self.folder is None:
             return
-        with _os_errors(self.folder):
+        with output_errors(self.folder):
             try:
                 self._refuse_foreign(self.folder)
             except OutputError:
                 refuse_in_use(self.folder.resolve(), shown=os.fspath(self.folder))
                 raise
         with self._held:
-            with _os_errors(self.folder):
+            with output_errors(self.folder):
                 self._begin(self.folder, force=force)
             self._held = self._held.pop_all()
 
@@ -258,7 +258,7 @@ class ComparisonFolder:
     def _store(self, folder: Path, before: dict[int, Result], number: int) -> None:
         """Write a run and report that it has ended; the first one replaces what was there."""
         if self._replaces:
-            with _os_errors(folder):
+            with output_errors(folder):
                 _remove_stale(folder, keep=self._folders)
                 _remove_report(folder)
             _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
@@ -415,7 +415,7 @@ def _is_there(folder: Path) -> bool:
 
 
 def _write_report(folder: Path, contents: dict[str, bytes], whole: dict[str, Any]) -> None:
-    with _os_errors(folder):
+    with output_errors(folder):
         for name, content in contents.items():
             replace_file(folder / name, content)
     _write_json(folder, whole)
@@ -423,7 +423,7 @@ def _write_report(folder: Path, contents: dict[str, bytes], whole: dict[str, Any
 
 def _write_json(folder: Path, content: dict[str, Any]) -> None:
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    with _os_errors(folder):
+    with output_errors(folder):
         replace_file(folder / COMPARISON_FILE, text.encode())
 
 
@@ -487,11 +487,3 @@ def _remove_empty(folder: Path, names: Sequence[str], *, also: bool = True) -> N
     if also:
         with contextlib.suppress(OSError):
             folder.rmdir()
-
-
-@contextlib.contextmanager
-def _os_errors(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise unwritable(folder, error) from error

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from floodway.common.errors import StudyError, UnknownNameError
-from floodway.common.ready import FOLDER
+from floodway.common.errors import StudyError
+from floodway.common.ready import root_of
 from floodway.results.metrics import natural
 from floodway.study.format.read import load_study
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["Paper", "papers", "ready_studies"]
 
@@ -50,7 +53,7 @@ def papers(folder: Path | None = None) -> tuple[Paper, ...]:
     UnknownNameError
         If there is no such folder.
     """
-    root = _root(folder)
+    root = root_of("studies", folder)
     inner = sorted(entry for entry in root.iterdir() if entry.is_dir())
     all_papers = (Paper(name=entry.name, files=_files(entry)) for entry in inner)
     return tuple(paper for paper in all_papers if paper.files)
@@ -74,7 +77,7 @@ def ready_studies(folder: Path | None = None) -> tuple[tuple[Path, str, str], ..
     UnknownNameError
         If there is no such folder.
     """
-    root = _root(folder)
+    root = root_of("studies", folder)
     studies = []
     for file in (*_files(root), *(file for paper in papers(root) for file in paper.files)):
         try:
@@ -88,12 +91,3 @@ def ready_studies(folder: Path | None = None) -> tuple[tuple[Path, str, str], ..
 def _files(folder: Path) -> tuple[Path, ...]:
     files = (file for file in folder.glob("*.toml") if not file.name.startswith(HIDDEN_PREFIX))
     return tuple(sorted(files, key=lambda file: natural(file.stem)))
-
-
-def _root(folder: Path | None) -> Path:
-    candidates = [folder] if folder is not None else [Path("studies"), FOLDER / "studies"]
-    for candidate in candidates:
-        if candidate.is_dir():
-            return candidate
-    shown = " or ".join(f"{str(candidate)!r}" for candidate in candidates)
-    raise UnknownNameError(f"{shown} is not a folder of studies", given=shown)

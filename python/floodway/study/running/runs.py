@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from floodway.common.errors import Fault
     from floodway.scenarios.scenario import Extent, Scenario
-    from floodway.study.format.model import Base, Coordinates, Sets, Study, Variant
+    from floodway.study.format.model import Coordinates, Sets, Study, Variant
 
 __all__ = ["Recipe", "Run", "runs_of", "selected"]
 
@@ -99,7 +99,7 @@ class Run:
     @property
     def label(self) -> str:
         """Its name in messages."""
-        return ", ".join([self.variant, *(f"{axis}={point}" for axis, point in self.at), f"seed {self.seed}"])
+        return f"{_called(self.variant, self.at)}, seed {self.seed}"
 
 
 def selected(study: Study, *, quick: bool) -> tuple[tuple[Variant, Coordinates], ...]:
@@ -135,7 +135,6 @@ def runs_of(study: Study, *, quick: bool, seeds: int | tuple[int, ...] | None = 
         If there are no runs, or seeds beyond the largest.
     """
     default_seeds = study.quick.seeds if quick and study.quick.seeds is not None else study.seeds
-    chosen_seeds = default_seeds if seeds is None else seeds
     runs: list[Run] = []
     faults: dict[str, tuple[list[str], Fault]] = {}
     for variant, at in selected(study, quick=quick):
@@ -145,9 +144,12 @@ def runs_of(study: Study, *, quick: bool, seeds: int | tuple[int, ...] | None = 
             _floodway.check(scenario.native)
         except ScenarioError as error:
             for fault in error.faults:
-                faults.setdefault(fault.text, ([], fault))[0].append(_called(variant, at))
+                faults.setdefault(fault.text, ([], fault))[0].append(_called(variant.name, at))
             continue
-        runs += _with_seeds(study, variant, at, recipe, scenario, chosen_seeds)
+        chosen = _chosen_seeds(
+            study, variant, at, seeds=default_seeds if seeds is None else seeds, first=scenario.seed
+        )
+        runs += _with_seeds(variant.name, at, recipe, scenario, chosen)
     if faults:
         raise ScenarioError(tuple(_fault_of_runs(study, called, fault) for called, fault in faults.values()))
     if not runs:
@@ -163,7 +165,7 @@ def _recipe(study: Study, variant: Variant, at: Coordinates, *, quick: bool) -> 
         sets += study.axis(name).point(point).sets
     if quick:
         sets += study.quick.sets
-    base: Base = variant.base
+    base = variant.base
     return Recipe(
         file=None if base.file is None else os.path.relpath(base.file),
         folder=os.fspath(study.file.parent.resolve()) if base.file is None else "",
@@ -173,27 +175,27 @@ def _recipe(study: Study, variant: Variant, at: Coordinates, *, quick: bool) -> 
     )
 
 
-def _with_seeds(  # noqa: PLR0913, PLR0917 (the parts of a run)
-    study: Study,
-    variant: Variant,
-    at: Coordinates,
-    recipe: Recipe,
-    scenario: Scenario,
-    chosen_seeds: int | tuple[int, ...],
-) -> Iterator[Run]:
-    seeds: Sequence[int] = (
-        range(scenario.seed, scenario.seed + chosen_seeds) if isinstance(chosen_seeds, int) else chosen_seeds
-    )
+def _chosen_seeds(
+    study: Study, variant: Variant, at: Coordinates, *, seeds: int | tuple[int, ...], first: int
+) -> Sequence[int]:
+    """Return the seeds of a variant at some coordinates: a number of them begins with the scenario's."""
+    chosen: Sequence[int] = range(first, first + seeds) if isinstance(seeds, int) else seeds
     limits = [variant.seeds, *(study.axis(name).point(point).seeds for name, point in at)]
-    seeds = seeds[: min((limit for limit in limits if limit is not None), default=None)]
-    if max(seeds) > LARGEST_SEED:
-        raise StudyError(f"{study.file}: seeds: {max(seeds)} is above {LARGEST_SEED}", place=str(study.file))
+    chosen = chosen[: min((limit for limit in limits if limit is not None), default=None)]
+    if max(chosen) > LARGEST_SEED:
+        raise StudyError(f"{study.file}: seeds: {max(chosen)} is above {LARGEST_SEED}", place=str(study.file))
+    return chosen
+
+
+def _with_seeds(
+    variant: str, at: Coordinates, recipe: Recipe, scenario: Scenario, seeds: Sequence[int]
+) -> Iterator[Run]:
     warnings, extent = scenario.warnings, scenario.extent
     written = written_key_of(scenario, recipe.reads_from)
     for seed in seeds:
         key = key_of(scenario.with_seed(seed), recipe.reads_from)
         yield Run(
-            variant=variant.name,
+            variant=variant,
             at=at,
             seed=seed,
             key=key,
@@ -204,8 +206,8 @@ def _with_seeds(  # noqa: PLR0913, PLR0917 (the parts of a run)
         )
 
 
-def _called(variant: Variant, at: Coordinates) -> str:
-    return ", ".join([variant.name, *(f"{axis}={point}" for axis, point in at)])
+def _called(variant: str, at: Coordinates) -> str:
+    return ", ".join([variant, *(f"{axis}={point}" for axis, point in at)])
 
 
 def _fault_of_runs(study: Study, called: Sequence[str], fault: Fault) -> Fault:
@@ -213,4 +215,4 @@ def _fault_of_runs(study: Study, called: Sequence[str], fault: Fault) -> Fault:
     most = 3
     more = f" and {len(called) - most} more" if len(called) > most else ""
     text = f"{study.file}: {'; '.join(called[:most])}{more}: {fault.text}"
-    return type(fault)(**{**fault.__dict__, "text": text})
+    return replace(fault, text=text)

@@ -14,7 +14,7 @@ import shutil
 import uuid
 from typing import TYPE_CHECKING, Self
 
-from floodway.common.errors import OutputError, unwritable
+from floodway.common.errors import OutputError, output_errors
 from floodway.common.files import read_json
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import NEW_SUFFIX, missing_folders, remove_empty, replace_file
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from floodway.results import Result
     from floodway.study.running.runs import Run
 
-__all__ = ["Runs", "StudyFolder", "output_errors"]
+__all__ = ["Runs", "StudyFolder"]
 
 
 class StudyFolder:
@@ -231,21 +231,6 @@ class Runs:
 
     def _note(self, key: str) -> Path:
         return self.folder / f"{key}.failed"
-
-
-@contextlib.contextmanager
-def output_errors(folder: Path) -> Iterator[None]:
-    """Raise errors of the system as errors of output that name the folder.
-
-    Raises
-    ------
-    OutputError
-        Instead of an OSError.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise unwritable(folder, error) from error
 
 
 def _is_ours(file: Path) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from floodway.cli.catalog import Entry, Parameter, TableOf, entries, left_out
+from floodway.cli.catalog.entries import entries, left_out
+from floodway.cli.catalog.model import Entry, Parameter, TableOf
 from floodway.cli.catalog.pages import SLOTS, body_of, cell, page_of, parameter_table
 from floodway.cli.catalog.parameters import table_of
 from floodway.scenarios.grammar import Grammar

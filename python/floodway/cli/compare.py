@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import floodway
 from floodway import _floodway
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import pair, plan_warnings
-from floodway.cli.output import echo
+from floodway.cli.output import echo, errors, warnings
 from floodway.cli.run import failures
 from floodway.cli.show_document import print_answer
 from floodway.cli.watch import WatchAll
@@ -50,27 +51,25 @@ class Request:
     force: bool
     quiet: bool
     json: bool
+    full: bool
     strict: bool
-    shard: Shard | None = None
-    force_threads: bool = False
-    force_memory: bool = False
-    report: bool = False
-    pictures: bool = True
-    full: bool = False
+    shard: Shard | None
+    force_threads: bool
+    force_memory: bool
+    report: bool
+    pictures: bool
 
 
 def compare(request: Request) -> int:
     """Simulate the variants, write and print their comparison, and return the exit code."""
-    if request.shard is not None and request.force:
-        raise click.BadParameter("cannot go with --force", param_hint="--shard")
-    if request.shard is not None and request.json:
-        raise click.BadParameter("cannot go with --json", param_hint="--shard")
+    for option, is_set in (("--force", request.force), ("--json", request.json)):
+        if request.shard is not None and is_set:
+            raise click.BadParameter(f"cannot go with {option}", param_hint="--shard")
     variants = _variants(request)
     out = request.out or _default_out(request)
     if not request.quiet:
-        warnings = merged_warnings((variant.label, variant.scenario.warnings) for variant in variants)
-        for warning in (*(warning.whole for warning in warnings), *_plans(variants, request)):
-            echo(f"warning: {warning}", err=True)
+        merged = merged_warnings((variant.label, variant.scenario.warnings) for variant in variants)
+        warnings((*(warning.whole for warning in merged), *_plans(variants, request)))
     try:
         with WatchAll(quiet=request.quiet) as watch:
             comparison = floodway.compare(
@@ -86,27 +85,19 @@ def compare(request: Request) -> int:
                 report=request.report,
                 pictures=request.pictures,
                 on_progress=watch.update,
-                on_message=lambda text: _print_message(text, quiet=request.quiet),
+                on_message=None if request.quiet else partial(echo, err=True),
             )
     except KeyboardInterrupt:
         # Ctrl-C while tables and pictures are drawn; during the runs it ends them without an exception.
         echo(f"interrupted; completed runs are kept in {out}/{GOES_ON}", err=True)
         return INTERRUPTED
     if comparison.trouble is not None:
-        echo(f"error: {comparison.trouble}", err=True)
-        echo(f"error: the results are in {comparison.folder}/ instead", err=True)
+        errors(comparison.trouble, f"the results are in {comparison.folder}/ instead")
     where = comparison.folder or out
     if not comparison.complete:
-        return (
-            _interrupted(comparison, where) if comparison.left is None else _left(request, comparison, where)
-        )
+        return _unfinished(request, comparison, where)
     _print(request, comparison, where)
     return _verdict(request, comparison) or (DONE if comparison.trouble is None else FAILED)
-
-
-def _print_message(text: str, *, quiet: bool) -> None:
-    if not quiet:
-        echo(text, err=True)
 
 
 def _variants(request: Request) -> tuple[Variant, ...]:
@@ -156,24 +147,20 @@ def _plans(variants: Sequence[Variant], request: Request) -> Iterator[str]:
     """Warn of variants whose runs use fewer threads than requested, or need more memory than is left."""
     for variant in variants if request.threads > 1 or request.force_memory else ():
         plan = _floodway.Plan(variant.scenario.native, threads=request.threads, force=request.force_threads)
-        warnings = plan_warnings(plan, requested=request.threads, force_memory=request.force_memory)
-        yield from (f"{variant.label}: {warning}" for warning in warnings)
+        for warning in plan_warnings(plan, requested=request.threads, force_memory=request.force_memory):
+            yield f"{variant.label}: {warning}"
 
 
-def _interrupted(comparison: Comparison, out: Path) -> int:
-    ended = sum(len(results) for results in comparison.results)
-    total = sum(len(seeds) for seeds in comparison.seeds)
-    message = f"{ended} of {total} runs are kept in {out}/{GOES_ON}" if ended else "nothing was written"
-    echo(f"interrupted; {message}", err=True)
-    return INTERRUPTED
-
-
-def _left(request: Request, comparison: Comparison, out: Path) -> int:
-    total = sum(len(seeds) for seeds in comparison.seeds)
-    echo(
-        f"{out}: {comparison.left} of all {total} runs are missing, and the last shard compares them",
-        err=True,
-    )
+def _unfinished(request: Request, comparison: Comparison, out: Path) -> int:
+    """Say what is kept, or left to other processes, and return the exit code."""
+    total = sum(map(len, comparison.seeds))
+    if comparison.left is None:
+        ended = sum(map(len, comparison.results))
+        message = f"{ended} of {total} runs are kept in {out}/{GOES_ON}" if ended else "nothing was written"
+        echo(f"interrupted; {message}", err=True)
+        return INTERRUPTED
+    missing = f"{comparison.left} of all {total} runs are missing"
+    echo(f"{out}: {missing}, and the last shard compares them", err=True)
     return _verdict(request, comparison)
 
 
@@ -195,6 +182,5 @@ def _verdict(request: Request, comparison: Comparison) -> int:
         for result in results
         for failure in failures(result.outcome, strict=request.strict)
     ]
-    for failure in faults:
-        echo(f"error: {failure}", err=True)
+    errors(*faults)
     return FAILED if faults else DONE

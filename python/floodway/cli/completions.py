@@ -37,7 +37,7 @@ def planned_flow_controls(_: click.Context, __: click.Parameter, incomplete: str
 
 def explained_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the names of `floodway explain` that begin with the typed text."""
-    from floodway.cli.catalog import known_names  # noqa: PLC0415
+    from floodway.cli.catalog.entries import known_names  # noqa: PLC0415
 
     return beginning(incomplete, known_names())
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from floodway import _floodway
 from floodway.cli.exits import DONE
 from floodway.cli.inputs import parsed
-from floodway.cli.new_file import new_binary_file, new_file
-from floodway.cli.output import echo
+from floodway.cli.new_file import new_file
+from floodway.cli.output import echo, warnings
 from floodway.results import perfetto, read
 from floodway.results.folders import run_folder
 
@@ -30,8 +30,7 @@ def export_goal(
     else:
         with new_file(out, force=force) as file:
             notes = _floodway.export_goal(scenario.native, file.write, workload=workload)
-    for note in notes:
-        echo(f"warning: {note}", err=True)
+    warnings(notes)
     return DONE
 
 
@@ -39,9 +38,8 @@ def export_perfetto(folder: Path, *, out: Path | None, force: bool) -> int:
     """Write the trace of a run, and return the exit code."""
     result = read(run_folder(folder))
     file = out if out is not None else folder / perfetto.FILE
-    with new_binary_file(file, force=force) as opened:
+    with new_file(file, force=force, mode="wb") as opened:
         opened.write(perfetto.trace(result))
-    for note in perfetto.notes(result):
-        echo(f"warning: {note}", err=True)
+    warnings(perfetto.notes(result))
     echo(str(file))
     return DONE

@@ -1,4 +1,4 @@
-"""Inputs that commands share: scenarios with values of `--set`, shards, threads, captured links."""
+"""Inputs that commands share: scenarios with values of `--set`, shards, seeds, captured links."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Plan
 
-__all__ = ["captured_links", "pair", "parsed", "plan_warnings", "shard_of", "threads_asked"]
+__all__ = ["captured_links", "pair", "parsed", "plan_warnings", "seeds_of", "shard_of", "threads_asked"]
 
 #: Escapes of quotes and backslashes in TOML.
 ESCAPES = str.maketrans({'"': r"\"", "\\": r"\\"})
@@ -66,12 +66,26 @@ def _is_study(path: Path) -> bool:
     return "variant" in keys and "topology" not in keys
 
 
-def shard_of(text: str | None) -> Shard | None:
+def shard_of(text: str) -> Shard:
     """Read `--shard`, such as `0/4`."""
     try:
-        return None if text is None else Shard.parse(text)
+        return Shard.parse(text)
     except InputError as error:
         raise click.BadParameter(str(error), param_hint="--shard") from None
+
+
+def seeds_of(text: str) -> int | tuple[int, ...]:
+    """Read `--seeds`: a number of them, or a list such as `1,2,7`; `1,` is a list of one."""
+    try:
+        values = [int(seed) for seed in text.split(",") if seed.strip()]
+    except ValueError:
+        values = []
+    one = "," not in text
+    if not values or min(values) < int(one) or len(set(values)) < len(values):
+        raise click.BadParameter(
+            f"{text!r} is neither a number of seeds nor a list like 1,2,7", param_hint="--seeds"
+        )
+    return values[0] if one else tuple(values)
 
 
 def pair(text: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> tuple[str, str]:

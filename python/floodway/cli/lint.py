@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from floodway.cli.bar import bar
+from floodway.cli.bar import counting
 from floodway.cli.exits import DONE, FAILED
-from floodway.cli.output import echo
+from floodway.cli.output import echo, errors
 from floodway.cli.show_document import print_answer
 from floodway.cli.show_lint import document
 from floodway.planning.runs import Runs
@@ -26,6 +26,7 @@ __all__ = ["Request", "run"]
 class Request:
     """The arguments of `floodway lint`."""
 
+    file: Path
     mtu: str | None
     mix: str
     cell: str | None
@@ -40,19 +41,19 @@ class Request:
     json: bool
 
 
-def run(file: Path, request: Request) -> int:
+def run(request: Request) -> int:
     """Check a file, print the findings, and return the exit code."""
     runs = Runs(request.out) if request.simulate else None
     try:
-        findings = _check(file, request, runs)
+        findings = _check(request, runs)
     except KeyboardInterrupt:
         if runs is not None:
-            text = f"interrupted; what was simulated is kept in {request.out}/: the same call goes on there"
-            echo(text, err=True)
+            message = f"what was simulated is kept in {request.out}/: the same call goes on there"
+            echo(f"interrupted; {message}", err=True)
         raise
     print_answer(document(findings), json_=request.json, quiet=request.quiet, full=request.full)
     if runs is not None and runs.error is not None:
-        echo(f"error: {runs.error}", err=True)
+        errors(str(runs.error))
         return FAILED
     if runs is not None and not (request.json or request.quiet):
         echo(f"what was simulated: {request.out}/")
@@ -61,17 +62,11 @@ def run(file: Path, request: Request) -> int:
     return FAILED if fails else DONE
 
 
-def _check(file: Path, request: Request, runs: Runs | None) -> Lint:
-    with bar() as display:
-        task = display.add_task(
-            "hardest runs", total=None, state="", visible=runs is not None and not request.quiet
-        )
-
-        def done(count: int, total: int) -> None:
-            display.update(task, completed=count, total=total, state=f"{count} of {total} rates and lengths")
-
+def _check(request: Request, runs: Runs | None) -> Lint:
+    visible = runs is not None and not request.quiet
+    with counting("hardest runs", "rates and lengths", visible=visible) as done:
         return lint(
-            file,
+            request.file,
             mtu=request.mtu,
             mix=request.mix,
             cell=request.cell,

@@ -14,7 +14,8 @@ import click
 
 from floodway.cli.app import app
 from floodway.cli.exits import DONE, FAILED, INTERRUPTED, READER_GONE, TERMINATED, USAGE
-from floodway.cli.output import echo
+from floodway.cli.output import errors
+from floodway.cli.output import warnings as print_warnings
 from floodway.cli.streams import standard_streams
 from floodway.common.errors import FloodwayError, LostResultsError, MechanismError, RunError
 from floodway.common.names import nearest
@@ -83,7 +84,7 @@ def _warn(  # noqa: PLR0913, PLR0917 (as Python calls it)
 ) -> None:
     """Print a warning in one line, without its place in the code."""
     if issubclass(category, UserWarning):
-        echo(f"warning: {message}", err=True)
+        print_warnings([str(message)])
 
 
 def _call(arguments: Sequence[str] | None) -> int:
@@ -135,8 +136,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def _fail(message: str, code: int) -> int:
-    for line in message.splitlines():
-        echo(f"error: {line}", err=True)
+    errors(*message.splitlines())
     return code
 
 

@@ -12,37 +12,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["new_binary_file", "new_file"]
+__all__ = ["new_file"]
 
 
 @contextlib.contextmanager
-def new_file(out: Path, *, force: bool) -> Iterator[IO[str]]:
+def new_file(out: Path, *, force: bool, mode: str = "w") -> Iterator[IO[Any]]:
     """Write a file in a `with` block, and create its folders; after an error nothing has changed.
+
+    Parameters
+    ----------
+    out
+        The file.
+    force
+        Whether it may be replaced.
+    mode
+        `w` for a text, `wb` for bytes.
 
     Raises
     ------
     OutputError
         If the file is there already and `force` is not given, is a folder or a device, or cannot be written.
     """
-    with _new(out, force=force, mode="w") as file:
-        yield file
-
-
-@contextlib.contextmanager
-def new_binary_file(out: Path, *, force: bool) -> Iterator[IO[bytes]]:
-    """Write a binary file as `new_file` writes a text.
-
-    Raises
-    ------
-    OutputError
-        As `new_file`.
-    """
-    with _new(out, force=force, mode="wb") as file:
-        yield file
-
-
-@contextlib.contextmanager
-def _new(out: Path, *, force: bool, mode: str) -> Iterator[IO[Any]]:
     if not force and (out.exists() or out.is_symlink()):
         raise OutputError(str(out), "is there already; --force replaces it")
     if out.exists() and not out.is_file():

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import click
 
 from floodway.common.names import printable
 
-__all__ = ["echo", "printable"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["echo", "echo_json", "errors", "printable", "warnings"]
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -20,3 +26,20 @@ def echo(text: str, *, err: bool = False) -> None:
         Whether to print to stderr.
     """
     click.echo(printable(text), err=err)
+
+
+def echo_json(value: object) -> None:
+    """Print a value as a JSON document."""
+    echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def warnings(texts: Iterable[str]) -> None:
+    """Print warnings to stderr, one a line."""
+    for text in texts:
+        echo(f"warning: {text}", err=True)
+
+
+def errors(*texts: str) -> None:
+    """Print errors to stderr, one a line."""
+    for text in texts:
+        echo(f"error: {text}", err=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from floodway.cli.exits import DONE, FAILED
-from floodway.cli.output import echo
+from floodway.cli.output import echo, errors, warnings
 from floodway.common.errors import LostResultsError, OutputError, PlanError, unwritable
 from floodway.common.loading import loading
 from floodway.common.ready import resolved
@@ -25,11 +25,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "plan"]
 
+#: Warning of plans of several kinds of links.
+OF_KINDS = (
+    "each kind of link is planned as if it had the memory at its end alone; where they share a switch, their "
+    "needs add up"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """The arguments of `floodway plan`."""
 
+    file: Path | None
     keys: Mapping[str, Any]
     flow_controls: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -46,11 +53,11 @@ class Request:
     full: bool
 
 
-def plan(file: Path | None, request: Request) -> int:
+def plan(request: Request) -> int:
     """Plan links, print or write the plans, and return the exit code."""
     check_oversubscribed(request.oversubscribed)
     check_flow_controls(request.flow_controls)
-    questions = _questions(file, request)
+    questions = _questions(request)
     _check_folders(tuple(questions), request)
     # Takes longer to import than the checks before it.
     with loading():
@@ -59,10 +66,10 @@ def plan(file: Path | None, request: Request) -> int:
         planned.check_configuration(questions, request)
     with contextlib.ExitStack() as folders:
         _make_folders(request, folders)
-        return _answered(file, questions, request)
+        return _answered(questions, request)
 
 
-def _answered(file: Path | None, questions: Mapping[str, Question], request: Request) -> int:
+def _answered(questions: Mapping[str, Question], request: Request) -> int:
     from floodway.cli import planned  # noqa: PLC0415 (as above)
 
     names = tuple(questions)
@@ -78,13 +85,9 @@ def _answered(file: Path | None, questions: Mapping[str, Question], request: Req
             echo(f"interrupted; {missing if request.out is None else continuing}", err=True)
         raise
     if request.json:
-        planned.echo_json(plans, one=file is None or "" in plans)
+        planned.echo_json(plans, one=request.file is None or "" in plans)
     if len(plans) > 1:
-        echo(
-            "warning: each kind of link is planned as if it had the memory at its end alone; where they share"
-            " a switch, their needs add up",
-            err=True,
-        )
+        warnings([OF_KINDS])
     written: list[bool] = []
     for name, answer in plans.items():
         folders = dict(_folders(name, tuple(plans), request))
@@ -93,7 +96,7 @@ def _answered(file: Path | None, questions: Mapping[str, Question], request: Req
     if request.quiet or request.json:
         # Otherwise the tables contain these errors.
         for name, reason in lost.items():
-            echo(f"error: {name}: {reason}" if name else f"error: {reason}", err=True)
+            errors(f"{name}: {reason}" if name else reason)
     return DONE if all(written) and not lost else FAILED
 
 
@@ -145,8 +148,9 @@ def _make_folders(request: Request, folders: contextlib.ExitStack) -> None:
                 raise fault from error
 
 
-def _questions(file: Path | None, request: Request) -> dict[str, Question]:
+def _questions(request: Request) -> dict[str, Question]:
     """Return the questions of a scenario by kind of link; that of other inputs has an empty name."""
+    file = request.file
     if file is None or is_question(resolved(file)):
         if request.kinds:
             raise PlanError("kinds: only links of a scenario have kinds", key="kinds")

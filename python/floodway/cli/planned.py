@@ -6,8 +6,8 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from floodway.cli.bar import bar
-from floodway.cli.output import echo
+from floodway.cli.bar import counting
+from floodway.cli.output import echo, errors, warnings
 from floodway.cli.show_document import show
 from floodway.common.documents import as_json
 from floodway.common.errors import OutputError
@@ -49,12 +49,7 @@ def check_configuration(questions: Mapping[str, Question], request: Request) -> 
 
 def planned(question: Question, request: Request, *, out: Path | None) -> Plan:
     """Compute a plan, with a progress bar; finished runs are kept in the plan's folder, if any."""
-    with bar() as display:
-        task = display.add_task("hardest runs", total=None, state="", visible=not request.quiet)
-
-        def done(count: int, total: int) -> None:
-            display.update(task, completed=count, total=total, state=f"{count} of {total} parts")
-
+    with counting("hardest runs", "parts", visible=not request.quiet) as done:
         return plan_of(
             question,
             flow_controls=request.flow_controls,
@@ -91,7 +86,7 @@ def show_and_write(
             return _write_for_switches(plan, sonic, request)
     except OutputError as error:
         # The answer has been printed.
-        echo(f"error: {error}", err=True)
+        errors(str(error))
         return False
     return True
 
@@ -100,13 +95,12 @@ def _write_for_switches(plan: Plan, folder: Path, request: Request) -> bool:
     """Write SONiC's configuration, unless the plan's run lost packets, and return whether it was written."""
     lost = lost_in_its_run(plan)
     if lost:
-        echo(f"error: {folder}: not written: {lost}", err=True)
+        errors(f"{folder}: not written: {lost}")
         return False
     write_plan_for_switches(plan, folder, ports=request.ports, dscps=request.dscps)
     if request.quiet:
         return True
-    for line in warnings_of(plan, configuration_of(plan, ports=request.ports, dscps=request.dscps)):
-        echo(f"warning: {line}", err=True)
+    warnings(warnings_of(plan, configuration_of(plan, ports=request.ports, dscps=request.dscps)))
     if not request.json:
         echo(f"SONiC's configuration, not tried on a device: {folder}")
     return True

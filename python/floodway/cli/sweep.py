@@ -10,7 +10,7 @@ import click
 
 import floodway
 from floodway.cli.inputs import parsed
-from floodway.cli.output import echo
+from floodway.cli.output import warnings as print_warnings
 from floodway.cli.watch import Watch
 from floodway.common.documents import Document, Section, Table, time_text
 from floodway.plot.curves import Source
@@ -154,8 +154,7 @@ def sweep(  # noqa: PLR0913 (what the command has)
     scenario = scenario.replace(
         sets=[(f"{key}.size", f"[{chosen}]"), (f"{key}.repeat", str(sizes.iterations))]
     )
-    for warning in () if quiet else scenario.warnings:
-        echo(f"warning: {warning}", err=True)
+    print_warnings(() if quiet else scenario.warnings)
     with Watch(scenario, quiet=quiet) as watch:
         result = floodway.run(scenario, on_progress=watch.update)
     source = Source(label=scenario.name, results=(result,))

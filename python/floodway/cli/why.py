@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,11 +11,11 @@ from floodway.cli.exits import DONE
 from floodway.cli.show_document import print_answer
 from floodway.cli.watch import Watch
 from floodway.cli.watched_path import watched_path
+from floodway.cli.why_path import cause_rows, us_text
 from floodway.cli.why_path import document as document_of_path
 from floodway.cli.why_skips import skips_of
-from floodway.cli.why_table import cause_rows, us_text
 from floodway.common.documents import Document, Section, Table, share_text, time_text
-from floodway.common.documents.model import MOST_ROWS
+from floodway.common.documents.model import MOST_ROWS, fields_of
 from floodway.results import read
 from floodway.results.folders import run_folder
 from floodway.simulation.why import Why, chosen, is_rank, scenario_of, take_apart
@@ -142,21 +142,9 @@ def _largest(parts: Sequence[Part], field: str, breakdown: Why) -> str:
 def _data(breakdown: Why) -> dict[str, Any]:
     """Return the breakdown for JSON, without what the results already contain of the flow."""
     return {
-        "flow_id": breakdown.flow_id,
-        "start_us": breakdown.start_us,
-        "fct_us": breakdown.fct_us,
-        "fct_ps": breakdown.fct_ps,
+        **fields_of(breakdown, "flow_id", "start_us", "fct_us", "fct_ps"),
         "ideal_fct_us": breakdown.ideal_fct_ps / 1e6,
         "slowdown": breakdown.slowdown,
         "sentence": breakdown.sentence(),
-        "parts": [
-            {
-                "cause": part.cause,
-                "port": part.port,
-                "origin": part.origin,
-                "time_ps": part.time_ps,
-                "share": part.time_ps / breakdown.fct_ps,
-            }
-            for part in breakdown.parts
-        ],
+        "parts": [{**asdict(part), "share": part.time_ps / breakdown.fct_ps} for part in breakdown.parts],
     }

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from floodway.cli.why_table import cause_rows, us_text
 from floodway.common.documents import Document, Section, Table, share_text, time_text
-from floodway.common.documents.model import MOST_ROWS
+from floodway.common.documents.model import MOST_ROWS, fields_of
 from floodway.simulation.why import short_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from floodway.simulation.critical_path import CriticalPath, Step
     from floodway.simulation.path_phases import Phase
+    from floodway.simulation.why import Part
 
-__all__ = ["document"]
+__all__ = ["cause_rows", "document", "us_text"]
 
 #: Steps at each end of a path that are shown, with one row for those between.
 SHOWN = 20
 #: Parts of a cause that are smaller than 1/DIVISOR of the path share a row: a ring has one for each port.
 DIVISOR = 100
+#: Attributes of a step in JSON.
+STEP_FIELDS = (
+    *("from_ps", "to_ps", "rank", "began_at", "peer"),
+    *("kind", "iteration", "operation", "name", "of_target"),
+)
+#: The same by default, as of a flow's completion time.
+FINE_DIVISOR = 1000
 PHASE_COLUMNS = ("phase", "where", "most of that")
 TEXT_COLUMNS = ("operation", "what the rank waited for", "most of that")
 CAUSE_COLUMNS = ("cause", "where", "began at", "us", "% of the path")
@@ -142,44 +150,81 @@ def _data(path: CriticalPath) -> dict[str, Any]:
     target = path.target
     return {
         "collective": target.name,
-        "title": target.title,
-        "workload": target.workload,
-        "iteration": target.iteration,
+        **fields_of(target, "title", "workload", "iteration"),
         "start_us": path.start_ps / 1e6,
         "time_us": path.time_ps / 1e6,
         "time_ps": path.time_ps,
         "summary": path.summary(),
         "phases": [
             {
-                "name": phase.name,
-                "place": phase.place,
+                **fields_of(phase, "name", "place"),
                 "steps": len(phase.steps),
-                "stretches": phase.stretches,
-                "from_ps": phase.from_ps,
-                "to_ps": phase.to_ps,
-                "time_ps": phase.time_ps,
+                **fields_of(phase, "stretches", "from_ps", "to_ps", "time_ps"),
             }
             for phase in path.phases
         ],
-        "steps": [_step(step, path) for step in path.steps],
-    }
-
-
-def _step(step: Step, path: CriticalPath) -> dict[str, Any]:
-    return {
-        "from_ps": step.from_ps,
-        "to_ps": step.to_ps,
-        "rank": step.rank,
-        "began_at": step.began_at,
-        "peer": step.peer,
-        "kind": step.kind,
-        "iteration": step.iteration,
-        "operation": step.operation,
-        "name": step.name,
-        "of_target": step.of_target,
-        "share": step.time_ps / max(path.time_ps, 1),
-        "parts": [
-            {"cause": part.cause, "port": part.port, "origin": part.origin, "time_ps": part.time_ps}
-            for part in step.parts
+        "steps": [
+            {
+                **fields_of(step, *STEP_FIELDS),
+                "share": step.time_ps / max(path.time_ps, 1),
+                "parts": list(map(asdict, step.parts)),
+            }
+            for step in path.steps
         ],
     }
+
+
+def cause_rows(
+    causes: Mapping[str, Sequence[Part]],
+    all_parts: Sequence[Part],
+    whole_ps: int,
+    *,
+    divisor: int = FINE_DIVISOR,
+) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each cause, and below it one for each port, the largest first.
+
+    Parameters
+    ----------
+    causes
+        Parts of each cause.
+    all_parts
+        All parts; a port's name is shortened unless another of these ports has the same short name.
+    whole_ps
+        Time of which shares are given, in picoseconds.
+    divisor
+        Parts of a cause that are smaller than 1/divisor of the whole share a row.
+
+    Yields
+    ------
+    tuple of str
+        Cause, port, origin, microseconds and share.
+    """
+    for cause, parts in causes.items():
+        whole = sum(part.time_ps for part in parts)
+        if len(parts) == 1:
+            yield cause, *_location(parts[0], all_parts), *_amount(whole, whole_ps)
+            continue
+        yield cause, "", "", *_amount(whole, whole_ps)
+        by_time = sorted(parts, key=lambda part: -part.time_ps)
+        small = [part for part in by_time if part.time_ps * divisor < whole_ps]
+        small = small if len(small) > 1 else []
+        for part in by_time[: len(by_time) - len(small)]:
+            yield "", *_location(part, all_parts), *_amount(part.time_ps, whole_ps)
+        if small:
+            several = _amount(sum(part.time_ps for part in small), whole_ps)
+            label = "places" if len(small) == len(parts) else "others"
+            yield "", f"{len(small)} {label}", "", *several
+
+
+def _location(part: Part, all_parts: Sequence[Part]) -> tuple[str, str]:
+    port, origin = ("" if name is None else short_name(name, all_parts) for name in (part.port, part.origin))
+    return port, origin
+
+
+def _amount(time_ps: int, whole_ps: int) -> tuple[str, str]:
+    return us_text(time_ps), f"{time_ps * 100 / whole_ps:.1f}"
+
+
+def us_text(time_ps: int) -> str:
+    """Return picoseconds as microseconds, unrounded."""
+    return f"{time_ps // 10**6:,}.{time_ps % 10**6:06d}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from floodway.cli.catalog.model import Entry, Section
+from floodway.cli.catalog.model import Entry, sections_of
 from floodway.common.errors import UnknownNameError
 from floodway.planning.asics import asics
 from floodway.results.quantities import bytes_text
@@ -39,20 +39,18 @@ def paper_names() -> tuple[str, ...]:
 def _chip(chip: Asic) -> Entry:
     memory = "memory unknown" if chip.buffer_bytes is None else f"{bytes_text(chip.buffer_bytes)} of buffer"
     cells = "counts bytes" if chip.cell_bytes == 1 else f"cells of {chip.cell_bytes} B"
-    sections = [
-        Section(title="Use", text=f"`floodway plan --asic {chip.name}`, and of `floodway plan lint`.")
-    ]
-    if chip.aliases:
-        sections.append(Section(title="Other names", text=", ".join(chip.aliases)))
-    if chip.source:
-        firm = "" if chip.firm else " (quoted; it may count other memory, too)"
-        sections.append(Section(title="Source", text=f"Of the memory: {chip.source}{firm}."))
+    firm = "" if chip.firm else " (quoted; it may count other memory, too)"
+    sections = {
+        "Use": f"`floodway plan --asic {chip.name}`, and of `floodway plan lint`.",
+        "Other names": ", ".join(chip.aliases),
+        "Source": f"Of the memory: {chip.source}{firm}." if chip.source else "",
+    }
     return Entry(
         kind="chip",
         name=chip.name,
         slot="chip",
         summary=f"{chip.label}: {cells}, {memory}.",
-        sections=tuple(sections),
+        sections=sections_of(sections),
         other_names=chip.aliases,
     )
 
@@ -84,8 +82,7 @@ def _paper(paper: Paper) -> Entry:
         name=paper.name,
         slot="paper",
         summary=f"{'; '.join(sources) or _titles(studies.values())}.",
-        sections=(
-            Section(title="Use", text=f"`floodway reproduce {paper.name}`, or a figure of it."),
-            Section(title="Figures", text=figures),
+        sections=sections_of(
+            {"Use": f"`floodway reproduce {paper.name}`, or a figure of it.", "Figures": figures}
         ),
     )

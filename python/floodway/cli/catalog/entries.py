@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
 from floodway.cli.catalog.chips_and_papers import chips, paper_entries, paper_names
-from floodway.cli.catalog.model import Entry, Section
+from floodway.cli.catalog.model import Entry, Section, sections_of
 from floodway.cli.catalog.parameters import parameters_of
 from floodway.common.errors import UnknownNameError
 from floodway.common.glossary import terms
@@ -123,7 +123,7 @@ def _topologies(grammar: Grammar, heads: Mapping[str, str]) -> Iterator[Entry]:
                 name=tag,
                 slot="topology",
                 summary=summary,
-                sections=(Section(title="", text=more),) if more else (),
+                sections=sections_of({"": more}),
                 **parameters_of(grammar, target),
             )
 
@@ -142,22 +142,20 @@ def _workload(grammar: Grammar, kind: str) -> Entry:
         name=kind,
         slot="workload",
         summary=form.get("description", ""),
-        sections=(Section(title="What it does", text=about),) if about else (),
+        sections=sections_of({"What it does": about}),
         **(parameters_of(grammar, target) if target else {}),
     )
 
 
 def _preset(preset: Mapping[str, Any]) -> Entry:
     size = _size(preset["size"])
-    sections = [Section(title="Source", text=preset["source"]), Section(title="Size", text=f"{size}.")]
-    if preset.get("notes"):
-        sections.append(Section(title="Notes", text=preset["notes"]))
+    sections = {"Source": preset["source"], "Size": f"{size}.", "Notes": preset.get("notes") or ""}
     return Entry(
         kind="preset",
         name=preset["name"],
         slot="topology.preset",
         summary=preset["description"],
-        sections=tuple(sections),
+        sections=sections_of(sections),
         size=size,
         source=preset["source"],
         has_parts=preset["size"]["parts"],
@@ -176,7 +174,7 @@ def _sizes(sizes: Mapping[str, Any]) -> Entry:
         name=sizes["name"],
         slot="sizes",
         summary=f"{sizes['what']}; {sizes['mean_bytes']:,.0f} bytes on average.",
-        sections=(Section(title="Source", text=sizes["source"]),),
+        sections=sections_of({"Source": sizes["source"]}),
     )
 
 
@@ -190,18 +188,17 @@ def _model(model: Mapping[str, Any]) -> Entry:
         experts = f"{numbers['experts-per-token']} of {numbers['experts']}"
         summary += f" of which a token passes {active}, {experts} experts for each token"
     table = ", ".join(f"{key} = {number}" for key, number in numbers.items())
-    sections = [
-        Section(title="Source", text=f"{model['source']}."),
-        Section(title="Numbers", text=f"As a table, to change one: `training.model = {{ {table} }}`."),
-    ]
-    if model["notes"]:
-        sections.append(Section(title="Notes", text=model["notes"]))
+    sections = {
+        "Source": f"{model['source']}.",
+        "Numbers": f"As a table, to change one: `training.model = {{ {table} }}`.",
+        "Notes": model["notes"] or "",
+    }
     return Entry(
         kind="model",
         name=model["name"],
         slot="training.model",
         summary=f"{summary}, sequences of {numbers['sequence']:,} tokens.",
-        sections=tuple(sections),
+        sections=sections_of(sections),
         source=model["source"],
     )
 
@@ -211,15 +208,12 @@ def _billions(number: int) -> str:
 
 
 def _term(term: Term) -> Entry:
-    sections = [Section(title="Source", text=term.source)] if term.source else []
-    if term.see:
-        sections.append(Section(title="See also", text=", ".join(term.see)))
     return Entry(
         kind="term",
         name=term.name,
         slot="glossary",
         summary=term.meaning_in_full,
-        sections=tuple(sections),
+        sections=sections_of({"Source": term.source, "See also": ", ".join(term.see)}),
     )
 
 
@@ -227,6 +221,5 @@ def _head(text: str) -> tuple[str, tuple[Section, ...]]:
     """Split a module's comment into its summary and its sections, of which the first has no title."""
     before, *parts = re.split(r"^# (.+)$", text, flags=re.MULTILINE)
     summary, _, rest = before.strip().partition("\n\n")
-    titles, texts = ["", *parts[::2]], [rest, *parts[1::2]]
-    sections = (Section(title=title, text=body.strip()) for title, body in zip(titles, texts, strict=True))
-    return " ".join(summary.split()), tuple(section for section in sections if section.text)
+    texts = {"": rest} | dict(zip(parts[::2], parts[1::2], strict=True))
+    return " ".join(summary.split()), sections_of({title: text.strip() for title, text in texts.items()})

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from floodway.scenarios.grammar import Option
 
-__all__ = ["Entry", "Kind", "Parameter", "Section", "TableOf"]
+__all__ = ["Entry", "Kind", "Parameter", "Section", "TableOf", "sections_of"]
 
 Kind = Literal["mechanism", "topology", "preset", "workload", "sizes", "term", "model", "chip", "paper"]
 
@@ -70,6 +72,11 @@ class Section:
 
     title: str
     text: str
+
+
+def sections_of(texts: Mapping[str, str]) -> tuple[Section, ...]:
+    """Return sections by their titles, without empty ones."""
+    return tuple(Section(title=title, text=text) for title, text in texts.items() if text)
 
 
 @dataclass(frozen=True, kw_only=True)

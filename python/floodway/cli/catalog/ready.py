@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from floodway.common.errors import UnknownNameError
 from floodway.common.files import parse_toml, read_text
-from floodway.common.ready import FOLDER
+from floodway.common.ready import root_of
 
-__all__ = ["ReadyScenario", "ready_scenarios"]
+if TYPE_CHECKING:
+    from pathlib import Path
 
-
-@dataclass(frozen=True, kw_only=True)
-class ReadyScenario:
-    """A scenario that is ready to run.
-
-    Attributes
-    ----------
-    file
-        Path of the file.
-    description
-        Purpose of the scenario.
-    """
-
-    file: Path
-    description: str
+__all__ = ["ready_scenarios"]
 
 
-def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
-    """Return the scenarios in a folder and its subfolders.
+def ready_scenarios(folder: Path | None = None) -> tuple[tuple[Path, str], ...]:
+    """Return the files of the scenarios in a folder and its subfolders, each with its description.
 
     The default is `scenarios/` in the working folder, or if there is none, that of the package.
 
@@ -38,21 +24,16 @@ def ready_scenarios(folder: Path | None = None) -> tuple[ReadyScenario, ...]:
     UnknownNameError
         If there is no such folder, or no file of TOML in it.
     """
-    candidates = [folder] if folder is not None else [Path("scenarios"), FOLDER / "scenarios"]
-    for candidate in candidates:
-        if candidate.is_dir():
-            files = sorted(candidate.rglob("*.toml"))
-            if not files and folder is not None:
-                message = f"{str(folder)!r} has no scenarios: no file there ends in .toml"
-                raise UnknownNameError(message, given=str(folder))
-            return tuple(map(_ready, files))
-    shown = " or ".join(str(candidate) for candidate in candidates)
-    raise UnknownNameError(f"{shown!r} is not a folder of scenarios", given=shown)
+    files = sorted(root_of("scenarios", folder).rglob("*.toml"))
+    if not files and folder is not None:
+        message = f"{str(folder)!r} has no scenarios: no file there ends in .toml"
+        raise UnknownNameError(message, given=str(folder))
+    return tuple((file, _description(file)) for file in files)
 
 
-def _ready(file: Path) -> ReadyScenario:
+def _description(file: Path) -> str:
     try:
         description = parse_toml(read_text(file)).get("description", "")
     except (OSError, ValueError) as error:
         description = f"cannot be read: {error}"
-    return ReadyScenario(file=file, description=" ".join(str(description).split()))
+    return " ".join(str(description).split())

@@ -2,72 +2,52 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import click
 
 from floodway.cli import options
-from floodway.cli.option_groups import GroupedCommand
 from floodway.common.limits import MOST_THREADS
 from floodway.common.loading import loading
 
 __all__ = ["command"]
 
 
-@click.command(cls=GroupedCommand)
-@click.argument(
-    "scenarios",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="SCENARIO",
-    help="The scenario's TOML file, or several to compare with one another.",
-)
+@click.command(cls=options.GroupedCommand)
+@options.paths("scenarios", "SCENARIO", "The scenario's TOML file, or several to compare with one another.")
 @options.python
-@click.option(
+@options.value(
     "--vary",
+    "KEY.PATH=A,B[,...]",
+    "A variant for each of these values; if repeated, for every combination.",
     multiple=True,
-    metavar="KEY.PATH=A,B[,...]",
-    help="A variant for each of these values; if repeated, for every combination.",
 )
-@click.option(
+@options.value(
     "--variant",
-    "variants",
-    multiple=True,
-    metavar="NAME='KEY.PATH=VALUE, ...'",
-    help="A variant that sets several keys at once, by its name; NAME= is the scenario as it is. "
+    "NAME='KEY.PATH=VALUE, ...'",
+    "A variant that sets several keys at once, by its name; NAME= is the scenario as it is. "
     "Repeat it for each variant; with --vary, each is combined with every value.",
+    name="variants",
+    multiple=True,
 )
-@click.option(
+@options.value(
     "--seeds",
+    "N",
+    "Number of seeds of each variant: the scenario's and those after it.",
     default=1,
     type=click.IntRange(min=1),
-    metavar="N",
-    help="Number of seeds of each variant: the scenario's and those after it.",
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Number of parallel runs.",
-    show_default="one per core",
-)
-@click.option(
+@options.jobs
+@options.value(
     "--threads",
+    "N",
+    "Number of threads of each run, instead of the scenario's; results do not depend on it.",
     default=1,
     type=click.IntRange(min=1, max=MOST_THREADS),
-    metavar="N",
-    help="Number of threads of each run, instead of the scenario's; results do not depend on it.",
 )
 @options.sets
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder of the results.",
-    show_default="out/compare/SCENARIO",
-)
-@options.shard_text
+@options.out("DIR", "Folder of the results.", "out/compare/SCENARIO")
+@options.shard
 @options.force
 @options.quiet
 @options.json
@@ -82,30 +62,13 @@ __all__ = ["command"]
     "four variants. Turns on series and pauses of all ports, and their states.",
 )
 @click.option(
-    "--no-pictures", is_flag=True, help="Draw no pictures; the page has the numbers and the findings alone."
+    "--no-pictures",
+    "pictures",
+    flag_value=False,
+    default=True,
+    help="Draw no pictures; the page has the numbers and the findings alone.",
 )
-def command(  # noqa: PLR0913 (one argument an option)
-    *,
-    scenarios: tuple[Path, ...],
-    python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
-    vary: tuple[str, ...],
-    variants: tuple[str, ...],
-    seeds: int,
-    jobs: int | None,
-    threads: int,
-    sets: tuple[str, ...],
-    out: Path | None,
-    shard: str | None,
-    force: bool,
-    quiet: bool,
-    json: bool,
-    full: bool,
-    strict: bool,
-    force_threads: bool,
-    force_memory: bool,
-    report: bool,
-    no_pictures: bool,
-) -> int:
+def command(**values: Any) -> int:
     """Simulate variants of a scenario and report the differences.
 
     If it is interrupted, the same command continues: completed runs are not run again.
@@ -130,26 +93,4 @@ def command(  # noqa: PLR0913 (one argument an option)
     """
     with loading():
         from floodway.cli import compare as comparing
-        from floodway.cli.inputs import shard_of
-    return comparing.compare(
-        comparing.Request(
-            scenarios=scenarios,
-            vary=list(vary),
-            variants=list(variants),
-            seeds=seeds,
-            jobs=jobs,
-            threads=threads,
-            sets=list(sets),
-            out=out,
-            shard=shard_of(shard),
-            force=force,
-            quiet=quiet,
-            json=json,
-            full=full,
-            strict=strict,
-            force_threads=force_threads,
-            force_memory=force_memory,
-            report=report,
-            pictures=not no_pictures,
-        )
-    )
+    return comparing.compare(comparing.Request(**values))

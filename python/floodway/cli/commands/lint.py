@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,40 +15,34 @@ __all__ = ["command"]
 
 
 @click.command()
-@click.argument(
+@options.path(
     "file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="SONiC's pg_profile_lookup.ini, a table of such rows with a line of names and tabs, or a "
+    "FILE",
+    "SONiC's pg_profile_lookup.ini, a table of such rows with a line of names and tabs, or a "
     "CONFIG_DB as JSON, nested or as a dump of the database.",
 )
-@click.option(
-    "--mtu",
-    metavar="SIZE",
-    help="Largest payload of a packet.",
-    show_default="what the ports of a CONFIG_DB take, else 4096B",
+@options.value(
+    "--mtu", "SIZE", "Largest payload of a packet.", "what the ports of a CONFIG_DB take, else 4096B"
 )
-@click.option(
+@options.value(
     "--mix",
+    "SIZES",
+    "Sizes of frames: any, small, dnx, or a list such as 64B:3,1082B.",
     default="any",
-    metavar="SIZES",
-    help="Sizes of frames: any, small, dnx, or a list such as 64B:3,1082B.",
     shell_complete=mixes,
 )
-@click.option(
-    "--cell", metavar="SIZE", help="Cell of the switch's buffer.", show_default="the chip's, else 1B"
-)
-@click.option(
+@options.value("--cell", "SIZE", "Cell of the switch's buffer.", "the chip's, else 1B")
+@options.value(
     "--asic",
-    metavar="NAME",
-    help="The switch's chip, such as tomahawk-5 or TH5 (floodway list chips).",
-    show_default="that of a CONFIG_DB's hwsku",
+    "NAME",
+    "The switch's chip, such as tomahawk-5 or TH5 (floodway list chips).",
+    "that of a CONFIG_DB's hwsku",
     shell_complete=chips,
 )
-@click.option(
+@options.value(
     "--latency",
-    metavar="TIME",
-    help="Latency beside the cable, one way: FEC, gearbox, retimer, MACsec. Without it verdicts say "
+    "TIME",
+    "Latency beside the cable, one way: FEC, gearbox, retimer, MACsec. Without it verdicts say "
     "that none is counted.",
 )
 @click.option(
@@ -60,33 +55,16 @@ __all__ = ["command"]
     is_flag=True,
     help="Find the least headroom that holds in the hardest run, for each rate and length.",
 )
-@click.option(
-    "--out",
+@options.out(
+    "DIR",
+    "Folder that keeps what was simulated: the same call goes on from there.",
     default=Path("out", "lint"),
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder that keeps what was simulated: the same call goes on from there.",
 )
 @options.full
 @options.jobs
 @options.quiet
 @options.json
-def command(  # noqa: PLR0913 (one argument an option)
-    *,
-    file: Path,
-    mtu: str | None,
-    mix: str,
-    cell: str | None,
-    asic: str | None,
-    latency: str | None,
-    strict: bool,
-    simulate: bool,
-    out: Path,
-    full: bool,
-    jobs: int | None,
-    quiet: bool,
-    json: bool,
-) -> int:
+def command(**values: Any) -> int:
     """Judge whether classes of a SONiC configuration are lossless, and their headroom, worst first.
 
     Of a CONFIG_DB each class of each port is followed from DSCP to queue: maps, pauses, priority group,
@@ -112,18 +90,4 @@ def command(  # noqa: PLR0913 (one argument an option)
     """
     with loading():
         from floodway.cli import lint as linting
-    request = linting.Request(
-        mtu=mtu,
-        mix=mix,
-        cell=cell,
-        asic=asic,
-        latency=latency,
-        strict=strict,
-        simulate=simulate,
-        out=out,
-        full=full,
-        jobs=jobs,
-        quiet=quiet,
-        json=json,
-    )
-    return linting.run(file, request)
+    return linting.run(linting.Request(**values))

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import click
 
 from floodway.cli import options
-from floodway.cli.option_groups import GroupedCommand
 from floodway.common.limits import LARGEST_SEED, MOST_THREADS
 from floodway.common.loading import loading
 
 __all__ = ["command"]
 
 
-@click.command(cls=GroupedCommand)
+@click.command(cls=options.GroupedCommand)
 @options.scenario_file
 @options.python
 @options.sets
-@click.option(
+@options.value(
     "--seed",
+    "N",
+    "Seed of all random streams, instead of the scenario's.",
     type=click.IntRange(min=0, max=LARGEST_SEED),
-    metavar="N",
-    help="Seed of all random streams, instead of the scenario's.",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder of the results.",
-    show_default="out/SCENARIO",
-)
+@options.out("DIR", "Folder of the results.", "out/SCENARIO")
 @options.force
 @options.quiet
 @options.json
@@ -54,19 +46,19 @@ __all__ = ["command"]
     help="Also write a page that shows the run over time, report.html. Turns on series and pauses of "
     "all ports, and their states.",
 )
-@click.option(
+@options.value(
     "--pcap",
-    multiple=True,
-    metavar="link=NAME[,NAME...]",
-    help="Capture the packets of these links in capture.pcapng: names, with * and ?, or tag=NAME; "
+    "link=NAME[,NAME...]",
+    "Capture the packets of these links in capture.pcapng: names, with * and ?, or tag=NAME; "
     "may be repeated.",
+    multiple=True,
 )
-@click.option(
+@options.value(
     "--threads",
+    "N",
+    "Number of threads; results do not depend on it.",
+    "one per core where useful",
     type=click.IntRange(min=1, max=MOST_THREADS),
-    metavar="N",
-    help="Number of threads; results do not depend on it.",
-    show_default="one per core where useful",
 )
 @options.force_threads
 @options.force_memory
@@ -75,27 +67,7 @@ __all__ = ["command"]
     is_flag=True,
     help="Simulate iterations of jobs that repeat earlier ones, too; results are the same.",
 )
-def command(  # noqa: PLR0913 (one argument an option)
-    *,
-    scenario: Path,
-    python: tuple[Path, ...],  # noqa: ARG001 (its callback has run them)
-    sets: tuple[str, ...],
-    seed: int | None,
-    out: Path | None,
-    force: bool,
-    quiet: bool,
-    json: bool,
-    full: bool,
-    strict: bool,
-    on_deadlock: Literal["stop", "continue"] | None,
-    export: Literal["hpcc", "perfetto"] | None,
-    report: bool,
-    pcap: tuple[str, ...],
-    threads: int | None,
-    force_threads: bool,
-    force_memory: bool,
-    no_skip: bool,
-) -> int:
+def command(**values: Any) -> int:
     """Simulate a scenario, write its results and print a summary.
 
     \b
@@ -120,23 +92,4 @@ def command(  # noqa: PLR0913 (one argument an option)
     """
     with loading():
         from floodway.cli import run as running
-    return running.run(
-        running.Request(
-            scenario=scenario,
-            sets=[*sets, *(["engine.skip=false"] if no_skip else [])],
-            seed=seed,
-            out=out,
-            force=force,
-            quiet=quiet,
-            json=json,
-            full=full,
-            strict=strict,
-            on_deadlock=on_deadlock,
-            export=export,
-            report=report,
-            pcap=list(pcap),
-            threads=threads,
-            force_threads=force_threads,
-            force_memory=force_memory,
-        )
-    )
+    return running.run(running.Request(**values))

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from floodway.cli import options
-from floodway.cli.commands.study_request import with_study_request
-from floodway.cli.option_groups import GroupedCommand
+from floodway.cli.commands.study_request import study_options, study_request
 from floodway.common.loading import loading
 
 if TYPE_CHECKING:
-    from floodway.cli.study import Request
+    from pathlib import Path
 
 __all__ = ["command"]
 
 
-@click.command(cls=GroupedCommand)
-@click.argument(
-    "studies",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="STUDY",
-    help="The study's TOML file, or several.",
-)
+@click.command(cls=options.GroupedCommand)
+@options.paths("studies", "STUDY", "The study's TOML file, or several.")
 @options.python
-@with_study_request(out="out/study/STUDY")
-def command(*, studies: tuple[Path, ...], python: tuple[Path, ...], request: Request) -> int:  # noqa: ARG001 (the callback of `--python` has run its files)
+@study_options(out="out/study/STUDY")
+def command(*, studies: tuple[Path, ...], **values: Any) -> int:
     """Run a study: variants, axes and seeds, compared with published numbers.
 
     If it is interrupted, the same command continues: completed runs are not run again.
@@ -53,6 +44,7 @@ def command(*, studies: tuple[Path, ...], python: tuple[Path, ...], request: Req
       130  interrupted by Ctrl-C; completed runs are kept
       143  interrupted by SIGTERM; as 130
     """
+    request = study_request(values)
     with loading():
         from floodway.cli import study as studying
     return studying.study(studies, request)

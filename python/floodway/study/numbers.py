@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from floodway.common.errors import PlotError, StudyError
 from floodway.results.interval import half_width
 from floodway.study.format.model import KINDS_OF_NUMBERS
-from floodway.study.format.read import ready_metric
+from floodway.study.format.read import metric_of, ready_metric
 from floodway.study.metrics.kinds import Value
 
 if TYPE_CHECKING:
@@ -218,9 +218,9 @@ def metrics_of(study: Study) -> tuple[Metric, ...]:
 
 
 def _needed(study: Study) -> list[Metric]:
-    of_claims = [claim.metric for claim in study.claims]
-    of_plots = [metric for plot in study.plots if plot.kind in KINDS_OF_NUMBERS for metric in plot.metrics]
-    return list({metric.name: metric for metric in (*of_claims, *of_plots)}.values())
+    of_claims = [claim["metric"] for claim in study.claims]
+    of_plots = [name for plot in study.plots if plot["kind"] in KINDS_OF_NUMBERS for name in plot["metrics"]]
+    return [metric_of(study, name) for name in dict.fromkeys((*of_claims, *of_plots))]
 
 
 def _value(study: Study, metric: Metric, result: Result, label: str) -> Value:

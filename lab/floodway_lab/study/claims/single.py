@@ -21,10 +21,11 @@ from floodway_lab.study.claims.rule import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from floodway.study.format.model import Claim, Study
+    from floodway.study.format.model import Study
     from floodway.study.numbers import Cell, Numbers
     from floodway_lab.study.claims.judgement import Verdict
     from floodway_lab.study.claims.rule import Answer, Interval
+    from floodway_lab.study.model import Claim
 
 __all__ = [
     "Ranking",

@@ -23,14 +23,16 @@ from floodway_lab.study.claims.single import (
     verdict_on_order,
 )
 from floodway_lab.study.claims.unchanged import verdict_on_unchanged_order
+from floodway_lab.study.model import claims_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from floodway.study.format.model import Claim, Study
+    from floodway.study.format.model import Study
     from floodway.study.numbers import Cell, Numbers
     from floodway_lab.study.claims.judgement import Verdict
     from floodway_lab.study.claims.rule import Answer
+    from floodway_lab.study.model import Claim
 
 __all__ = ["alone", "claim_verdicts", "decided", "point_of"]
 
@@ -46,7 +48,7 @@ def claim_verdicts(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
 
 def alone(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
     """Judge every claim of a study, and the same claims without their mechanism, but not yet together."""
-    return tuple(_with_ablations(study, claim, numbers) for claim in study.claims)
+    return tuple(_with_ablations(study, claim, numbers) for claim in claims_of(study))
 
 
 def decided(claims: Sequence[tuple[Hashable, Judged]]) -> tuple[Judged, ...]:

@@ -9,12 +9,14 @@ import polars as pl
 
 from floodway.common.errors import PlotError
 from floodway.results.interval import ratio_half_width
+from floodway_lab.study.model import claims_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from floodway.study.format.model import Coordinates, Metric, Plot, Study
+    from floodway.study.format.model import Coordinates, Metric, Study
     from floodway.study.numbers import Cell, Numbers
+    from floodway_lab.study.model import Plot
 
 __all__ = ["VARIANT", "Bar", "NothingRanError", "bars_of", "frame_of"]
 
@@ -162,7 +164,7 @@ def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) ->
         ),
         None,
     )
-    for claim in study.claims:
+    for claim in claims_of(study):
         same = claim.metric.name == metric.name and (claim.variant, claim.at) == cell
         if not same or claim.several or claim.less_points or claim.value is None or claim.bound != "about":
             continue

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from floodway.results import Result
-    from floodway.study.format.model import Plot, Study
+    from floodway.study.format.model import Study
     from floodway.study.numbers import Numbers
     from floodway.study.running.storage import Runs
+    from floodway_lab.study.model import Plot
 
 __all__ = ["cdf", "ports_in_time", "region_in_time", "series", "shares_in_time"]
 

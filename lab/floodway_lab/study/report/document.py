@@ -55,7 +55,7 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
         "paper": part.study.paper,
         "shows": " ".join(part.study.shows.split()),
         "notes": part.study.notes.strip(),
-        "readings": [{"name": reading.name, "says": reading.says} for reading in part.study.readings],
+        "readings": [{"name": reading["name"], "says": reading["says"]} for reading in part.study.readings],
         "rows": [dict(zip(COLUMNS, row.cells, strict=True)) for row in claim_rows(part)],
         "pictures": list(pictures),
         "claims": [

@@ -9,20 +9,7 @@ from typing import TYPE_CHECKING, Any
 from floodway import _floodway
 from floodway.common.errors import ScenarioError, StudyError
 from floodway.common.files import read_text
-from floodway.study.format.model import (
-    Axis,
-    AxisPoint,
-    Base,
-    Claim,
-    Mark,
-    Metric,
-    Plot,
-    Quick,
-    Reading,
-    Study,
-    Theory,
-    Variant,
-)
+from floodway.study.format.model import Axis, AxisPoint, Base, Metric, Quick, Study, Variant
 from floodway.study.metrics.kinds import KINDS
 from floodway.study.metrics.selection import Options
 
@@ -30,7 +17,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
 
-__all__ = ["load_study", "read_study_json", "ready_metric"]
+__all__ = ["load_study", "metric_of", "read_study_json", "ready_metric"]
 
 
 def load_study(path: str | os.PathLike[str]) -> Study:
@@ -53,7 +40,6 @@ def load_study(path: str | os.PathLike[str]) -> Study:
     """
     file = Path(path)
     document = read_study_json(file, lambda name, text: _floodway.parse_study(name, text, folder=file.parent))
-    metrics = {table["name"]: _metric(table) for table in document["metrics"]}
     return Study(
         **{
             **document,
@@ -61,13 +47,15 @@ def load_study(path: str | os.PathLike[str]) -> Study:
             "name": file.stem,
             "axes": tuple(_axis(table) for table in document["axes"]),
             "variants": tuple(_variant(table, file.parent) for table in document["variants"]),
-            "readings": tuple(Reading(**table) for table in document["readings"]),
-            "metrics": metrics,
-            "claims": tuple(_claim(table, metrics) for table in document["claims"]),
-            "plots": tuple(_plot(table, metrics) for table in document["plots"]),
+            "metrics": {table["name"]: _metric(table) for table in document["metrics"]},
             "quick": Quick(**document["quick"]),
         }
     )
+
+
+def metric_of(study: Study, name: str) -> Metric:
+    """Return a metric of a study by its name: one that it defines, or one of the kinds without options."""
+    return study.metrics.get(name) or ready_metric(name)
 
 
 def ready_metric(name: str) -> Metric:
@@ -133,31 +121,3 @@ def _metric(table: Mapping[str, Any]) -> Metric:
     name, kind = table["name"], table["kind"]
     options = Options(**table["options"])
     return Metric(name=name, label=table["label"], kind_name=kind, kind=KINDS[kind], options=options)
-
-
-def _claim(table: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Claim:
-    return Claim(
-        **{
-            **table,
-            "metric": metrics.get(table["metric"]) or ready_metric(table["metric"]),
-            "may_lose": frozenset(table["may_lose"]),
-            "removes": dict(table["removes"]),
-        }
-    )
-
-
-def _plot(table: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Plot:
-    return Plot(
-        **{
-            **table,
-            "metrics": tuple(metrics.get(name) or ready_metric(name) for name in table["metrics"]),
-            "theory": tuple(_theory(theory) for theory in table["theory"]),
-            "marks": tuple(Mark(**mark) for mark in table["marks"]),
-            "window": table["window"] or (None, None),
-        }
-    )
-
-
-def _theory(table: Mapping[str, Any]) -> Theory:
-    arguments = {name.replace("-", "_"): value for name, value in table["arguments"]}
-    return Theory(**{**table, "arguments": arguments})

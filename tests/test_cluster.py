@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from command import Command
     from floodway.study import Conducted
-    from floodway.study.running.task import Task
+    from floodway.study.running.work import Task
 
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 
 import floodway as package
 from command import environment, until
-from floodway.comparison import files, folder_names, split_values
 from floodway.comparison.findings import findings
 from floodway.comparison.formatting import cell_text
 from floodway.comparison.metrics import Cell, Row
+from floodway.comparison.variants import files, folder_names, split_values
 from scenarios import LISTED, LONG, RING, SMALL, STARVED, written
 from studies import BRIEF, study_file
 

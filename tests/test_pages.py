@@ -19,7 +19,8 @@ import floodway as package
 import floodway_lab as laboratory
 from command import Command
 from floodway.common.markdown import Markdown, code, formatted, plain, table
-from floodway.comparison import Variant, compare
+from floodway.comparison.comparison import compare
+from floodway.comparison.variants import Variant
 from floodway.simulation.report import report
 from floodway.study import conduct, load_study, plan_of
 from floodway_lab.bench.page import pairs_block

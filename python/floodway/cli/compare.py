@@ -19,13 +19,16 @@ from floodway.cli.show_document import print_answer
 from floodway.cli.watch import WatchAll
 from floodway.common.errors import ComparisonError
 from floodway.common.ready import resolved
-from floodway.comparison import PAGE_FILE, document, files, folder_names, merged_warnings, split_values
+from floodway.comparison.document import document
+from floodway.comparison.folder import PAGE_FILE
+from floodway.comparison.variants import files, folder_names, merged_warnings, split_values
 from floodway.results.files import REPORT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from floodway.comparison import Comparison, Variant
+    from floodway.comparison.comparison import Comparison
+    from floodway.comparison.variants import Variant
     from floodway.simulation.shards import Shard
 
 __all__ = ["Request", "compare"]

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from floodway import _floodway
-from floodway.cli.catalog.chips_and_papers import chips, paper_entries
-from floodway.cli.catalog.entries import entries, find, left_out
+from floodway.cli.catalog.entries import chips, entries, find, left_out, paper_entries
 from floodway.cli.catalog.pages import page_of
-from floodway.cli.catalog.ready import ready_scenarios
 from floodway.cli.exits import DONE
 from floodway.cli.output import echo, echo_json
 from floodway.cli.terminal import Terminal
 from floodway.common.documents.model import fields_of
-from floodway.common.ready import shown
+from floodway.common.errors import UnknownNameError
+from floodway.common.files import parse_toml, read_text
+from floodway.common.ready import root_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ FURTHER_COLUMNS = {"topologies": ("size", "source"), "models": ("source",)}
 def list_(kind: str, *, folder: Path | None, json_: bool) -> int:
     """Print a list, and return the exit code."""
     if kind == "scenarios":
-        scenarios = ready_scenarios(folder)
+        scenarios = _ready_scenarios(folder)
         ready = [{"file": str(file), "description": description} for file, description in scenarios]
         return _print_ready(ready, json_=json_)
     if kind == "studies":
@@ -135,3 +135,28 @@ def _summary_of(entry: Entry) -> dict[str, Any]:
     return summary | fields_of(
         entry, *{"model": ("source",), "preset": ("size", "source")}.get(entry.kind, ())
     )
+
+
+def _ready_scenarios(folder: Path | None) -> tuple[tuple[Path, str], ...]:
+    """Return the files of the scenarios in a folder and its subfolders, each with its description.
+
+    The default is `scenarios/` in the working folder, or if there is none, that of the package.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such folder, or no file of TOML in it.
+    """
+    files = sorted(root_of("scenarios", folder).rglob("*.toml"))
+    if not files and folder is not None:
+        message = f"{str(folder)!r} has no scenarios: no file there ends in .toml"
+        raise UnknownNameError(message, given=str(folder))
+    return tuple((file, _description(file)) for file in files)
+
+
+def _description(file: Path) -> str:
+    try:
+        description = parse_toml(read_text(file)).get("description", "")
+    except (OSError, ValueError) as error:
+        description = f"cannot be read: {error}"
+    return " ".join(str(description).split())

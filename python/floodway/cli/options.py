@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from floodway.cli.pictures import axes_of, formats_of
 from floodway.common.loading import loading
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
 __all__ = [
     "GroupedCommand",
+    "beginning",
+    "chips",
     "cluster",
+    "explained_names",
     "force",
     "force_file",
     "force_memory",
@@ -21,10 +28,12 @@ __all__ = [
     "full",
     "jobs",
     "json",
+    "mixes",
     "out",
     "path",
     "paths",
     "pictures",
+    "planned_flow_controls",
     "python",
     "quick",
     "quiet",
@@ -260,3 +269,43 @@ class GroupedCommand(click.Command):
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+
+# Each function imports its modules when a shell calls it, so that commands do not start later.
+
+
+def chips(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the names of switch chips that begin with the typed text."""
+    from floodway.planning.asics import asics
+
+    return beginning(incomplete, (name for chip in asics().values() for name in (chip.name, *chip.aliases)))
+
+
+def mixes(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the named mixes of frame sizes that begin with the typed text."""
+    from floodway.planning.question import MIXES
+
+    return beginning(incomplete, MIXES)
+
+
+def planned_flow_controls(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the names of planned flow controls that begin with the typed text."""
+    from floodway.planning.question import FLOW_CONTROLS
+
+    return beginning(incomplete, FLOW_CONTROLS)
+
+
+def explained_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the names of `floodway explain` that begin with the typed text."""
+    from floodway.cli.catalog.entries import known_names
+
+    return beginning(incomplete, known_names())
+
+
+def beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    """Return the names that begin with the typed text, in lower case if only that form does.
+
+    A shell ignores names that do not begin with the typed text.
+    """
+    spelled = (name if name.startswith(incomplete) else name.lower() for name in names)
+    return [name for name in dict.fromkeys(spelled) if name.startswith(incomplete)]

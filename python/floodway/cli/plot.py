@@ -243,7 +243,7 @@ def _files(request: Request) -> list[Path]:
 
 
 def _default_out(request: Request) -> Path:
-    from floodway.comparison import folder_names  # noqa: PLC0415 (as above)
+    from floodway.comparison.variants import folder_names  # noqa: PLC0415 (as above)
     from floodway.plot import folder_labels  # noqa: PLC0415
 
     labels = [

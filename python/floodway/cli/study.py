@@ -23,8 +23,9 @@ from floodway.common.errors import ScenarioError
 from floodway.common.files import read_json
 from floodway.common.laboratory import lacks
 from floodway.common.ready import resolved
-from floodway.comparison import cores, folder_names
+from floodway.comparison.variants import folder_names
 from floodway.results.quantities import counted
+from floodway.simulation.execution import cores
 from floodway.study import (
     conduct,
     expected_minutes,
@@ -33,9 +34,9 @@ from floodway.study import (
     report_of,
     states_of,
 )
-from floodway.study.reports import reports
-from floodway.study.running.status import expected
-from floodway.study.table import numbers_table
+from floodway.study.numbers import numbers_table
+from floodway.study.outcome import reports
+from floodway.study.running.plan import expected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 
     from floodway.simulation.shards import Shard
     from floodway.study import Conducted, Part, Plan, Study
+    from floodway.study.running.plan import State
     from floodway.study.running.runs import Run
-    from floodway.study.running.status import State
 
 __all__ = ["Request", "run_all", "study"]
 

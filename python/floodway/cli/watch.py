@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from floodway._floodway import Progress as NativeProgress
     from floodway.scenarios.scenario import Extent, Scenario
     from floodway.simulation.execution import Task
-    from floodway.study.running.task import Task as StudyTask
-    from floodway.study.running.task import TaskProgress
+    from floodway.study.running.work import Task as StudyTask
+    from floodway.study.running.work import TaskProgress
 
     #: The progress of a run, reported by the native module or another process; and a run among others.
     Running = NativeProgress | TaskProgress

@@ -18,8 +18,7 @@ from floodway.comparison.folder import ComparisonFolder, PlannedRun, SharedFolde
 from floodway.comparison.groups import Group, groups
 from floodway.comparison.metrics import Row, rows, verdict
 from floodway.comparison.shown_link import ShownLink, shown_link
-from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
-from floodway.comparison.variants import Variant, differing, files
+from floodway.comparison.variants import Variant, VariantWarning, differing, files, merged_warnings
 from floodway.results.report_records import with_report_records
 from floodway.scenarios.keys import key_of
 from floodway.scenarios.scenario import Scenario

@@ -208,7 +208,7 @@ class ComparisonFolder:
             remove_left_behind(around)
         self._refuse_foreign(folder)
         if not _is_there(folder):
-            _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
+            self._record(folder)
             self._marked = True
         elif force:
             self._replaces = True
@@ -261,12 +261,12 @@ class ComparisonFolder:
             with output_errors(folder):
                 _remove_stale(folder, keep=self._folders)
                 _remove_report(folder)
-            _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
+            self._record(folder)
             self._replaces = False
         with Reservation(folder / self._folders[number], force=True) as reservation:
             reservation.publish(self._ended[number], key=self._planned_runs[number].key)
         ended = {**before, number: self._ended[number]}
-        _write_json(folder, {"complete": False, "planned": self._planned(), "runs": self._runs(ended)})
+        self._record(folder, ended)
 
     def _move_elsewhere(self, folder: Path, error: OutputError) -> None:
         """Write all runs that have ended to another folder, where the others go as well."""
@@ -291,6 +291,11 @@ class ComparisonFolder:
             with contextlib.suppress(OSError):
                 (folder / COMPARISON_FILE).unlink()
         _remove_empty(folder, self._folders, also=self._made)
+
+    def _record(self, folder: Path, ended: Iterable[int] = ()) -> None:
+        """Write which runs are planned, and which have ended."""
+        runs = self._runs(ended)
+        _write_json(folder, {"complete": False, "planned": self._planned(), "runs": runs})
 
     def _planned(self) -> list[dict[str, Any]]:
         return self._runs(range(len(self._planned_runs)))
@@ -361,7 +366,7 @@ class SharedFolder(ComparisonFolder):
         if _is_there(folder):
             self._refuse_others(folder)
         else:
-            _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
+            self._record(folder)
         for number in self._shard.of(range(len(self._planned_runs))):
             with contextlib.suppress(InUseError):
                 self._places[number] = self._held.enter_context(

@@ -1,4 +1,4 @@
-"""Variants of a comparison: a scenario with varied values, or several scenarios."""
+"""Variants of a comparison: a scenario with varied values, or several scenarios; and their warnings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
     from floodway.scenarios.scenario import Scenario
 
-__all__ = ["Variant", "differing", "files", "folder_names", "split_values", "vary"]
+__all__ = [
+    "Variant",
+    "VariantWarning",
+    "differing",
+    "files",
+    "folder_names",
+    "merged_warnings",
+    "split_values",
+    "vary",
+]
 
 #: Maximum number of characters of a folder's name.
 LONGEST_FOLDER = 60
@@ -418,3 +427,76 @@ def _flat(value: Any, path: str) -> Iterable[tuple[str, str]]:  # noqa: ANN401 (
             yield from _flat(inner, str(name) if path == "override" else f"{path}.{name}")
     else:
         yield path, value if isinstance(value, str) else json.dumps(value)
+
+
+_NUMBER = re.compile(r"\d[\d.,]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantWarning:
+    """A warning, and the variants that it concerns.
+
+    Attributes
+    ----------
+    text
+        Text of the warning.
+    labels
+        Labels of the variants that have it; empty if all have it.
+    more
+        Number of other warnings that differ only in numbers.
+    """
+
+    text: str
+    labels: tuple[str, ...]
+    more: int = 0
+
+    @property
+    def whole(self) -> str:
+        """The warning in one line, with its variants."""
+        prefix = f"{'; '.join(self.labels)}: " if self.labels else ""
+        more = f" (and {self.more:,} more like it, with other numbers)" if self.more else ""
+        return f"{prefix}{self.text}{more}"
+
+
+def merged_warnings(
+    variants: Iterable[tuple[str, Iterable[str]]], *, by_number: bool = True
+) -> tuple[VariantWarning, ...]:
+    """Merge equal warnings of variants, in the order of their first occurrence.
+
+    Parameters
+    ----------
+    variants
+        Labels of variants with their warnings; a label may occur several times.
+    by_number
+        Whether warnings that differ only in numbers are separate; otherwise only the first is kept.
+
+    Returns
+    -------
+    tuple of VariantWarning
+        One for each different warning.
+
+    Examples
+    --------
+    >>> [warning.whole for warning in merged_warnings([("pfc", ["a", "b"]), ("swing", ["b"])])]
+    ['pfc: a', 'b']
+    >>> sizes = [("pfc", ["1 KB short", "2 KB short"]), ("swing", [])]
+    >>> [warning.whole for warning in merged_warnings(sizes, by_number=False)]
+    ['pfc: 1 KB short (and 1 more like it, with other numbers)']
+    """
+    labels: dict[str, None] = {}
+    kinds: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for label, texts in variants:
+        labels[label] = None
+        for text in texts:
+            texts_of_kind, labels_of_kind = kinds.setdefault(
+                text if by_number else _NUMBER.sub("#", text), ({}, {})
+            )
+            texts_of_kind[text], labels_of_kind[label] = None, None
+    return tuple(
+        VariantWarning(
+            text=next(iter(texts_of_kind)),
+            labels=() if labels_of_kind.keys() == labels.keys() else tuple(labels_of_kind),
+            more=len(texts_of_kind) - 1,
+        )
+        for texts_of_kind, labels_of_kind in kinds.values()
+    )

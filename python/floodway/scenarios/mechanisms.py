@@ -41,9 +41,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
 from floodway import _floodway
 from floodway.common.errors import InputError, MechanismError
 from floodway.common.names import nearest
-from floodway.scenarios.own_classes import fault_of, line_of, own_frames, refuse_callbacks, refuse_keywords
+from floodway.scenarios.own_classes import (
+    documented,
+    fault_of,
+    line_of,
+    own_frames,
+    refuse_callbacks,
+    refuse_keywords,
+)
 from floodway.scenarios.own_code import FILES, REGISTERED, Registered
-from floodway.scenarios.own_documents import documented
 from floodway.scenarios.own_files import execute, neighbours_digest
 
 if TYPE_CHECKING:

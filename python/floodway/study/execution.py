@@ -16,11 +16,10 @@ from floodway.results.locks import report_lock
 from floodway.results.store import finish_left_behind, remove_left_behind
 from floodway.simulation.execution import cores
 from floodway.study.numbers import evaluated
-from floodway.study.outcome import Conducted, Part
-from floodway.study.reports import reports
+from floodway.study.outcome import Conducted, Part, reports
 from floodway.study.running.executors import run_on
 from floodway.study.running.storage import Runs, StudyFolder
-from floodway.study.running.task import Task
+from floodway.study.running.work import Task
 
 if TYPE_CHECKING:
     import os

@@ -1,19 +1,24 @@
-"""The outcome of studies that were run: numbers, verdicts, failures and files."""
+"""The outcome of studies that were run, and what makes reports of it where it is installed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
+
+from floodway.common.laboratory import REPORTS, laboratory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from floodway.common.documents import Document
+    from floodway.plot import Format
     from floodway.study.format.model import Study
     from floodway.study.numbers import Numbers
     from floodway.study.running.plan import Plan
+    from floodway.study.running.storage import Runs
 
-__all__ = ["Conducted", "Part"]
+__all__ = ["Conducted", "Part", "Reports", "reports"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,3 +72,30 @@ class Conducted:
     complete: bool
     missing: int = 0
     files: tuple[Path, ...] = ()
+
+
+class Reports(Protocol):
+    """Verdicts and reports of studies whose runs are there."""
+
+    def judged(self, ran: Conducted, store: Runs, *, on_message: Callable[[str], None]) -> Conducted:
+        """Return the studies with the verdicts of their claims."""
+
+    def written(
+        self,
+        conducted: Conducted,
+        store: Runs,
+        *,
+        title: str,
+        formats: Sequence[Format],
+        on_message: Callable[[str], None],
+    ) -> tuple[Path, ...]:
+        """Write numbers, pictures and the report beside the runs, and return the files."""
+
+    def claims(self, conducted: Conducted) -> Document | None:
+        """Return counts of verdicts, claims that do not hold first, and all claims; None without claims."""
+
+
+def reports() -> Reports | None:
+    """Return what makes reports; none where it is not installed."""
+    writer: Reports | None = laboratory(REPORTS, "studies")
+    return writer

@@ -8,7 +8,7 @@ import click
 
 from floodway.cli import options
 from floodway.cli.commands.study_request import study_options, study_request
-from floodway.cli.completions import beginning
+from floodway.cli.options import beginning
 from floodway.common.loading import loading
 
 __all__ = ["command"]

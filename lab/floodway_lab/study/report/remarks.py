@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.comparison.variant_warnings import merged_warnings
+from floodway.comparison.variants import merged_warnings
 from floodway.results.lossless import brief, sentence
 from floodway.results.quantities import counted
 

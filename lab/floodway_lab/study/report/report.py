@@ -27,7 +27,7 @@ from floodway.results.quantities import counted
 from floodway.results.simulated import realised, seeds_text
 from floodway.scenarios.keys import engine
 from floodway.simulation.run import versions
-from floodway.study.table import numbers_table
+from floodway.study.numbers import numbers_table
 from floodway_lab.study.model import NUMBERS, plots_of
 from floodway_lab.study.report.claim_rows import COLUMNS, RULE, claim_rows, readings_list
 from floodway_lab.study.report.counts import verdict_counts, verdict_sentence

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from floodway.cli import options
+from floodway.cli.exits import DONE
+from floodway.cli.output import echo, warnings
 from floodway.common.loading import loading
 
 if TYPE_CHECKING:
@@ -21,7 +24,9 @@ __all__ = ["goal", "perfetto"]
 @options.value("--workload", "NAME", "The job, where there are several.")
 @options.out("FILE", "File of the schedule.", "stdout")
 @options.force_file
-def goal(*, scenario: Path, **values: Any) -> int:
+def goal(
+    *, scenario: Path, sets: tuple[str, ...], workload: str | None, out: Path | None, force: bool
+) -> int:
     """Write a job as a GOAL schedule, which LogGOPSim and ATLAHS read.
 
     A collective is written out as its sends and receives, step by step. Warnings say what GOAL cannot
@@ -38,8 +43,17 @@ def goal(*, scenario: Path, **values: Any) -> int:
       2    bad usage or scenario, or a job that GOAL cannot express; nothing is written
     """
     with loading():
-        from floodway.cli import export as exporting
-    return exporting.export_goal(scenario, **values)
+        from floodway import _floodway
+        from floodway.cli.inputs import parsed
+        from floodway.cli.new_file import new_file
+    native = parsed(scenario, sets=sets).native
+    if out is None:
+        notes = _floodway.export_goal(native, sys.stdout.write, workload=workload)
+    else:
+        with new_file(out, force=force) as file:
+            notes = _floodway.export_goal(native, file.write, workload=workload)
+    warnings(notes)
+    return DONE
 
 
 @click.command()
@@ -64,5 +78,13 @@ def perfetto(*, folder: Path, out: Path | None, force: bool) -> int:
       2    bad usage, no results, or the file is there already; nothing is written
     """
     with loading():
-        from floodway.cli import export as exporting
-    return exporting.export_perfetto(folder, out=out, force=force)
+        from floodway.cli.new_file import new_file
+        from floodway.results import perfetto, read
+        from floodway.results.folders import run_folder
+    result = read(run_folder(folder))
+    file = out if out is not None else folder / perfetto.FILE
+    with new_file(file, force=force, mode="wb") as opened:
+        opened.write(perfetto.trace(result))
+    warnings(perfetto.notes(result))
+    echo(str(file))
+    return DONE

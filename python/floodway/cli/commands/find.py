@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from floodway.cli import options
-from floodway.cli.completions import explained_names
+from floodway.cli.options import explained_names
 from floodway.common.loading import loading
 
 if TYPE_CHECKING:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from floodway.cli import options
+from floodway.cli.exits import DONE
+from floodway.cli.output import echo, warnings
 from floodway.common.loading import loading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["chakra", "goal", "hpcc", "htsim", "simai"]
 
@@ -50,11 +52,58 @@ _trace_options = options.together(
 )
 
 
-def _imported(kind: str, files: Sequence[Path], values: Mapping[str, Any]) -> int:
-    """Write the scenario that runs a job's files; returns the exit code."""
+def _imported(  # noqa: PLR0913 (one argument an option)
+    kind: str,
+    files: Sequence[Path],
+    *,
+    keys: Sequence[str],
+    topology: str | None,
+    rate: str | None,
+    delay: str | None,
+    out: Path | None,
+    force: bool,
+    **others: Any,
+) -> int:
+    """Write the scenario that runs a job's files, and return the exit code.
+
+    Parameters
+    ----------
+    kind, files
+        Format of the job, and its files, or a folder of them.
+    keys
+        Further keys of the table `trace`, as `KEY=VALUE`.
+    topology
+        The network, as `KIND={...}`, or the file of another simulator's; None for a switch.
+    rate, delay
+        Rate and delay of the links of that switch.
+    out, force
+        File of the scenario, and whether it may be replaced.
+    others
+        `gpu_nodes`, as `{...}` or `none`, and `config`, the configuration of SimAI.
+    """
     with loading():
-        from floodway.cli import import_ as importing
-    return importing.import_job(kind, files, **values)
+        from floodway import _floodway
+        from floodway.cli.inputs import pair
+    network: Path | None = None
+    if topology is not None:
+        if "=" not in topology and Path(topology).exists():
+            network = Path(topology)
+            topology = None
+        else:
+            name, table = pair(topology, option="--topology", form="KIND={...}, or a file that is there")
+            topology = f"{name} = {table}"
+        for option, value in (("--rate", rate), ("--delay", delay)):
+            if value is not None:
+                raise click.BadParameter("--topology has rates and delays of its own", param_hint=option)
+    settings: dict[str, Any] = {
+        "keys": [pair(key, option="--trace", form="KEY=VALUE") for key in keys],
+        "topology": topology,
+        "network": network,
+        "rate": rate or "400G",
+        "delay": delay or "1us",
+        **others,
+    }
+    return _write(lambda to: _floodway.import_job(kind, files, to=to, **settings), out=out, force=force)
 
 
 def _of_one_file(kind: str, *, runs: str, file_help: str, example: str) -> click.Command:
@@ -87,7 +136,7 @@ def _of_one_file(kind: str, *, runs: str, file_help: str, example: str) -> click
     @options.path("file", "FILE", file_help)
     @_trace_options
     def command(*, file: Path, **values: Any) -> int:
-        return _imported(kind, [file], values)
+        return _imported(kind, [file], **values)
 
     return command
 
@@ -110,7 +159,7 @@ def chakra(*, files: tuple[Path, ...], **values: Any) -> int:
       0    done
       2    bad usage, or a file with an error; nothing is written
     """
-    return _imported("chakra", files, values)
+    return _imported("chakra", files, **values)
 
 
 @click.command()
@@ -136,8 +185,13 @@ def hpcc(*, config: Path, out: Path | None, force: bool) -> int:
       2    bad usage, a file with an error, or a key that cannot be simulated; nothing is written
     """
     with loading():
-        from floodway.cli import import_ as importing
-    return importing.import_hpcc(config, out=out, force=force)
+        from floodway import _floodway
+
+    def read(to: Path) -> tuple[str, list[str]]:
+        text, _, notes = _floodway.import_hpcc(config, to=to)
+        return text, notes
+
+    return _write(read, out=out, force=force)
 
 
 goal = _of_one_file(
@@ -158,3 +212,25 @@ simai = _of_one_file(
     file_help="The workload, as AICB writes it.",
     example="scenarios/jobs/transformer.txt --out transformer.toml",
 )
+
+
+def _write(read: Callable[[Path], tuple[str, list[str]]], *, out: Path | None, force: bool) -> int:
+    """Write an imported scenario, and print its warnings."""
+    with loading():
+        from floodway.cli.new_file import new_file
+    if out is None:
+        text, notes = read(Path())
+        warnings(notes)
+        echo(text.rstrip("\n"))
+    else:
+        if out.exists() and not force:
+            # Errors in files and options come before the error that the scenario exists already.
+            read(out.parent)
+        # Paths in the scenario are relative to its folder, which exists now.
+        with new_file(out, force=force) as file:
+            text, notes = read(out.parent)
+            file.write(text)
+        warnings(notes)
+        # The first line says what was imported: of jobs also how many ranks they have.
+        echo(f"{out}: {text.splitlines()[0].removeprefix('# ')}")
+    return DONE

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from floodway.cli import options
-from floodway.cli.completions import chips, mixes
+from floodway.cli.options import chips, mixes
 from floodway.common.loading import loading
 
 __all__ = ["command"]

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from floodway.cli import options
-from floodway.cli.completions import chips, mixes, planned_flow_controls
+from floodway.cli.options import chips, mixes, planned_flow_controls
 from floodway.common.loading import loading
 
 __all__ = ["command"]

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from floodway.results.iterations import iterations_of
+from floodway.study.metrics.selection import of_sizes, of_workloads
 
 if TYPE_CHECKING:
     from floodway.results import Result
@@ -73,23 +74,12 @@ def _collectives(result: Result, options: Options) -> pl.DataFrame:
     """Return the complete collectives that the options select."""
     if result.collectives is None:
         return pl.DataFrame(schema=dict.fromkeys(NUMBERS, pl.Float64))
-    collectives = _of_jobs(result.collectives, options).filter(pl.col("time_us").is_not_null())
+    collectives = of_workloads(result.collectives, options).filter(pl.col("time_us").is_not_null())
     if options.operation:
         collectives = collectives.filter(pl.col("kind").cast(pl.String).is_in(list(options.operation)))
-    if options.smallest_bytes is not None:
-        collectives = collectives.filter(pl.col("bytes") >= options.smallest_bytes)
-    if options.largest_bytes is not None:
-        collectives = collectives.filter(pl.col("bytes") <= options.largest_bytes)
-    return collectives
+    return of_sizes(collectives, options, "bytes")
 
 
 def _iterations(result: Result, options: Options) -> pl.DataFrame | None:
     """Return the ranks' iterations that the options select; no rows where the run had no job."""
-    return None if result.operations is None else iterations_of(_of_jobs(result.operations, options))
-
-
-def _of_jobs(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
-    """Return the rows of the chosen jobs."""
-    if not options.workload:
-        return rows
-    return rows.filter(pl.col("workload").cast(pl.String).is_in(list(options.workload)))
+    return None if result.operations is None else iterations_of(of_workloads(result.operations, options))

@@ -21,7 +21,7 @@ from floodway.results.quantities import quantity_gbps
 from floodway.results.settings import direction_settings, rates_gbps
 from floodway.results.summary import last_finish_us, percentile
 from floodway.scenarios.scenario import Scenario
-from floodway.study.metrics.buckets import link_buckets
+from floodway.study.metrics.buckets import fairness, flow_throughput, link_buckets
 from floodway.study.metrics.feedback import allowed, first_in_state, longest_queue, mean_wait, time_in_state
 from floodway.study.metrics.jobs import (
     bandwidth_gbps,
@@ -31,8 +31,7 @@ from floodway.study.metrics.jobs import (
     straggler_us,
     unfinished_ranks,
 )
-from floodway.study.metrics.selection import chosen_flows, chosen_link, chosen_ports
-from floodway.study.metrics.shares import fairness, flow_throughput
+from floodway.study.metrics.selection import chosen_flows, chosen_link, chosen_ports, of_workloads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -163,11 +162,6 @@ def _nic_gbps(result: Result) -> Mapping[str, float]:
     return rates
 
 
-def _goodput(result: Result, options: Options) -> Value:
-    flows = chosen_flows(result, options)
-    return Value(value=goodput_until_done_gbps(flows, end_us=result.outcome.simulated_us))
-
-
 def _last_finish(result: Result, options: Options) -> Value:
     flows = chosen_flows(result, options)
     last_us = last_finish_us(flows)
@@ -184,21 +178,18 @@ def _link(result: Result, options: Options, *, number: str) -> Value:
     gbps, weights = buckets.gbps, buckets.span_us
     mean = float(np.average(gbps, weights=weights))
     idle = gbps == 0
-    numbers: dict[str, Callable[[], float]] = {
-        "mean": lambda: mean,
-        "stdev": lambda: float(np.sqrt(np.average((gbps - mean) ** 2, weights=weights))),
-        "peak": lambda: float(gbps.max()),
-        "idle": lambda: float(weights[idle].sum() / weights.sum() * 100),
-        "idle-buckets": lambda: float(idle.sum()),
-        "lowest": lambda: float(gbps.min()),
-        "utilisation": lambda: mean * 100 / _rate_gbps(result, options),
+    numbers = {
+        "mean": mean,
+        "stdev": float(np.sqrt(np.average((gbps - mean) ** 2, weights=weights))),
+        "peak": float(gbps.max()),
+        "idle": float(weights[idle].sum() / weights.sum() * 100),
+        "idle-buckets": float(idle.sum()),
+        "lowest": float(gbps.min()),
     }
-    return Value(value=numbers[number]())
-
-
-def _rate_gbps(result: Result, options: Options) -> float:
-    name = chosen_link(result, options)
-    return rates_gbps(result.run.scenario, [name])[name]
+    if number == "utilisation":
+        name = chosen_link(result, options)
+        return Value(value=mean * 100 / rates_gbps(result.run.scenario, [name])[name])
+    return Value(value=numbers[number])
 
 
 def _ports(
@@ -219,9 +210,7 @@ def _drops(result: Result, options: Options) -> Value:
 def _latency(result: Result, options: Options, *, statistic: str) -> Value:
     """Return a statistic of the packets' delay, of the buckets' upper ends."""
     delays = result.latency.filter(pl.col("component").cast(pl.String) == "total")
-    if options.workload:
-        delays = delays.filter(pl.col("workload").cast(pl.String).is_in(list(options.workload)))
-    delays = delays.sort("bucket_high_ns")
+    delays = of_workloads(delays, options).sort("bucket_high_ns")
     packets, highest = delays["packets"].to_numpy(), delays["bucket_high_ns"].to_numpy()
     if not len(packets):
         return Value(value=None)
@@ -234,9 +223,7 @@ def _latency(result: Result, options: Options, *, statistic: str) -> Value:
 
 
 def _perftest(result: Result, options: Options, *, latency: bool) -> Value:
-    report = result.perftest()[int(latency)]
-    if options.workload:
-        report = report.filter(pl.col("workload").is_in(list(options.workload)))
+    report = of_workloads(result.perftest()[int(latency)], options)
     column = options.column or ("t_avg_us" if latency else "bw_average_gbps")
     if report.is_empty() or column not in report.columns:
         return Value(value=None)
@@ -251,26 +238,8 @@ def _lossless_utilisation(result: Result, options: Options) -> Value:
     return _link(result, options, number="utilisation")
 
 
-def _verdict(result: Result, options: Options) -> Value:
-    del options
-    return Value(value=float(result.outcome.lossless.verdict != "violated"))
-
-
 def _float(value: object) -> float:
     return float(value)  # type: ignore[arg-type]
-
-
-def _of_flows() -> dict[str, Compute]:
-    columns = {"fct": "fct_us", "slowdown": "slowdown"}
-    return {
-        f"{name}-{statistic}": partial(_statistic, column=column, statistic=statistic)
-        for statistic in _STATISTICS
-        for name, column in columns.items()
-    }
-
-
-def _of_packets() -> dict[str, Compute]:
-    return {f"latency-{statistic}": partial(_latency, statistic=statistic) for statistic in _STATISTICS}
 
 
 def _of_job(compute: Callable[[Result, Options], float | None]) -> Compute:
@@ -291,17 +260,25 @@ def _sum(*columns: str) -> Compute:
 
 #: The function of each kind, by the names that studies use.
 COMPUTED: Mapping[str, Compute] = {
-    **_of_flows(),
+    **{
+        f"{name}-{statistic}": partial(_statistic, column=column, statistic=statistic)
+        for statistic in _STATISTICS
+        for name, column in (("fct", "fct_us"), ("slowdown", "slowdown"))
+    },
     "normalised-fct-mean": _normalised,
     "flows": partial(_count, unfinished=False),
     "unfinished": partial(_count, unfinished=True),
     "last-finish": _last_finish,
-    "goodput": _goodput,
+    "goodput": _numbered(
+        lambda result, options: goodput_until_done_gbps(
+            chosen_flows(result, options), end_us=result.outcome.simulated_us
+        )
+    ),
     "retransmitted": partial(_total, column="retransmitted_bytes"),
     "retransmission-time": _retransmission_us,
     "out-of-order": _out_of_order,
     "timeouts": partial(_total, column="timeouts"),
-    **_of_packets(),
+    **{f"latency-{statistic}": partial(_latency, statistic=statistic) for statistic in _STATISTICS},
     "collective-mean": _of_job(partial(collective_us, longest=False)),
     "collective-max": _of_job(partial(collective_us, longest=True)),
     "algbw": _of_job(partial(bandwidth_gbps, column="algbw_gbps")),
@@ -335,7 +312,7 @@ COMPUTED: Mapping[str, Compute] = {
     "allowed-min": _numbered(partial(allowed, statistic="min")),
     "allowed-mean": _numbered(partial(allowed, statistic="mean")),
     "drops": _drops,
-    "lossless": _verdict,
+    "lossless": _numbered(lambda result, _: float(result.outcome.lossless.verdict != "violated")),
     "perftest-bandwidth": partial(_perftest, latency=False),
     "perftest-latency": partial(_perftest, latency=True),
 }

@@ -21,8 +21,7 @@ from floodway.scenarios.keys import engine
 from floodway.simulation.driver import drive
 from floodway.simulation.watching import stopped_by_interrupt
 from floodway.study.running.pool import ProcessDiedError, ProcessPool
-from floodway.study.running.task import TaskProgress
-from floodway.study.running.work import answer_to, task_of, topic_of, with_contents
+from floodway.study.running.work import TaskProgress, answer_to, task_of, topic_of, with_contents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from floodway.simulation.driver import Future
-    from floodway.study.running.task import Task
+    from floodway.study.running.work import Task
 
 __all__ = ["IN_HAND", "run_on", "threads_of"]
 

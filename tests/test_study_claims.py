@@ -8,9 +8,8 @@ import pytest
 from floodway.common.errors import StudyError
 from floodway.study import load_study, plan_of
 from floodway.study.metrics.kinds import Value
-from floodway.study.numbers import Numbers, RunFacts
-from floodway.study.outcome import Part
-from floodway.study.running.plan import expected
+from floodway.study.numbers import Numbers, Part, RunFacts
+from floodway.study.running.runs import expected
 from floodway_lab.study.claims.verdicts import claim_verdicts
 from floodway_lab.study.model import claims_of
 from floodway_lab.study.report.claim_rows import claim_rows, shown

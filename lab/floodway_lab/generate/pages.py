@@ -6,9 +6,8 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from floodway.cli.catalog.entries import entries, left_out
-from floodway.cli.catalog.model import Entry, Parameter, TableOf
+from floodway.cli.catalog.model import Entry, Parameter, TableOf, table_of
 from floodway.cli.catalog.pages import SLOTS, body_of, cell, page_of, parameter_table
-from floodway.cli.catalog.parameters import table_of
 from floodway.scenarios.grammar import Grammar
 
 if TYPE_CHECKING:

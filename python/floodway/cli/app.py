@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import floodway
-from floodway.cli.exits import USAGE
-from floodway.cli.output import echo
+from floodway.cli.output import USAGE, echo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,17 +79,17 @@ def _definition(name: str, place: str | None) -> click.Command:
 
 #: The commands of floodway, in the order in which help lists them.
 COMMANDS = {
-    "run": "run.command",
-    "compare": "compare.command",
+    "run": "runs.run",
+    "compare": "runs.compare",
     "study": "study.command",
     "reproduce": None,
     "why": "results.why",
     "verify": "results.verify",
     "plot": "plot.command",
     "report": "results.report",
-    "lint": "lint.command",
+    "lint": "plans.lint",
     "validate": None,
-    "check": "check.command",
+    "check": "runs.check",
     "list": "find.list_",
     "explain": "find.explain",
     "schema": "find.schema",
@@ -142,7 +141,7 @@ def app(context: click.Context, *, version: bool) -> None:
 
 
 # `floodway plan lint` is the same command as `floodway lint`.
-PLANS = {"link": "plan_link.command", "lint": "lint.command"}
+PLANS = {"link": "plans.link", "lint": "plans.lint"}
 app.add_command(
     Plans("plan", definitions=PLANS, help="Plan a long lossless link: buffer, thresholds, reach.")
 )

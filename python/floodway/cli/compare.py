@@ -11,9 +11,8 @@ import click
 
 import floodway
 from floodway import _floodway
-from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import pair, plan_warnings
-from floodway.cli.output import echo, errors, warnings
+from floodway.cli.output import DONE, FAILED, INTERRUPTED, echo, errors, warnings
 from floodway.cli.run import failures
 from floodway.cli.show_document import print_answer
 from floodway.cli.watch import WatchAll

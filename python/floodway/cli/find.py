@@ -12,8 +12,7 @@ from rich.table import Table
 from floodway import _floodway
 from floodway.cli.catalog.entries import chips, entries, find, left_out, paper_entries
 from floodway.cli.catalog.pages import page_of
-from floodway.cli.exits import DONE
-from floodway.cli.output import echo, echo_json
+from floodway.cli.output import DONE, echo, echo_json
 from floodway.cli.terminal import Terminal
 from floodway.common.documents.model import fields_of
 from floodway.common.errors import UnknownNameError
@@ -52,7 +51,7 @@ def list_(kind: str, *, folder: Path | None, json_: bool) -> int:
         ready = [{"file": str(file), "description": description} for file, description in scenarios]
         return _print_ready(ready, json_=json_)
     if kind == "studies":
-        from floodway.study.format.papers import ready_studies  # noqa: PLC0415 (the other lists need none of it)
+        from floodway.study.format.read import ready_studies  # noqa: PLC0415 (the other lists need none of it)
 
         studies = ready_studies(folder)
         ready = [{"file": str(file), "title": title, "shows": shows} for file, title, shows in studies]

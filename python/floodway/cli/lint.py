@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.cli.bar import counting
-from floodway.cli.exits import DONE, FAILED
-from floodway.cli.output import echo, errors
+from floodway.cli.output import DONE, FAILED, echo, errors
 from floodway.cli.show_document import print_answer
 from floodway.common.documents import Cell, Document, Section, Table
 from floodway.planning.answer import distance

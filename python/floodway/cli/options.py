@@ -19,7 +19,6 @@ __all__ = [
     "GroupedCommand",
     "beginning",
     "chips",
-    "cluster",
     "explained_names",
     "force",
     "force_file",
@@ -35,15 +34,11 @@ __all__ = [
     "pictures",
     "planned_flow_controls",
     "python",
-    "quick",
     "quiet",
-    "report",
+    "read_by",
     "scenario_file",
-    "seeds",
     "sets",
     "shard",
-    "slurm",
-    "status",
     "strict",
     "together",
     "value",
@@ -101,7 +96,7 @@ def _load_files(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) 
             load_file(file)
 
 
-def _read_by(reader: str) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+def read_by(reader: str) -> Callable[[click.Context, click.Parameter, str | None], Any]:
     """Return a callback that reads the text of an option by a function of `floodway.cli.inputs`."""
 
     def read(_: click.Context, __: click.Parameter, text: str | None) -> Any:  # noqa: ANN401 (what it returns)
@@ -144,37 +139,13 @@ force_threads = click.option(
 force_memory = click.option(
     "--force-memory", is_flag=True, help="Start even if the estimate exceeds the available memory."
 )
-quick = click.option("--quick", is_flag=True, help="Reduced size, as defined by [quick] of the study.")
-seeds = value(
-    "--seeds",
-    "N|A,B,...",
-    "Number of seeds, or a list of seeds, instead of the study's own.",
-    callback=_read_by("seeds_of"),
-)
 jobs = value("--jobs", "N", "Number of parallel runs.", "one per core", type=click.IntRange(min=1))
-status = click.option(
-    "--status",
-    is_flag=True,
-    help="Print the numbers of completed, failed and remaining runs, by study and variant; run nothing.",
-)
 shard = value(
     "--shard",
     "I/N",
     "Run one of N shares of the runs, with I from 0 to N-1, beside processes that run the others in "
     "the same folder. The last to end writes the report.",
-    callback=_read_by("shard_of"),
-)
-cluster = value(
-    "--cluster",
-    "ADDRESS|FILE",
-    "Run on workers of Dask: the address of a scheduler such as tcp://host:8786, or a YAML file of "
-    "Dask's configuration with scheduler-address.",
-)
-report = click.option("--report", is_flag=True, help="Write the report of runs that are there; run nothing.")
-slurm = click.option(
-    "--slurm",
-    is_flag=True,
-    help="Print the script of a Slurm job array that does this in shards; run nothing.",
+    callback=read_by("shard_of"),
 )
 full = click.option("--full", is_flag=True, help="Print all tables and sentences behind the answer.")
 json = click.option("--json", is_flag=True, help="Write one JSON document to stdout.")

@@ -1,4 +1,4 @@
-"""Output of the command line, without characters that control the terminal."""
+"""Output of the command line, without characters that control the terminal, and its exit codes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,19 @@ from floodway.common.names import printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["echo", "echo_json", "errors", "printable", "warnings"]
+__all__ = [
+    "DONE",
+    "FAILED",
+    "INTERRUPTED",
+    "READER_GONE",
+    "TERMINATED",
+    "USAGE",
+    "echo",
+    "echo_json",
+    "errors",
+    "printable",
+    "warnings",
+]
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -43,3 +55,17 @@ def errors(*texts: str) -> None:
     """Print errors to stderr, one a line."""
     for text in texts:
         echo(f"error: {text}", err=True)
+
+
+#: Done.
+DONE = 0
+#: The run failed.
+FAILED = 1
+#: Bad usage or scenario.
+USAGE = 2
+#: Ended by Ctrl-C.
+INTERRUPTED = 130
+#: The reader of stdout has ended, as `head` does: the code that a shell shows after SIGPIPE.
+READER_GONE = 141
+#: Ended by SIGTERM.
+TERMINATED = 143

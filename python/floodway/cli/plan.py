@@ -6,8 +6,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from floodway.cli.exits import DONE, FAILED
-from floodway.cli.output import echo, errors, warnings
+from floodway.cli.output import DONE, FAILED, echo, errors, warnings
 from floodway.common.errors import LostResultsError, OutputError, PlanError, unwritable
 from floodway.common.loading import loading
 from floodway.common.ready import resolved

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from floodway.cli.exits import DONE
-from floodway.cli.output import echo, warnings
+from floodway.cli.output import DONE, echo, warnings
 from floodway.results.quantities import counted, quantity_us
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floodway.cli.exits import DONE
 from floodway.cli.new_file import new_file
-from floodway.cli.output import echo, warnings
+from floodway.cli.output import DONE, echo, warnings
 from floodway.cli.watched_path import watched_path, watched_why
 from floodway.results.files import REPORT_FILE
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import floodway
 from floodway import _floodway
-from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_asked
 from floodway.cli.interrupts import Interrupts
-from floodway.cli.output import echo, errors, warnings
+from floodway.cli.output import DONE, FAILED, INTERRUPTED, echo, errors, warnings
 from floodway.cli.watch import Watch
 from floodway.common.errors import OutOfMemoryError, OutputError, RanksError, ScenarioError, output_errors
 from floodway.results import Reservation

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import os
+import shlex
 import sys
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -11,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from floodway.cli.exits import DONE, FAILED, INTERRUPTED
-from floodway.cli.output import echo, echo_json, errors, warnings
+from floodway.cli.output import DONE, FAILED, INTERRUPTED, echo, echo_json, errors, warnings
 from floodway.cli.pictures import PictureOptions
 from floodway.cli.show_document import show, show_table
-from floodway.cli.slurm import slurm_script
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import WatchAll
 from floodway.common.documents import Document, Section, Table
@@ -34,9 +35,8 @@ from floodway.study import (
     report_of,
     states_of,
 )
-from floodway.study.numbers import numbers_table
-from floodway.study.outcome import reports
-from floodway.study.running.plan import expected
+from floodway.study.numbers import numbers_table, reports
+from floodway.study.running.runs import expected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
     from floodway.simulation.shards import Shard
     from floodway.study import Conducted, Part, Plan, Study
-    from floodway.study.running.plan import State
-    from floodway.study.running.runs import Run
+    from floodway.study.running.runs import Run, State
 
-__all__ = ["Request", "run_all", "study"]
+
+__all__ = ["Request", "run_all", "slurm_script", "study"]
 
 #: The error of a scenario whose files are in a folder of an environment variable that is not set.
 WAITS_FOR_FILES = "needs the environment variable"
@@ -376,3 +376,73 @@ def _verdict(conducted: Conducted, runs: Iterable[Run]) -> int:
     failed = [run for run in runs if run.key in conducted.failures]
     errors(*(f"{run.label}: {conducted.failures[run.key]}" for run in failed))
     return FAILED if failed else DONE
+
+
+#: Maximum number of tasks: Slurm's default of MaxArraySize is 1,001.
+MOST_TASKS = 1000
+#: Duration of a task, if that of runs is known: starting a task takes seconds.
+MINUTES_A_TASK = 60
+#: Runs of a task, if their duration is not known.
+RUNS_A_TASK = 16
+#: The shard of a task, by the variables that Slurm sets.
+SHARD = '"$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT"'
+
+
+def slurm_script(plans: Sequence[tuple[Plan, Path]], *, jobs: int) -> str:
+    """Return the script of a job array for the missing runs of plans.
+
+    Parameters
+    ----------
+    plans
+        Plans with the folders of their results.
+    jobs
+        Number of runs at a time in each task, one per core.
+    """
+    missing, minutes = _work(plans, jobs=jobs)
+    if not missing:
+        return "# all runs are there\n"
+    tasks = missing / RUNS_A_TASK if minutes is None else minutes / MINUTES_A_TASK
+    last = max(1, min(math.ceil(tasks), missing, MOST_TASKS)) - 1
+    taken = "" if minutes is None else f", some {max(1, round(minutes * jobs)):,} min of one core"
+    command = _command()
+    return f"""\
+#!/bin/sh
+# {missing:,} runs are missing{taken}. Any number of tasks does: each of n has every n-th run.
+#SBATCH --job-name=floodway
+#SBATCH --array=0-{last}
+#SBATCH --cpus-per-task={jobs}
+#SBATCH --chdir={shlex.quote(os.fspath(Path.cwd()))}
+# The task that ends last writes the report. After tasks that were killed, submit this again.
+exec {command} --jobs {jobs} --quiet --shard {SHARD}
+"""
+
+
+def _work(plans: Sequence[tuple[Plan, Path]], *, jobs: int) -> tuple[int, float | None]:
+    """Return the number of missing runs, and the minutes that they take; None if that is not known."""
+    missing, total = 0, 0.0
+    is_known = True
+    for plan, out in plans:
+        states = states_of(plan, out)
+        missing += sum(state != "done" for state in states.values())
+        minutes = expected_minutes(plan, out, states=states, jobs=jobs)
+        is_known = is_known and minutes is not None
+        total += minutes or 0
+    return missing, total if is_known else None
+
+
+def _command() -> str:
+    """Return this command line without the options that the script sets."""
+    program = Path(sys.argv[0])
+    called = (
+        [sys.executable, "-P", "-m", "floodway"]
+        if program.name == "__main__.py"
+        else [os.fspath(program.resolve())]
+    )
+    words = iter(sys.argv[1:])
+    arguments = []
+    for word in words:
+        if word == "--jobs":
+            next(words, None)
+        elif word not in {"--slurm", "--quiet"} and not word.startswith("--jobs="):
+            arguments.append(word)
+    return shlex.join([*called, *arguments])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from floodway.cli.exits import DONE, FAILED
-from floodway.cli.output import errors
+from floodway.cli.output import DONE, FAILED, errors
 from floodway.cli.show_document import print_answer
 from floodway.common.documents import Cell, Document, Section, Table, size_text
 from floodway.common.documents.model import fields_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.common.documents import Cell, Document, Section, Table
 from floodway.common.documents.model import MOST_ROWS, fields_of
-from floodway.comparison.answer import answer, is_better_if_less, more, of_jobs
+from floodway.comparison.findings import answer, is_better_if_less, more, of_jobs
 from floodway.comparison.formatting import cell_text, change_text, notes, value_text
 from floodway.results.percentiles import few_counted
 from floodway.results.simulated import Realised, common_facts, facts, realised
@@ -256,10 +256,8 @@ def _key_text(comparison: Comparison, key: str) -> str:
 def _all_numbers(comparison: Comparison) -> Table:
     rows: list[tuple[Cell | str, ...]] = []
     for row in comparison.rows:
-        texts = [cell_text(row, cell) for cell in row.cells]
-        details = ["; ".join(filter(None, (text.change, text.spread))) for text in texts]
-        cells = (Cell(text=text.value, detail=detail) for text, detail in zip(texts, details, strict=True))
-        rows.append((row.label, *cells))
+        texts = (cell_text(row, cell) for cell in row.cells)
+        rows.append((row.label, *(Cell(text=value, detail=detail) for value, detail in texts)))
     rows.append(("verdict", *comparison.verdicts))
     return Table(
         columns=("number", *comparison.labels),

@@ -17,8 +17,8 @@ from floodway.common.documents import as_json
 from floodway.common.documents.model import TABLE_FILES
 from floodway.common.errors import InUseError, LostResultsError, OutputError, output_errors
 from floodway.common.files import read_json
-from floodway.comparison.answer import answer, first_picture
 from floodway.comparison.document import document
+from floodway.comparison.findings import answer, first_picture
 from floodway.comparison.variants import folder_names
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import REPORT_FILE, missing_folders, remove_empty, replace_file
@@ -31,7 +31,6 @@ from floodway.simulation.analysis import read
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
-    from types import TracebackType
 
     from floodway.common.documents import Picture
     from floodway.comparison.comparison import Comparison
@@ -119,9 +118,7 @@ class ComparisonFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._held.close()
 
     @property

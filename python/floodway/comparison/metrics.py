@@ -8,6 +8,7 @@ from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from floodway.common.documents.model import fields_of
 from floodway.comparison.shown_link import link_of, paused_us
 from floodway.results.interval import difference_half_width
 from floodway.results.lossless import OF_HARMFUL_FLOWS, brief
@@ -232,15 +233,8 @@ def row_of(metric: Metric, results: Sequence[Sequence[Result]], *, paired: bool)
         for number, cell in enumerate(cells)
         if number
     )
-    return Row(
-        key=metric.key,
-        label=metric.label,
-        digits=metric.digits,
-        missing=metric.missing,
-        change_unit=metric.change_unit,
-        job=metric.job,
-        cells=(cells[0], *others),
-    )
+    same = fields_of(metric, "key", "label", "digits", "missing", "change_unit", "job")
+    return Row(**same, cells=(cells[0], *others))
 
 
 def _few(metric: Metric, results: Sequence[Result]) -> int | None:

@@ -30,11 +30,14 @@ Examples
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import inspect
 import json
 import marshal
 import math
 import re
+import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
 
@@ -50,7 +53,6 @@ from floodway.scenarios.own_classes import (
     refuse_keywords,
 )
 from floodway.scenarios.own_code import FILES, REGISTERED, Registered
-from floodway.scenarios.own_files import execute, neighbours_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -64,9 +66,11 @@ __all__ = [
     "Rate",
     "RateControl",
     "Size",
+    "execute",
     "line_of",
     "load_file",
     "name_of",
+    "neighbours_digest",
     "no_values",
 ]
 
@@ -132,7 +136,18 @@ TELLS = ("marks", "cnps")
 _LOADING: list[Path] = []
 
 
-class RateControl:
+class _Chosen:
+    """A class whose objects floodway makes: other calls with values are mistakes."""
+
+    def __init__(self, *values: object, **keywords: object) -> None:
+        order = type(self).__mro__
+        # Another class may accept the arguments.
+        if (values or keywords) and order[order.index(_Chosen) + 1] is object:
+            raise TypeError(no_values(type(self), keywords))
+        super().__init__(*values, **keywords)
+
+
+class RateControl(_Chosen):
     """A rate control of your own: one object for each sending queue pair.
 
     The attributes below are read after each call, and a value holds until the object sets another one.
@@ -184,11 +199,6 @@ class RateControl:
         described["needs"] = _choices(cls, "needs", needs, NEEDS)
         described["tells"] = []
         _register(cls, name, "rate-control", described, _floodway.register_rate_control)
-
-    def __init__(self, *values: object, **keywords: object) -> None:
-        if (values or keywords) and _is_last(type(self), RateControl):
-            raise TypeError(no_values(type(self), keywords))
-        super().__init__(*values, **keywords)
 
     def start(self, flow: Flow) -> None:
         """A queue pair begins.
@@ -247,7 +257,7 @@ class RateControl:
         """
 
 
-class CongestionPoint:
+class CongestionPoint(_Chosen):
     """A congestion point of your own: one object for each egress port that it is chosen for.
 
     A run with such a class uses one thread.
@@ -292,11 +302,6 @@ class CongestionPoint:
         described["needs"] = []
         described["tells"] = _choices(cls, "tells", tells, TELLS)
         _register(cls, name, "congestion-point", described, _floodway.register_congestion_point)
-
-    def __init__(self, *values: object, **keywords: object) -> None:
-        if (values or keywords) and _is_last(type(self), CongestionPoint):
-            raise TypeError(no_values(type(self), keywords))
-        super().__init__(*values, **keywords)
 
     def start(self, port: Port) -> None:
         """A port begins; it is also called before a run, with an example.
@@ -427,11 +432,6 @@ class CongestionPoint:
         rate = None if rate_bps is None else int(rate_bps)
         window = None if window_bytes is None else int(window_bytes)
         self._cnps.append((flow, rate, window, degree))
-
-
-def _is_last(cls: type, base: type) -> bool:
-    """Whether no class after floodway's base in the order of bases accepts the arguments of an object."""
-    return cls.__mro__[cls.__mro__.index(base) + 1] is object
 
 
 def name_of(cls: type) -> str | None:
@@ -605,3 +605,74 @@ def load_file(path: Path, *, name: str | None = None) -> None:
 
 def _of_file(path: Path) -> list[Registered]:
     return [registered for registered in REGISTERED.values() if registered.file == path]
+
+
+#: Packages whose files are not a part of a user's code.
+PACKAGES = ("floodway", "floodway_lab")
+
+
+def execute(path: Path) -> None:
+    """Execute a file as a module; it can import modules beside it.
+
+    Its folder is searched last: a file called `random.py` or `numpy.py` replaces neither Python's own module
+    nor that of a package. Such a file itself becomes a module with a name that nothing imports.
+
+    Parameters
+    ----------
+    path
+        The file, resolved; it ends with .py.
+
+    Raises
+    ------
+    Exception
+        Any exception that the file raises.
+    """
+    folder, name = str(path.parent), _module_name(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None  # noqa: PT018, S101 (by its ending)
+    module = importlib.util.module_from_spec(spec)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+
+
+def _module_name(path: Path) -> str:
+    """Return the name of a file's module: its stem, unless that is the name of another module.
+
+    >>> _module_name(Path("/nowhere/my_control.py"))
+    'my_control'
+    >>> _module_name(Path("/nowhere/random.py")).startswith("random_")
+    True
+    """
+    stem = path.stem
+    is_other = stem in sys.modules or stem in sys.stdlib_module_names or _is_found_elsewhere(stem, path)
+    return f"{stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}" if is_other else stem
+
+
+def _is_found_elsewhere(stem: str, path: Path) -> bool:
+    # Not all folders have a loader, and not every stem is a name.
+    spec = PathFinder.find_spec(stem) if stem.isidentifier() else None
+    return spec is not None and (spec.origin is None or Path(spec.origin).resolve() != path)
+
+
+def neighbours_digest(path: Path) -> str:
+    """Hash a file and the modules that it imported from its folder, installed packages excepted."""
+    folder = path.parent
+    files = {
+        Path(file)
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] not in PACKAGES and (file := getattr(module, "__file__", None))
+    }
+    neighbours = sorted(
+        file for file in files if file.is_relative_to(folder) and "site-packages" not in file.parts
+    )
+    code = hashlib.sha256()
+    for file in neighbours:
+        if file.is_file():
+            code.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
+    return code.hexdigest()

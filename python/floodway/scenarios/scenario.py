@@ -24,6 +24,8 @@ __all__ = ["Extent", "Scenario", "inline", "load", "recorded"]
 
 #: The name of a scenario without a file or a name of its own, in messages.
 NAMELESS = "scenario"
+#: The most rows of a list of flows: as many as a text of the largest size can have.
+MOST_ROWS = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,11 +306,25 @@ class Scenario(Keys):
 
 
 def _as_csv(path: Path) -> str:
-    """Return a list of flows that is not text as CSV."""
-    # Few scenarios name one: the others do without the tables' library.
-    from floodway.scenarios.tables import as_csv  # noqa: PLC0415
+    """Return a list of flows in Parquet, which the native module cannot read, as CSV with a header line.
 
-    return as_csv(path)
+    Raises
+    ------
+    ValueError
+        If it cannot be read; the text says why in one line.
+    """
+    # Few scenarios name one: the others do without the tables' library.
+    import polars as pl  # noqa: PLC0415
+
+    try:
+        rows = pl.scan_parquet(path).select(pl.len()).collect().item()
+        if rows > MOST_ROWS:
+            raise ValueError(f"it has {rows:,} rows, and the limit is {MOST_ROWS:,}")
+        return pl.read_parquet(path).write_csv(float_scientific=False)
+    except FileNotFoundError as error:
+        raise ValueError("no such file") from error
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise ValueError(str(error).partition("\n")[0]) from error
 
 
 def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) -> Scenario:

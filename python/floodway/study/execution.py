@@ -15,8 +15,7 @@ from floodway.common.errors import InUseError, LostResultsError, OutputError, ou
 from floodway.results.locks import report_lock
 from floodway.results.store import finish_left_behind, remove_left_behind
 from floodway.simulation.execution import cores
-from floodway.study.numbers import evaluated
-from floodway.study.outcome import Conducted, Part, reports
+from floodway.study.numbers import Conducted, Part, evaluated, reports
 from floodway.study.running.executors import run_on
 from floodway.study.running.storage import Runs, StudyFolder
 from floodway.study.running.work import Task
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
 
     from floodway.plot import Format
     from floodway.simulation.shards import Shard
-    from floodway.study.running.plan import Plan
-    from floodway.study.running.runs import Run
+    from floodway.study.running.runs import Plan, Run
 
 __all__ = ["conduct", "report_of"]
 

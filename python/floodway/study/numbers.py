@@ -1,12 +1,13 @@
-"""Numbers of all runs of a study, read once each, and their table."""
+"""Numbers of all runs of studies, read once each, their table, and the outcome of studies that were run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from floodway.common.documents import Table, four_digits
 from floodway.common.errors import PlotError, StudyError
+from floodway.common.laboratory import REPORTS, laboratory
 from floodway.results.interval import LEAST_SEEDS, half_width
 from floodway.results.percentiles import MARK, few_noted, is_few, name_of
 from floodway.study.format.model import KINDS_OF_NUMBERS
@@ -15,14 +16,27 @@ from floodway.study.metrics.kinds import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
+    from floodway.common.documents import Document
+    from floodway.plot import Format
     from floodway.results import Result
     from floodway.study.format.model import Coordinates, Metric, Study
-    from floodway.study.outcome import Part
-    from floodway.study.running.runs import Run
+    from floodway.study.running.runs import Plan, Run
     from floodway.study.running.storage import Runs
 
-__all__ = ["Cell", "Numbers", "RunFacts", "evaluated", "metrics_of", "numbers_table"]
+__all__ = [
+    "Cell",
+    "Conducted",
+    "Numbers",
+    "Part",
+    "Reports",
+    "RunFacts",
+    "evaluated",
+    "metrics_of",
+    "numbers_table",
+    "reports",
+]
 
 #: The metrics of a study that defines none.
 USUAL = ("flows", "unfinished", "fct-mean", "fct-p99", "slowdown-p99", "goodput", "last-finish", "drops")
@@ -294,3 +308,83 @@ def _notes(cells: Sequence[tuple[Metric, Cell]]) -> Iterator[str]:
     if few:
         names = " and ".join(name_of(thousandths) for thousandths in sorted(few))
         yield few_noted("run", percentile=names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A study with its numbers.
+
+    Attributes
+    ----------
+    study, numbers
+        The study, and the metrics of its runs.
+    judged, known
+        The verdicts of its claims, and further facts about its runs, by their keys: empty where no package
+        that judges claims is installed.
+    """
+
+    study: Study
+    numbers: Numbers
+    judged: tuple[Any, ...] = ()
+    known: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conducted:
+    """Studies that have been run.
+
+    Attributes
+    ----------
+    plan
+        The runs of the studies.
+    folder
+        The folder with runs, pictures and the report.
+    parts
+        The results of each study; empty after Ctrl-C, and where runs are missing.
+    done, failures
+        Keys of the completed runs; the reasons of the failed ones, by their keys.
+    complete
+        Whether every run that this process was to run has ended; false after Ctrl-C.
+    missing
+        How many runs neither are there nor have failed, where other processes have a share of them: the
+        last to end writes the report.
+    files
+        The written files, the report first; none where runs are missing, another process writes them, or no
+        package that makes reports is installed.
+    """
+
+    plan: Plan
+    folder: Path
+    parts: tuple[Part, ...]
+    done: frozenset[str]
+    failures: Mapping[str, str]
+    complete: bool
+    missing: int = 0
+    files: tuple[Path, ...] = ()
+
+
+class Reports(Protocol):
+    """Verdicts and reports of studies whose runs are there."""
+
+    def judged(self, ran: Conducted, store: Runs, *, on_message: Callable[[str], None]) -> Conducted:
+        """Return the studies with the verdicts of their claims."""
+
+    def written(
+        self,
+        conducted: Conducted,
+        store: Runs,
+        *,
+        title: str,
+        formats: Sequence[Format],
+        on_message: Callable[[str], None],
+    ) -> tuple[Path, ...]:
+        """Write numbers, pictures and the report beside the runs, and return the files."""
+
+    def claims(self, conducted: Conducted) -> Document | None:
+        """Return counts of verdicts, claims that do not hold first, and all claims; None without claims."""
+
+
+def reports() -> Reports | None:
+    """Return what makes reports; none where it is not installed."""
+    writer: Reports | None = laboratory(REPORTS, "studies")
+    return writer

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from floodway.cli import options
-from floodway.cli.commands.study_request import study_options, study_request
+from floodway.cli.commands.study import study_options, study_request
 from floodway.cli.options import beginning
 from floodway.common.loading import loading
 
@@ -17,7 +17,7 @@ __all__ = ["command"]
 def _papers(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the papers with studies whose names begin so."""
     from floodway.common.errors import UnknownNameError
-    from floodway.study.format.papers import papers
+    from floodway.study.format.read import papers
 
     try:
         return beginning(incomplete, (paper.name for paper in papers()))

@@ -11,7 +11,7 @@ from floodway_lab.study.claims.outcome import statement_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from floodway.study.outcome import Conducted
+    from floodway.study.numbers import Conducted
     from floodway_lab.study.claims.judgement import Judged
     from floodway_lab.study.model import Origin
 

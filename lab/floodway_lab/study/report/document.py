@@ -13,7 +13,7 @@ from floodway_lab.study.report.glance import at_a_glance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.study.outcome import Conducted, Part
+    from floodway.study.numbers import Conducted, Part
     from floodway.study.running.runs import Run
     from floodway_lab.study.claims.judgement import Ablation, Judged
 

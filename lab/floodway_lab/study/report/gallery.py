@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from floodway.plot.axes import Format
     from floodway.plot.curves import Drawing
     from floodway.study.format.model import Study
-    from floodway.study.numbers import Numbers
-    from floodway.study.outcome import Conducted, Part
+    from floodway.study.numbers import Conducted, Numbers, Part
     from floodway.study.running.storage import Runs
     from floodway_lab.study.model import Plot
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from floodway.results import Lossless, Result
-    from floodway.study.outcome import Part
+    from floodway.study.numbers import Part
     from floodway.study.running.runs import Run
 
 __all__ = ["lossless_of", "run_faults", "warnings_of"]

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from floodway.plot.axes import Format
     from floodway.results.simulated import Fact
-    from floodway.study.outcome import Conducted, Part
+    from floodway.study.numbers import Conducted, Part
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
     from floodway_lab.study.report.run_facts import Known

@@ -9,8 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
-from floodway.cli.catalog.model import Entry, Section, sections_of
-from floodway.cli.catalog.parameters import parameters_of
+from floodway.cli.catalog.model import Entry, Section, parameters_of, sections_of
 from floodway.common.errors import UnknownNameError
 from floodway.common.glossary import terms
 from floodway.common.names import nearest
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from floodway.common.glossary import Term
     from floodway.planning.asics import Asic
     from floodway.study.format.model import Study
-    from floodway.study.format.papers import Paper
+    from floodway.study.format.read import Paper
 
 __all__ = ["chips", "entries", "find", "known_names", "left_out", "paper_entries", "paper_names"]
 
@@ -265,7 +264,7 @@ def _chip(chip: Asic) -> Entry:
 
 def _papers() -> tuple[Paper, ...]:
     # Imported here: studies take longer to import than the rest of the catalog.
-    from floodway.study.format.papers import papers  # noqa: PLC0415
+    from floodway.study.format.read import papers  # noqa: PLC0415
 
     try:
         return papers()

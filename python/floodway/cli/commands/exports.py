@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from floodway.cli import options
-from floodway.cli.exits import DONE
-from floodway.cli.output import echo, warnings
+from floodway.cli.output import DONE, echo, warnings
 from floodway.common.loading import loading
 
 if TYPE_CHECKING:

@@ -21,8 +21,16 @@ from floodway.results.quantities import quantity_gbps
 from floodway.results.settings import direction_settings, rates_gbps
 from floodway.results.summary import last_finish_us, percentile
 from floodway.scenarios.scenario import Scenario
-from floodway.study.metrics.buckets import fairness, flow_throughput, link_buckets
-from floodway.study.metrics.feedback import allowed, first_in_state, longest_queue, mean_wait, time_in_state
+from floodway.study.metrics.buckets import (
+    allowed,
+    fairness,
+    first_in_state,
+    flow_throughput,
+    link_buckets,
+    longest_queue,
+    mean_wait,
+    time_in_state,
+)
 from floodway.study.metrics.jobs import (
     bandwidth_gbps,
     collective_us,

@@ -27,7 +27,6 @@ from floodway.scenarios.keys import engine
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-    from types import TracebackType
 
     from floodway.results import Result
     from floodway.study.running.runs import Run
@@ -72,9 +71,7 @@ class StudyFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._leave()
 
     def _refuse_begun(self) -> None:

@@ -92,32 +92,9 @@ class Cell:
     failures: tuple[str, ...] = ()
 
     @property
-    def exact(self) -> bool:
-        """Whether chance seems to play no part: two seeds or more gave the same results to the byte.
-
-        A chance that rarely shows, such as a hash that selects one of two links, may still be there.
-        """
-        return len(self.facts) > 1 and len({fact.digest for fact in self.facts}) == 1
-
-    @property
-    def lost(self) -> int:
-        """Packets that its runs lost."""
-        return sum(fact.lost for fact in self.facts)
-
-    @property
-    def deadlocked(self) -> int:
-        """How many of its runs ran into a deadlock."""
-        return sum(fact.deadlocked for fact in self.facts)
-
-    @property
     def known(self) -> tuple[float, ...]:
         """The values of the runs that have one."""
         return tuple(value.value for value in self.values.values() if value.value is not None)
-
-    @property
-    def whole(self) -> bool:
-        """Whether every seed has been run and has a value."""
-        return bool(self.values) and not self.missing and len(self.known) == len(self.values)
 
     @property
     def mean(self) -> float | None:
@@ -175,12 +152,6 @@ class Numbers:
             missing=tuple(run.seed for run in runs if run.key not in values),
             facts=tuple(self.facts[run.key] for run in runs if run.key in self.facts),
             failures=tuple(self.failures[run.key] for run in runs if run.key in self.failures),
-        )
-
-    def at(self, variant: str, at: Coordinates) -> tuple[Run, ...]:
-        """Return the completed runs of a variant at some coordinates, one per seed."""
-        return tuple(
-            run for run in self.runs if run.variant == variant and run.at == at and run.key in self.done
         )
 
 

@@ -23,6 +23,7 @@ from floodway_lab.study.claims.single import (
     verdict_on_order,
 )
 from floodway_lab.study.claims.unchanged import verdict_on_unchanged_order
+from floodway_lab.study.facts import deadlocks_of, is_exact, is_whole, losses_of
 from floodway_lab.study.model import claims_of
 
 if TYPE_CHECKING:
@@ -252,12 +253,12 @@ def _differ(claim: Claim, subject: str, name: str, numbers: Numbers) -> bool:
     pairs = [
         [numbers.cell(claim.metric, variant, at) for variant in (subject, name)] for at in sorted(places)
     ]
-    complete = [cells for cells in pairs if all(cell.whole for cell in cells)]
+    complete = [cells for cells in pairs if all(is_whole(cell) for cell in cells)]
     if any(cell.unfinished for cells in complete for cell in cells):
         return True
     level = level_of(max(1, len(complete)))
     return any(
-        _beyond_chance(claim, *pairs_of(*cells), exact=all(cell.exact for cell in cells), level=level)
+        _beyond_chance(claim, *pairs_of(*cells), exact=all(is_exact(cell) for cell in cells), level=level)
         for cells in complete
     )
 
@@ -329,11 +330,11 @@ def _with_faults(study: Study, judged: Judged, numbers: Numbers) -> Judged:
             label += " at " + ", ".join(
                 f"{axis} = {point}" for axis, point in at if dict(claim.at)[axis] != point
             )
-        if cell.lost:
+        if losses_of(cell):
             must_not = name not in claim.may_lose
             failed |= must_not
             notes.append(f"{label} lost {_packets(cell)}" + (", and must lose none" if must_not else ""))
-        if cell.deadlocked:
+        if deadlocks_of(cell):
             notes.append(f"{label} ran into a deadlock")
         notes += [f"{label}: failed: {error}" for error in dict.fromkeys(cell.failures)]
     notes = [*judged.notes, *notes]
@@ -345,7 +346,7 @@ def _with_faults(study: Study, judged: Judged, numbers: Numbers) -> Judged:
 
 def _packets(cell: Cell) -> str:
     """Return the number of lost packets, and of runs that lost some, as text."""
-    count = counted(cell.lost, "packet")
+    count = counted(losses_of(cell), "packet")
     runs = sum(run_facts.lost > 0 for run_facts in cell.facts)
     return f"{count} in {runs} runs" if runs > 1 else count
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from floodway.common.errors import PlotError
 from floodway.results.interval import ratio_half_width
+from floodway_lab.study.facts import is_exact
 from floodway_lab.study.model import claims_of
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
         high=max(values, default=None),
         reach=reach,
         seeds=len(cell.values),
-        exact=cell.exact and (base is None or base.exact),
+        exact=is_exact(cell) and (base is None or is_exact(base)),
         unfinished=cell.unfinished,
         few=cell.few(metric.kind.thousandths),
         published=_published(study, plot, metric, at, group),

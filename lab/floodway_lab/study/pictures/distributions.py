@@ -191,7 +191,11 @@ def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
 
 def _results(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Iterator[tuple[str, list[Result]]]:
     for variant in plot.variants:
-        runs = numbers.at(variant, plot.at)
+        runs = [
+            run
+            for run in numbers.runs
+            if run.variant == variant and run.at == plot.at and run.key in numbers.done
+        ]
         if runs:
             yield variant, [store.result(run.key) for run in runs]
     del study

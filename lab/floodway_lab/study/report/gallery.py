@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import PlotError
-from floodway.common.markdown import plain, target
+from floodway.common.markdown import plain
 from floodway.plot.axes import FORMATS
 from floodway.plot.files import save
+from floodway_lab.markdown import target
 from floodway_lab.study.pictures.bars import NothingRanError
 from floodway_lab.study.pictures.distributions import (
     cdf,

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from floodway.common.documents.model import cell_of
 from floodway.common.documents.table_files import latex
 from floodway.common.errors import unwritable
-from floodway.common.markdown import Markdown, code, formatted, plain, table, target
+from floodway.common.markdown import Markdown, plain, table
 from floodway.common.pages import environment
 from floodway.results.files import REPORT_FILE as RUN_PAGE
 from floodway.results.files import replace_file
@@ -28,6 +28,7 @@ from floodway.results.simulated import realised, seeds_text
 from floodway.scenarios.keys import engine
 from floodway.simulation.run import versions
 from floodway.study.numbers import numbers_table
+from floodway_lab.markdown import code, formatted, target
 from floodway_lab.study.model import NUMBERS, plots_of
 from floodway_lab.study.report.claim_rows import COLUMNS, RULE, claim_rows, readings_list
 from floodway_lab.study.report.counts import verdict_counts, verdict_sentence

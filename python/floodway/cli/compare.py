@@ -68,7 +68,8 @@ def compare(request: Request) -> int:
         if request.shard is not None and is_set:
             raise click.BadParameter(f"cannot go with {option}", param_hint="--shard")
     variants = _variants(request)
-    out = request.out or _default_out(request)
+    names = " ".join(path.stem for path in request.scenarios)
+    out = request.out or Path("out", "compare", *folder_names([names]))
     if not request.quiet:
         merged = merged_warnings((variant.label, variant.scenario.warnings) for variant in variants)
         warnings((*(warning.whole for warning in merged), *_plans(variants, request)))
@@ -139,10 +140,6 @@ def _named_settings(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     place = f"--variant {name}"
     parts = _split(place, settings) if settings else ()
     return name, tuple(pair(part, option=place) for part in parts)
-
-
-def _default_out(request: Request) -> Path:
-    return Path("out", "compare", *folder_names([" ".join(path.stem for path in request.scenarios)]))
 
 
 def _plans(variants: Sequence[Variant], request: Request) -> Iterator[str]:

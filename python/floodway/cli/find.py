@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from floodway import _floodway
-from floodway.cli.catalog.entries import chips, entries, find, left_out, paper_entries
-from floodway.cli.catalog.pages import page_of
+from floodway.cli.catalog.entries import chips, entries, find, left_out, page_of, paper_entries
 from floodway.cli.output import DONE, echo, echo_json
 from floodway.cli.terminal import Terminal
 from floodway.common.documents.model import fields_of
@@ -20,7 +19,7 @@ from floodway.common.files import parse_toml, read_text
 from floodway.common.ready import root_of, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from floodway.cli.catalog.model import Entry
 
@@ -65,7 +64,9 @@ def list_(kind: str, *, folder: Path | None, json_: bool) -> int:
         echo_json([_summary_of(entry) for entry in listed])
         return DONE
     further = FURTHER_COLUMNS.get(kind, ())
-    _print_rows([(entry.slot, entry.name, entry.headline, *_texts(entry, further)) for entry in listed])
+    _print_rows(
+        [(entry.slot, entry.name, entry.headline, *fields_of(entry, *further).values()) for entry in listed]
+    )
     if kind == "topologies":
         echo(f"\nleft out: {'; '.join(f'{name} ({why})' for name, why in left_out())}")
     # A paper may have the name of the mechanism that it is about.
@@ -106,10 +107,6 @@ def _print_ready(ready: list[dict[str, str]], *, json_: bool) -> int:
     else:
         _print_rows([(str(shown(Path(entry.pop("file")))), *entry.values()) for entry in ready])
     return DONE
-
-
-def _texts(entry: Entry, names: tuple[str, ...]) -> Iterator[str]:
-    return (getattr(entry, name) for name in names)
 
 
 def _print_rows(rows: list[tuple[str, ...]]) -> None:

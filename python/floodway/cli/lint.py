@@ -190,7 +190,10 @@ def _place(alike: Sequence[Judged]) -> tuple[str, str]:
     """Return the location of rows with equal numbers, and their link."""
     row = alike[0].row
     more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-    return f"{_where(row)}{more}", f"{_rate(row.rate_bps)} {distance(row.length_m)}" if row.has_link else "-"
+    return (
+        f"{_where(row)}{more}",
+        f"{row.rate_bps / 1e9:g}G {distance(row.length_m)}" if row.has_link else "-",
+    )
 
 
 def _bytes(judged: Judged) -> tuple[str, str, str]:
@@ -225,10 +228,6 @@ def _ranges(numbers: Sequence[int]) -> str:
         else:
             parts.append([number])
     return ",".join(f"{span[0]}-{span[-1]}" if len(span) > 1 else f"{span[0]}" for span in parts) or "-"
-
-
-def _rate(rate_bps: int) -> str:
-    return f"{rate_bps / 1e9:g}G"
 
 
 def _alike(rows: Sequence[Judged]) -> list[list[Judged]]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from floodway.planning.planner import Plan
     from floodway.planning.question import Question
 
 __all__ = ["Request", "plan"]
@@ -91,7 +90,8 @@ def _answered(questions: Mapping[str, Question], request: Request) -> int:
     for name, answer in plans.items():
         folders = dict(_folders(name, tuple(plans), request))
         written.append(planned.show_and_write(answer, name, request, **folders))
-    lost = {name: reason for name, answer in plans.items() if (reason := ", ".join(_losses(answer, request)))}
+    reasons = ((name, ", ".join(planned.losses_of(answer, request))) for name, answer in plans.items())
+    lost = {name: reason for name, reason in reasons if reason}
     if request.quiet or request.json:
         # Otherwise the tables contain these errors.
         for name, reason in lost.items():
@@ -157,11 +157,3 @@ def _questions(request: Request) -> dict[str, Question]:
     with loading():
         from floodway.cli.inputs import parsed  # noqa: PLC0415 (only scenarios need it)
     return questions_of_scenario(parsed(file, sets=()), request.keys, request.kinds)
-
-
-def _losses(plan: Plan, request: Request) -> Iterator[str]:
-    """Yield which planned sizes lost packets, without what the writer of a configuration reports."""
-    from floodway.planning.answer import lost, lost_in_its_run  # noqa: PLC0415 (errors need none of it)
-
-    pooled = lost_in_its_run(plan)
-    yield from (text for text in lost(plan) if request.sonic is None or text != pooled)

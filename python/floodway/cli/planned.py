@@ -11,7 +11,7 @@ from floodway.cli.output import echo, errors, warnings
 from floodway.cli.show_document import show
 from floodway.common.documents import as_json
 from floodway.common.errors import OutputError
-from floodway.planning.answer import lost_in_its_run
+from floodway.planning.answer import lost, lost_in_its_run
 from floodway.planning.document import document
 from floodway.planning.folder import write_plan
 from floodway.planning.plan_files import RUNS_FOLDER
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from floodway.planning.planner import Plan
     from floodway.planning.question import Question
 
-__all__ = ["check_configuration", "echo_json", "planned", "show_and_write"]
+__all__ = ["check_configuration", "echo_json", "losses_of", "planned", "show_and_write"]
 
 
 def check_configuration(questions: Mapping[str, Question], request: Request) -> None:
@@ -68,6 +68,12 @@ def echo_json(plans: Mapping[str, Plan], *, one: bool) -> None:
     echo(json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
 
 
+def losses_of(plan: Plan, request: Request) -> list[str]:
+    """Return which planned sizes lost packets, without what the writer of a configuration reports."""
+    pooled = lost_in_its_run(plan)
+    return [text for text in lost(plan) if request.sonic is None or text != pooled]
+
+
 def show_and_write(
     plan: Plan, name: str, request: Request, *, out: Path | None = None, sonic: Path | None = None
 ) -> bool:
@@ -93,9 +99,8 @@ def show_and_write(
 
 def _write_for_switches(plan: Plan, folder: Path, request: Request) -> bool:
     """Write SONiC's configuration, unless the plan's run lost packets, and return whether it was written."""
-    lost = lost_in_its_run(plan)
-    if lost:
-        errors(f"{folder}: not written: {lost}")
+    if reason := lost_in_its_run(plan):
+        errors(f"{folder}: not written: {reason}")
         return False
     write_plan_for_switches(plan, folder, ports=request.ports, dscps=request.dscps)
     if request.quiet:

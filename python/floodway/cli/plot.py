@@ -165,10 +165,11 @@ def _inputs(request: Request) -> _Inputs:
             message = "it is for scenarios, FILE.toml in place of DIR, whose collective is run in these sizes"
             raise click.BadParameter(message, param_hint=option)
     if scenarios and request.sizes is None:
-        from floodway.cli.sweep import require_collective  # noqa: PLC0415 (as above)
+        from floodway.cli.inputs import parsed  # noqa: PLC0415 (as above)
+        from floodway.cli.sweep import collective_of  # noqa: PLC0415
 
         for path in scenarios:
-            require_collective(path, sets=request.sets, workloads=request.workloads)
+            collective_of(parsed(path, sets=request.sets), request.workloads)
         message = f"give the sizes in which the collective of {scenarios[0]} is run: -b 8 -e 128M -f 2"
         raise click.BadParameter(message, param_hint="-b")
     if not files:

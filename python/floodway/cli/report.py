@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floodway.cli.new_file import new_file
+from floodway.cli.inputs import new_file
 from floodway.cli.output import DONE, echo, warnings
 from floodway.cli.watched_path import watched_path, watched_why
 from floodway.results.files import REPORT_FILE
@@ -15,7 +15,6 @@ from floodway.results.files import REPORT_FILE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.plot import Source
 
 __all__ = ["Request", "report"]
 
@@ -55,13 +54,11 @@ def report(request: Request) -> int:
         page = page_of(results, title=request.title, flows=flows, folders=places, why=why, path=path)
         file.write(page)
     if not request.quiet:
-        _warn(sources)
+        seeds = {source.label: [result.run.seed for result in source.results] for source in sources}
+        warnings(
+            f"{label}: the first of {len(of_source)} seeds is shown, {of_source[0]}"
+            for label, of_source in seeds.items()
+            if len(of_source) > 1
+        )
     echo(str(out))
     return DONE
-
-
-def _warn(sources: Sequence[Source]) -> None:
-    for source in sources:
-        seeds = [result.run.seed for result in source.results]
-        if len(seeds) > 1:
-            warnings([f"{source.label}: the first of {len(seeds)} seeds is shown, {seeds[0]}"])

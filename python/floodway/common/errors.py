@@ -8,12 +8,12 @@ import os
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from floodway.common.names import not_a_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "ClusterError",
@@ -39,8 +39,10 @@ __all__ = [
     "UnknownNameError",
     "UnverifiedWarning",
     "ValidationError",
+    "by_name",
     "output_errors",
     "unwritable",
+    "value_of",
 ]
 
 #: Faults of a disk, whatever the name of the file: no room, no quota, too large a file, a broken device.
@@ -363,3 +365,44 @@ def output_errors(path: str | os.PathLike[str]) -> Iterator[None]:
 
 class UnverifiedWarning(UserWarning):
     """Results that cannot be verified: an earlier version wrote them, without digests."""
+
+
+class Named(Protocol):
+    """An object with a name."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+
+NamedObject = TypeVar("NamedObject", bound=Named)
+Value = TypeVar("Value")
+
+
+def by_name(objects: Iterable[NamedObject], name: str, *, noun: str, key: str) -> NamedObject:
+    """Return the object of a name; other names raise an `UnknownNameError`, as in `value_of`."""
+    return value_of({candidate.name: candidate for candidate in objects}, name, noun=noun, key=key)
+
+
+def value_of(values: Mapping[str, Value], name: str, *, noun: str, key: str) -> Value:
+    """Return the value of a name.
+
+    Parameters
+    ----------
+    values
+        By their names.
+    name
+        One of these names.
+    noun
+        What the name is, with its article.
+    key
+        The error's `key`.
+
+    Raises
+    ------
+    UnknownNameError
+        If no value has this name; with all names and the nearest.
+    """
+    if name not in values:
+        raise UnknownNameError.of_choice(name, noun=noun, allowed=values, key=key)
+    return values[name]

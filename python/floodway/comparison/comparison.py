@@ -252,15 +252,25 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     if report:
         chosen = tuple(replace(variant, scenario=with_report_records(variant.scenario)) for variant in chosen)
     seeds_of = tuple(_seeds(variant, seeds) for variant in chosen)
-    tasks = [
-        Task(
-            label=variant.label if seeds == 1 else f"{variant.label}, seed {seed}",
-            scenario=variant.scenario.with_seed(seed),
-        )
+    pairs = [
+        (variant, variant.scenario.with_seed(seed))
         for variant, variant_seeds in zip(chosen, seeds_of, strict=True)
         for seed in variant_seeds
     ]
-    planned = [] if out is None else _planned_runs(chosen, seeds_of)
+    tasks = [
+        Task(
+            label=f"{variant.label}, seed {scenario.seed}" if seeds > 1 else variant.label, scenario=scenario
+        )
+        for variant, scenario in pairs
+    ]
+    planned = [
+        PlannedRun(
+            variant=variant.label,
+            seed=scenario.seed,
+            key=key_of(scenario, Path(variant.scenario.native.file).parent),
+        )
+        for variant, scenario in (() if out is None else pairs)
+    ]
     if shard is not None and (out is None or force):
         raise ComparisonError(
             f"shard {shard}: shards share the folder `out`, and none replaces what another wrote there",
@@ -305,19 +315,6 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     if target.error_elsewhere is None:
         return comparison
     return replace(comparison, folder=target.folder, trouble=str(target.error_elsewhere))
-
-
-def _planned_runs(variants: tuple[Variant, ...], seeds: tuple[tuple[int, ...], ...]) -> list[PlannedRun]:
-    """Return the planned runs, each with the key of all that decides its result."""
-    return [
-        PlannedRun(
-            variant=variant.label,
-            seed=seed,
-            key=key_of(variant.scenario.with_seed(seed), Path(variant.scenario.native.file).parent),
-        )
-        for variant, variant_seeds in zip(variants, seeds, strict=True)
-        for seed in variant_seeds
-    ]
 
 
 def _variants(inputs: Sequence[Variant | Scenario | str | os.PathLike[str]]) -> tuple[Variant, ...]:

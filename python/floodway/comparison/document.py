@@ -98,7 +98,12 @@ def _table(comparison: Comparison) -> Table:
     heads = [Cell(text=label, marks=_marks(comparison, label)) for label in comparison.labels]
     two = len(comparison.labels) == 2  # noqa: PLR2004 (a column has room for their differences)
     table_rows: list[tuple[Cell | str, ...]] = [
-        (_name(row), *_values(row, details=not two), *([_difference(row, 1)] if two else [])) for row in rows
+        (
+            _name(row),
+            *(_value(row, cell, details=not two) for cell in row.cells),
+            *([_difference(row, 1)] if two else []),
+        )
+        for row in rows
     ]
     if len(set(verdicts)) > 1:
         table_rows.append(("lossless classes", *map(_verdict, verdicts), *([""] if two else [])))
@@ -116,23 +121,21 @@ def _by_variant(comparison: Comparison, rows: Sequence[Row], notes_: Sequence[st
         order.sort(key=lambda number: (means[number] is None, sign * (means[number] or 0.0)))
     shown = [0, *order[: MOST_ROWS - 1]]
     left = len(comparison.labels) - len(shown)
+    verdicts = comparison.verdicts if len(set(comparison.verdicts)) > 1 else ()
     table_rows = tuple(
         (
             Cell(text=comparison.labels[number], marks=_marks(comparison, comparison.labels[number])),
-            *(
-                Cell(text=value_text(row, row.cells[number]), detail=change_text(row, row.cells[number]))
-                for row in rows
-            ),
-            *([_verdict(comparison.verdicts[number])] if len(set(comparison.verdicts)) > 1 else []),
+            *(_value(row, row.cells[number], details=True) for row in rows),
+            *([_verdict(verdicts[number])] if verdicts else []),
         )
         for number in shown
     )
-    verdicts = ["lossless classes"] if len(set(comparison.verdicts)) > 1 else []
+    heads = ("lossless classes",) if verdicts else ()
     more_ = [f"{left} more variants: --full, and compare.json"] if left else []
     return Table(
-        columns=("variant", *map(_name, rows), *verdicts),
+        columns=("variant", *map(_name, rows), *heads),
         rows=table_rows,
-        words=frozenset(verdicts),
+        words=frozenset(heads),
         notes=(f"differences are to {comparison.labels[0]}", *more_, *notes_),
     )
 
@@ -166,9 +169,8 @@ def _same(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
         yield f"the same in all: {'; '.join(texts)}"
 
 
-def _values(row: Row, *, details: bool) -> Iterator[Cell]:
-    for cell in row.cells:
-        yield Cell(text=value_text(row, cell), detail=change_text(row, cell) if details else "")
+def _value(row: Row, cell: Number, *, details: bool) -> Cell:
+    return Cell(text=value_text(row, cell), detail=change_text(row, cell) if details else "")
 
 
 def _difference(row: Row, number: int) -> Cell:

@@ -128,7 +128,7 @@ class _Pair:
 
     def times(self, groups: Sequence[Group]) -> Iterator[str]:
         """Compare completion times of the groups that differ most."""
-        sizes = [(_size(self._cells(group)), text) for group in groups if (text := self._differ(group))]
+        sizes = [(self._size_of(group), text) for group in groups if (text := self._differ(group))]
         texts = [text for _, text in sorted(sizes, key=lambda sized: -sized[0])[:MOST_GROUPS]]
         compared = [row for group in groups for row in _compared(group) if self._is_compared(row)]
         if texts:
@@ -197,8 +197,8 @@ class _Pair:
     def _is_compared(self, row: Row) -> bool:
         return row.cells[self.number].change is not None
 
-    def _cells(self, group: Group) -> list[Cell]:
-        return [cell for row in _compared(group) if (cell := self.cell(row))]
+    def _size_of(self, group: Group) -> float:
+        return _size([cell for row in _compared(group) if (cell := self.cell(row))])
 
     def _differ(self, group: Group) -> str:
         """Return how a group differs on average and at p99, as far as the seeds decide it."""

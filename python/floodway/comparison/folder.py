@@ -99,6 +99,10 @@ class ComparisonFolder:
         self.error_elsewhere: OutputError | None = None
         self._planned_runs = planned
         self._folders = _folders(planned)
+        self._planned = [
+            {"variant": run.variant, "seed": run.seed, "folder": folder_, "key": run.key}
+            for run, folder_ in zip(planned, self._folders, strict=True)
+        ]
         self._ended: dict[int, Result] = {}
         self._replaces = self._made = self._marked = False
         self._held = contextlib.ExitStack()
@@ -235,7 +239,7 @@ class ComparisonFolder:
             raise OutputError(
                 os.fspath(folder), "holds results already; --force, in Python force=True, replaces them"
             )
-        if earlier.get("planned") != self._planned():
+        if earlier.get("planned") != self._planned:
             raise OutputError(
                 os.fspath(folder),
                 "holds an interrupted comparison of other runs; --force, in Python force=True, replaces it",
@@ -292,21 +296,10 @@ class ComparisonFolder:
     def _record(self, folder: Path, ended: Iterable[int] = ()) -> None:
         """Write which runs are planned, and which have ended."""
         runs = self._runs(ended)
-        _write_json(folder, {"complete": False, "planned": self._planned(), "runs": runs})
-
-    def _planned(self) -> list[dict[str, Any]]:
-        return self._runs(range(len(self._planned_runs)))
+        _write_json(folder, {"complete": False, "planned": self._planned, "runs": runs})
 
     def _runs(self, numbers: Iterable[int]) -> list[dict[str, Any]]:
-        return [
-            {
-                "variant": self._planned_runs[number].variant,
-                "seed": self._planned_runs[number].seed,
-                "folder": self._folders[number],
-                "key": self._planned_runs[number].key,
-            }
-            for number in sorted(numbers)
-        ]
+        return [self._planned[number] for number in sorted(numbers)]
 
 
 class SharedFolder(ComparisonFolder):
@@ -376,7 +369,7 @@ class SharedFolder(ComparisonFolder):
     def _refuse_others(self, folder: Path) -> None:
         """Raise an error if the folder has a comparison of other runs."""
         earlier = _earlier(folder / COMPARISON_FILE)
-        if earlier is None or earlier.get("planned", earlier["runs"]) != self._planned():
+        if earlier is None or earlier.get("planned", earlier["runs"]) != self._planned:
             raise OutputError(os.fspath(folder), "holds a comparison of other runs; choose another folder")
 
     def _store(self, folder: Path, before: dict[int, Result], number: int) -> None:  # noqa: ARG002 (as above)

@@ -413,8 +413,7 @@ def _name_variants(variant_faults: Sequence[tuple[str, Fault]], *, total: int) -
 
 def _settings(scenario: Scenario) -> dict[str, str]:
     """Return the values of a scenario as texts, by key path."""
-    document = json.loads(scenario.native.resolved_json)
-    return dict(_flat(document["scenario"], ""))
+    return dict(_flat(scenario.resolved()["scenario"], ""))
 
 
 def _flat(value: Any, path: str) -> Iterable[tuple[str, str]]:  # noqa: ANN401 (any JSON value)
@@ -429,9 +428,6 @@ def _flat(value: Any, path: str) -> Iterable[tuple[str, str]]:  # noqa: ANN401 (
         yield path, value if isinstance(value, str) else json.dumps(value)
 
 
-_NUMBER = re.compile(r"\d[\d.,]*")
-
-
 @dataclass(frozen=True, kw_only=True)
 class VariantWarning:
     """A warning, and the variants that it concerns.
@@ -442,33 +438,25 @@ class VariantWarning:
         Text of the warning.
     labels
         Labels of the variants that have it; empty if all have it.
-    more
-        Number of other warnings that differ only in numbers.
     """
 
     text: str
     labels: tuple[str, ...]
-    more: int = 0
 
     @property
     def whole(self) -> str:
         """The warning in one line, with its variants."""
         prefix = f"{'; '.join(self.labels)}: " if self.labels else ""
-        more = f" (and {self.more:,} more like it, with other numbers)" if self.more else ""
-        return f"{prefix}{self.text}{more}"
+        return f"{prefix}{self.text}"
 
 
-def merged_warnings(
-    variants: Iterable[tuple[str, Iterable[str]]], *, by_number: bool = True
-) -> tuple[VariantWarning, ...]:
+def merged_warnings(variants: Iterable[tuple[str, Iterable[str]]]) -> tuple[VariantWarning, ...]:
     """Merge equal warnings of variants, in the order of their first occurrence.
 
     Parameters
     ----------
     variants
         Labels of variants with their warnings; a label may occur several times.
-    by_number
-        Whether warnings that differ only in numbers are separate; otherwise only the first is kept.
 
     Returns
     -------
@@ -479,24 +467,14 @@ def merged_warnings(
     --------
     >>> [warning.whole for warning in merged_warnings([("pfc", ["a", "b"]), ("swing", ["b"])])]
     ['pfc: a', 'b']
-    >>> sizes = [("pfc", ["1 KB short", "2 KB short"]), ("swing", [])]
-    >>> [warning.whole for warning in merged_warnings(sizes, by_number=False)]
-    ['pfc: 1 KB short (and 1 more like it, with other numbers)']
     """
     labels: dict[str, None] = {}
-    kinds: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    labels_by_text: dict[str, dict[str, None]] = {}
     for label, texts in variants:
         labels[label] = None
         for text in texts:
-            texts_of_kind, labels_of_kind = kinds.setdefault(
-                text if by_number else _NUMBER.sub("#", text), ({}, {})
-            )
-            texts_of_kind[text], labels_of_kind[label] = None, None
+            labels_by_text.setdefault(text, {})[label] = None
     return tuple(
-        VariantWarning(
-            text=next(iter(texts_of_kind)),
-            labels=() if labels_of_kind.keys() == labels.keys() else tuple(labels_of_kind),
-            more=len(texts_of_kind) - 1,
-        )
-        for texts_of_kind, labels_of_kind in kinds.values()
+        VariantWarning(text=text, labels=() if with_it.keys() == labels.keys() else tuple(with_it))
+        for text, with_it in labels_by_text.items()
     )

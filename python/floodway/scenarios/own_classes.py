@@ -62,7 +62,11 @@ def refuse_callbacks(cls: type, methods: Sequence[str]) -> None:
                 raise TypeError(f"{name} has a yield, so a call runs none of its lines; write it without")
         elif not attribute.startswith("_"):
             near_name = by_plain.get(_plain(attribute))
-            if near_name is None and sorted(attribute) == sorted("start") and not _has(cls, "start"):
+            if (
+                near_name is None
+                and sorted(attribute) == sorted("start")
+                and "start" not in {name for _, name, _ in _functions(cls)}
+            ):
                 near_name = "start"
             if near_name is not None:
                 raise TypeError(f"{name} is never called; did you mean {near_name}?")
@@ -195,10 +199,6 @@ def _plain(name: str) -> str:
     True
     """
     return name.replace("_", "").casefold()
-
-
-def _has(cls: type, method: str) -> bool:
-    return any(attribute == method for _, attribute, _ in _functions(cls))
 
 
 def _user_classes(cls: type) -> list[type]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from floodway.study.running.work import Task
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Executor
 
     from distributed import Client
@@ -289,7 +290,10 @@ def _reported(so_far: Conducted, study_folder: StudyFolder, report: _Report) -> 
     """
     writer, store = reports(), study_folder.runs
     if writer is None:
-        return replace(so_far, parts=tuple(_numbers(so_far, store, report.notify)))
+        evaluate = partial(evaluated, done=so_far.done, failures=so_far.failures, on_message=report.notify)
+        studies = so_far.plan.studies
+        parts = (Part(study=study, numbers=evaluate(study, runs, store)) for study, runs in studies)
+        return replace(so_far, parts=tuple(parts))
     conducted = writer.judged(so_far, store, on_message=report.notify)
     if report.formats is None:
         return conducted
@@ -304,9 +308,3 @@ def _reported(so_far: Conducted, study_folder: StudyFolder, report: _Report) -> 
         reason = f"cannot be written: {error.strerror or error}{GOES_ON}"
         raise LostResultsError(str(study_folder.folder), reason) from error
     return replace(conducted, files=files)
-
-
-def _numbers(so_far: Conducted, store: Runs, notify: Callable[[str], None]) -> Iterator[Part]:
-    for study, runs in so_far.plan.studies:
-        numbers = evaluated(study, runs, store, done=so_far.done, failures=so_far.failures, on_message=notify)
-        yield Part(study=study, numbers=numbers)

@@ -43,8 +43,7 @@ def goal(
     """
     with loading():
         from floodway import _floodway
-        from floodway.cli.inputs import parsed
-        from floodway.cli.new_file import new_file
+        from floodway.cli.inputs import new_file, parsed
     native = parsed(scenario, sets=sets).native
     if out is None:
         notes = _floodway.export_goal(native, sys.stdout.write, workload=workload)
@@ -77,7 +76,7 @@ def perfetto(*, folder: Path, out: Path | None, force: bool) -> int:
       2    bad usage, no results, or the file is there already; nothing is written
     """
     with loading():
-        from floodway.cli.new_file import new_file
+        from floodway.cli.inputs import new_file
         from floodway.results import perfetto, read
         from floodway.results.folders import run_folder
     result = read(run_folder(folder))

@@ -216,7 +216,7 @@ simai = _of_one_file(
 def _write(read: Callable[[Path], tuple[str, list[str]]], *, out: Path | None, force: bool) -> int:
     """Write an imported scenario, and print its warnings."""
     with loading():
-        from floodway.cli.new_file import new_file
+        from floodway.cli.inputs import new_file
     if out is None:
         text, notes = read(Path())
         warnings(notes)

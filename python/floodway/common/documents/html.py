@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from floodway.common.documents.model import Cell, cell_of
+from floodway.common.documents.model import cell_of
 from floodway.common.pages import environment
 
 if TYPE_CHECKING:
@@ -62,10 +62,7 @@ def _rendered(
 
 def _environment() -> Environment:
     templates = environment("floodway.common.documents")
-    templates.globals |= {"cell_of": cell_of, "mark": _mark}
+    # The tone of a cell has a mark for those who see no colours.
+    marks = {"good": "✓ ", "bad": "✗ "}
+    templates.globals |= {"cell_of": cell_of, "mark": lambda cell: marks.get(cell.tone, "")}
     return templates
-
-
-def _mark(cell: Cell) -> str:
-    """Name the tone of a cell, for those who see no colours."""
-    return {"good": "✓ ", "bad": "✗ "}.get(cell.tone, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from floodway.common.lookup import by_name
+from floodway.common.errors import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -48,7 +48,10 @@ def load_study(path: str | os.PathLike[str]) -> Study:
             **document,
             "file": file,
             "name": file.stem,
-            "axes": tuple(_axis(table) for table in document["axes"]),
+            "axes": tuple(
+                Axis(**{**table, "points": tuple(AxisPoint(**point) for point in table["points"])})
+                for table in document["axes"]
+            ),
             "variants": tuple(_variant(table, file.parent) for table in document["variants"]),
             "metrics": {table["name"]: _metric(table) for table in document["metrics"]},
             "quick": Quick(**document["quick"]),
@@ -102,10 +105,6 @@ def _frozen(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
             return {key: _frozen(inner) for key, inner in value.items()}
         case _:
             return value
-
-
-def _axis(table: Mapping[str, Any]) -> Axis:
-    return Axis(**{**table, "points": tuple(AxisPoint(**point) for point in table["points"])})
 
 
 def _variant(table: Mapping[str, Any], folder: Path) -> Variant:

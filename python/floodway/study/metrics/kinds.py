@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,7 @@ import polars as pl
 from floodway import _floodway
 from floodway.results.goodput import goodput_until_done_gbps
 from floodway.results.hpcc import Standalone
+from floodway.results.iterations import iterations_of
 from floodway.results.quantities import quantity_gbps
 from floodway.results.settings import direction_settings, rates_gbps
 from floodway.results.summary import last_finish_us, percentile
@@ -31,15 +32,7 @@ from floodway.study.metrics.buckets import (
     mean_wait,
     time_in_state,
 )
-from floodway.study.metrics.jobs import (
-    bandwidth_gbps,
-    collective_us,
-    exposed_us,
-    iteration_us,
-    straggler_us,
-    unfinished_ranks,
-)
-from floodway.study.metrics.selection import chosen_flows, chosen_link, chosen_ports, of_workloads
+from floodway.study.metrics.selection import chosen_flows, chosen_link, chosen_ports, of_sizes, of_workloads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -252,7 +245,7 @@ def _float(value: object) -> float:
 
 def _of_job(compute: Callable[[Result, Options], float | None]) -> Compute:
     def value_of(result: Result, options: Options) -> Value:
-        return Value(value=compute(result, options), unfinished=unfinished_ranks(result, options))
+        return Value(value=compute(result, options), unfinished=_unfinished_ranks(result, options))
 
     return value_of
 
@@ -264,6 +257,68 @@ def _numbered(compute: Callable[[Result, Options], float | None]) -> Compute:
 
 def _sum(*columns: str) -> Compute:
     return partial(_ports, columns=columns, statistic="sum", unit=1.0)
+
+
+#: Columns of collectives that are numbers of them.
+NUMBERS = ("time_us", "lag_us", "algbw_gbps", "busbw_gbps")
+
+
+def _collective_us(result: Result, options: Options, *, longest: bool) -> float | None:
+    """Return the mean or longest time of collectives, from first start to last end of a rank."""
+    times = _collectives(result, options)["time_us"]
+    return cast("float | None", times.max() if longest else times.mean())
+
+
+def _bandwidth_gbps(result: Result, options: Options, *, column: str) -> float | None:
+    """Return the bandwidth of collectives, weighted by their times: of equal ones that by the mean time."""
+    collectives = _collectives(result, options)
+    if collectives.is_empty():
+        return None
+    return float(np.average(collectives[column].to_numpy(), weights=collectives["time_us"].to_numpy()))
+
+
+def _straggler_us(result: Result, options: Options) -> float | None:
+    """Return how long after the median rank a collective's last rank is done, the mean over collectives."""
+    return cast("float | None", _collectives(result, options)["lag_us"].mean())
+
+
+def _iteration_us(result: Result, options: Options) -> float | None:
+    """Return the mean time of jobs' iterations, from their first rank's start to their last one's end."""
+    ranks = _iterations(result, options)
+    if ranks is None:
+        return None
+    span_us = pl.col("end_us").max() - pl.col("start_us").min()
+    spans = ranks.group_by("workload", "iteration", maintain_order=True).agg(time_us=span_us)
+    return cast("float | None", spans["time_us"].mean())
+
+
+def _exposed_us(result: Result, options: Options) -> float | None:
+    """Return the time in which a rank communicates and does not compute, mean over iterations and ranks."""
+    ranks = _iterations(result, options)
+    return None if ranks is None else cast("float | None", ranks["exposed_us"].mean())
+
+
+def _unfinished_ranks(result: Result, options: Options) -> int:
+    """Return how many ranks of the jobs did not complete their programs."""
+    workloads = options.workload
+    return sum(
+        job.ranks - job.finished for job in result.outcome.jobs if not workloads or job.workload in workloads
+    )
+
+
+def _collectives(result: Result, options: Options) -> pl.DataFrame:
+    """Return the complete collectives that the options select."""
+    if result.collectives is None:
+        return pl.DataFrame(schema=dict.fromkeys(NUMBERS, pl.Float64))
+    collectives = of_workloads(result.collectives, options).filter(pl.col("time_us").is_not_null())
+    if options.operation:
+        collectives = collectives.filter(pl.col("kind").cast(pl.String).is_in(list(options.operation)))
+    return of_sizes(collectives, options, "bytes")
+
+
+def _iterations(result: Result, options: Options) -> pl.DataFrame | None:
+    """Return the ranks' iterations that the options select; no rows where the run had no job."""
+    return None if result.operations is None else iterations_of(of_workloads(result.operations, options))
 
 
 #: The function of each kind, by the names that studies use.
@@ -287,13 +342,13 @@ COMPUTED: Mapping[str, Compute] = {
     "out-of-order": _out_of_order,
     "timeouts": partial(_total, column="timeouts"),
     **{f"latency-{statistic}": partial(_latency, statistic=statistic) for statistic in _STATISTICS},
-    "collective-mean": _of_job(partial(collective_us, longest=False)),
-    "collective-max": _of_job(partial(collective_us, longest=True)),
-    "algbw": _of_job(partial(bandwidth_gbps, column="algbw_gbps")),
-    "busbw": _of_job(partial(bandwidth_gbps, column="busbw_gbps")),
-    "straggler": _of_job(straggler_us),
-    "iteration-mean": _of_job(iteration_us),
-    "exposed-mean": _of_job(exposed_us),
+    "collective-mean": _of_job(partial(_collective_us, longest=False)),
+    "collective-max": _of_job(partial(_collective_us, longest=True)),
+    "algbw": _of_job(partial(_bandwidth_gbps, column="algbw_gbps")),
+    "busbw": _of_job(partial(_bandwidth_gbps, column="busbw_gbps")),
+    "straggler": _of_job(_straggler_us),
+    "iteration-mean": _of_job(_iteration_us),
+    "exposed-mean": _of_job(_exposed_us),
     "throughput": partial(_link, number="mean"),
     "utilisation": partial(_link, number="utilisation"),
     "lossless-utilisation": _lossless_utilisation,

@@ -269,21 +269,15 @@ def _hands(
     elif isinstance(executor, Executor):
         yield lambda: IN_HAND * jobs, lambda task, _: executor.submit(answer_to, task)
     else:
-        with _reports(executor, take, topic_of(mark) if mark is not None else ""):
-            cluster = _Cluster(executor, on_message=on_message)
+        topic = topic_of(mark) if mark is not None else ""
+        cluster = _Cluster(executor, on_message=on_message)
+        executor.subscribe_topic(topic, lambda event: take(event[1]))  # type: ignore[no-untyped-call]
+        try:
             yield cluster.room, cluster.submit
-
-
-@contextlib.contextmanager
-def _reports(client: Client, take: Callable[[dict[str, Any]], None], topic: str) -> Iterator[None]:
-    """Receive the progress that workers report during the block."""
-    client.subscribe_topic(topic, lambda event: take(event[1]))  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        # Without a scheduler there is nothing to end.
-        with contextlib.suppress(ValueError, OSError):
-            client.unsubscribe_topic(topic)  # type: ignore[no-untyped-call]
+        finally:
+            # Without a scheduler there is nothing to end.
+            with contextlib.suppress(ValueError, OSError):
+                executor.unsubscribe_topic(topic)  # type: ignore[no-untyped-call]
 
 
 def _deaths(error: Exception) -> int:

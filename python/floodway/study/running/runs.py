@@ -321,7 +321,10 @@ def states_of(plan: Plan, folder: Path) -> dict[str, State]:
         ``done``, ``failed`` or ``to do``, by the run's key.
     """
     runs = Runs(folder / "runs")
-    return {run.key: _state(runs, run.key) for run in plan.runs}
+    return {
+        run.key: "done" if runs.has(run.key) else "to do" if runs.failure(run.key) is None else "failed"
+        for run in plan.runs
+    }
 
 
 def expected_minutes(plan: Plan, folder: Path, *, states: Mapping[str, State], jobs: int) -> float | None:
@@ -373,9 +376,3 @@ def expected(minutes: float | None, *, jobs: int) -> str:
     whole = round(minutes)
     span = f"{whole // 60} h {whole % 60} min" if whole >= 60 else f"{whole} min"  # noqa: PLR2004 (minutes of an hour)
     return f"about {span} in {jobs} process{'es' if jobs > 1 else ''}"
-
-
-def _state(runs: Runs, key: str) -> State:
-    if runs.has(key):
-        return "done"
-    return "failed" if runs.failure(key) is not None else "to do"

@@ -58,7 +58,12 @@ class StudyFolder:
         self._made: list[Path] = []
         try:
             with output_errors(folder):
-                self._refuse_begun()
+                try:
+                    self._refuse_foreign()
+                except OutputError:
+                    # If a process is writing there, the error names it.
+                    refuse_in_use(folder.resolve(), shown=os.fspath(folder))
+                    raise
                 self._made = missing_folders(self.runs.folder)
                 folder.mkdir(parents=True, exist_ok=True)
                 kind = SharedLock if shared else Lock
@@ -73,14 +78,6 @@ class StudyFolder:
 
     def __exit__(self, *error: object) -> None:
         self._leave()
-
-    def _refuse_begun(self) -> None:
-        """Refuse a folder of something else; if a process is writing there, name it."""
-        try:
-            self._refuse_foreign()
-        except OutputError:
-            refuse_in_use(self.folder.resolve(), shown=os.fspath(self.folder))
-            raise
 
     def _refuse_foreign(self) -> None:
         shown = os.fspath(self.folder)

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from floodway import _floodway
-from floodway.common.errors import PlanError, ScenarioError
-from floodway.common.lookup import by_name
+from floodway.common.errors import PlanError, ScenarioError, by_name
 from floodway.planning.headroom import largest_held, occupied, pfc_headroom
 from floodway.planning.link import PREAMBLE_AND_GAP, Buffers, Course, link_scenario, stop_ps, until_obeyed
 from floodway.planning.question import SMALLEST, Question

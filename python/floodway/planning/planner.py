@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.common.documents import as_json
 from floodway.common.documents.html import body
-from floodway.common.errors import PlanError
-from floodway.common.lookup import value_of
+from floodway.common.errors import PlanError, value_of
 from floodway.planning.answer import answer, answers, warnings
 from floodway.planning.document import document, formulas_frame, frame
 from floodway.planning.flow_controls import (

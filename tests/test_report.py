@@ -398,6 +398,11 @@ def test_run_writes_the_page_of_a_run(tmp_path: Path) -> None:
     (shown,) = data_of((tmp_path / "run" / "report.html").read_text())["runs"]
     assert not [note for note in shown["notes"] if "ports were recorded" in note]
     assert shown["why"][0]["asked"] == "p99"
+    # The command chooses the same flows where none is named.
+    page = tmp_path / "page.html"
+    assert Command(ROOT)("report", tmp_path / "run", "--out", page, "--quiet").code == 0
+    (again,) = data_of(page.read_text())["runs"]
+    assert [flow["asked"] for flow in again["why"]] == [flow["asked"] for flow in shown["why"]]
     assert shown["folder"] == str(tmp_path / "run")
     assert Command(ROOT)("verify", tmp_path / "run").code == 0
 

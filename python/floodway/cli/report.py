@@ -37,7 +37,8 @@ def report(request: Request) -> int:
     from floodway.simulation.report.report import report as page_of  # noqa: PLC0415
 
     folders = request.folders
-    flows = [flow for flow in request.flows if flow != "none"]
+    # Without the option it is the page that chooses.
+    flows = [flow for flow in request.flows if flow != "none"] if request.flows else None
     sources = sources_of(folders)
     out = request.out
     if out is None:

@@ -23,7 +23,7 @@ import pytest
 
 import clusters
 from command import environment, until
-from floodway.cli.exits import INTERRUPTED
+from floodway.cli.output import INTERRUPTED
 from floodway.common.errors import ClusterError, InputError, LostResultsError, OutputError
 from floodway.results.store import Reservation, read
 from floodway.results.verification import verified_all
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from command import Command
     from floodway.study import Conducted
-    from floodway.study.running.task import Task
+    from floodway.study.running.work import Task
 
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,7 +12,7 @@ import pytest
 
 import floodway
 from floodway import _floodway
-from floodway.cli.catalog import entries, find, page_of
+from floodway.cli.catalog.entries import entries, find, page_of
 from floodway.common.errors import UnknownNameError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from floodway.cli.catalog import entries, find
+from floodway.cli.catalog.entries import entries, find
 from floodway.common.errors import UnknownNameError
 from floodway.common.glossary import Term, terms
 

@@ -346,6 +346,6 @@ def test_a_table_of_more_rows_than_any_run_has_is_refused_before_it_is_read(
     pl.DataFrame([row] * 3).write_parquet(tmp_path / "FILE.parquet")
     (tmp_path / "a.toml").write_text(NAMING["table of flows"])
     assert package.load(tmp_path / "a.toml").check()["workloads"]
-    monkeypatch.setattr("floodway.scenarios.tables._MOST_ROWS", 2)
+    monkeypatch.setattr("floodway.scenarios.scenario.MOST_ROWS", 2)
     with pytest.raises(package.ScenarioError, match="it has 3 rows, and the limit is 2"):
         package.load(tmp_path / "a.toml")

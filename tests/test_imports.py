@@ -120,7 +120,7 @@ def test_a_comparison_without_pictures_imports_nothing_that_draws(tmp_path: Path
 
 
 def test_a_process_of_a_study_imports_nothing_that_draws_or_shows() -> None:
-    program = "import floodway.study.running.worker, sys; print(*sys.modules)"
+    program = "import floodway.study.__main__, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     used = {"floodway.study", "numpy", "polars"}
     assert SLOW & set(done.stdout.split()) == used

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from floodway.cli.catalog import entries
+from floodway.cli.catalog.entries import entries
 from floodway_lab.generate.numbering import (
     SOURCES,
     UNNUMBERED,

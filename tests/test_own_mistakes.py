@@ -143,9 +143,10 @@ def test_a_class_is_known_by_what_its_file_imports_from_its_folder_too(tmp_path:
         (tmp_path / "factor.py").write_text(f"FACTOR = {factor}\n", encoding="utf-8")
         lines = (
             "from pathlib import Path",
-            "from floodway.scenarios.mechanisms import digests, load_file",
+            "from floodway.scenarios.mechanisms import load_file",
+            "from floodway.scenarios.own_code import known_digests",
             "load_file(Path('with_factor.py'))",
-            "print(digests()['rate-control.with-factor'])",
+            "print(known_digests()['rate-control.with-factor'])",
         )
         command = [sys.executable, "-B", "-c", "; ".join(lines)]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout

@@ -18,11 +18,13 @@ from markdown_it import MarkdownIt
 import floodway as package
 import floodway_lab as laboratory
 from command import Command
-from floodway.common.markdown import Markdown, code, formatted, plain, table
-from floodway.comparison import Variant, compare
+from floodway.common.markdown import Markdown, plain, table
+from floodway.comparison.comparison import compare
+from floodway.comparison.variants import Variant
 from floodway.simulation.report import report
 from floodway.study import conduct, load_study, plan_of
 from floodway_lab.bench.page import pairs_block
+from floodway_lab.markdown import code, formatted
 from floodway_lab.reproduction.mutants import Mutant, MutantResult, Worse
 from floodway_lab.reproduction.pages import (
     Provenance,

@@ -11,9 +11,8 @@ import pytest
 from protobuf_reader import fields, one
 
 from command import Command
-from floodway.results.causes import ends_of, pause_causes
+from floodway.results.causes import ends_of, grid_of, pause_causes
 from floodway.results.feedback import pause_spans
-from floodway.results.grid import grid_of
 from floodway.results.perfetto import trace
 from floodway.simulation.analysis import read
 

@@ -15,18 +15,16 @@ from hypothesis import strategies as st
 from floodway import run as floodway_run
 from floodway.common.errors import PlanError, UnknownNameError
 from floodway.planning import question as question_module
-from floodway.planning import runs as planning_runs
+from floodway.planning import trials as planning_runs
 from floodway.planning.answer import distance, question_text
+from floodway.planning.document import tables
 from floodway.planning.flow_controls import FLOW_CONTROLS, flow_control
 from floodway.planning.headroom import headroom_terms, largest_held, pfc_headroom
 from floodway.planning.link import Buffers
-from floodway.planning.planner import plan, plan_of
+from floodway.planning.planner import plan, plan_of, reach_m
 from floodway.planning.pool import pool
 from floodway.planning.question import Question
-from floodway.planning.reach import reach_m
-from floodway.planning.runs import Runs
-from floodway.planning.tables import tables
-from floodway.planning.trials import busy_trial, carried_trial, flap_trial, trial
+from floodway.planning.trials import Runs, busy_trial, carried_trial, flap_trial, trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,7 +157,7 @@ def test_throughput_by_formula_is_that_of_runs(drain: float, part: float) -> Non
     pfc = flow_control("pfc")
     size = round(pfc.no_loss(question) + part * (pfc.busy(question) - pfc.no_loss(question)))
     xoff = flow_control("pfc").thresholds(question, size).xoff
-    found = carried_trial(question, buffers(question, "pfc", size), drain, xoff=xoff)
+    found = carried_trial(question, buffers(question, "pfc", size), drain=drain, xoff=xoff)
     assert found == pytest.approx(pfc.carried(question, size, drain), rel=0.02)
 
 
@@ -221,7 +219,7 @@ def test_a_flap_in_a_stall_loses_unless_it_is_sized_for(name: str) -> None:
     assert row.flap_run.holds
     assert row.restart > 0
     before = buffers(question, name, row.busy - row.restart)
-    assert not flap_trial(question, before, 500_000_000).holds
+    assert not flap_trial(question, before, flap_ps=500_000_000).holds
     # What formulas are held against is still the least headroom without the flap.
     if row.least_headroom is not None:
         assert row.least_headroom <= pfc_headroom(question)

@@ -18,8 +18,8 @@ from floodway.planning.formulas import (
     small_frames_xoff,
     small_percent,
 )
+from floodway.planning.headroom import formulas
 from floodway.planning.question import Question
-from floodway.planning.side_by_side import formulas
 
 G = 1_000_000_000
 

@@ -12,11 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from floodway.common.errors import PlanError
-from floodway.planning.asics import asic
+from floodway.planning.asics import asic, chip_of
 from floodway.planning.formulas import nvidia_profile
 from floodway.planning.sonic import lint
 from floodway.planning.sonic.config_db import NEEDED
-from floodway.planning.sonic.switches import chip_of
 from floodway.planning.sonic.verdict import Level
 
 if TYPE_CHECKING:

@@ -15,16 +15,22 @@ from hypothesis import strategies as st
 from floodway import _floodway
 from floodway import run as floodway_run
 from floodway.common.errors import PlanError, UnknownNameError
-from floodway.planning import runs as planning_runs
+from floodway.planning import trials as planning_runs
 from floodway.planning.asics import asic
 from floodway.planning.formulas import dnx_xoff, nvidia_profile, small_frames_xoff
 from floodway.planning.headroom import largest_held, occupied
-from floodway.planning.runs import Runs
 from floodway.planning.sonic import lint
-from floodway.planning.sonic.least_headroom import least_headroom
-from floodway.planning.sonic.physics import Assumptions, bounds, holds_from, obeyed_within_ps, question_of_row
 from floodway.planning.sonic.row import Row
-from floodway.planning.sonic.verdict import Level, verdict
+from floodway.planning.sonic.verdict import (
+    Assumptions,
+    Level,
+    bounds,
+    holds_from,
+    obeyed_within_ps,
+    question_of_row,
+    verdict,
+)
+from floodway.planning.trials import Runs, least_headroom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from floodway.common.errors import PlanError
 from floodway.planning.sonic.config_db import FIELDS, READ
-from floodway.planning.sonic.files import read
+from floodway.planning.sonic.judge import read
 
 G = 1_000_000_000
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import yang_models
 from floodway.common.errors import OutputError, PlanError
 from floodway.planning.sonic import Configuration, LosslessPort, lint, snippets, write
-from floodway.planning.sonic.files import read
+from floodway.planning.sonic.judge import read
 from floodway.planning.sonic.writing import FILES, lookup_text, tables
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 import floodway as package
 from floodway import plot
 from floodway.plot.axes import bytes_of
-from floodway.plot.share_panels import styles_of
+from floodway.plot.shares import styles_of
 from floodway.study import conduct, load_study, plan_of
 from made_up import made_up_result, made_up_shares
 from scenarios import SMALL, TOLD, written

@@ -15,7 +15,7 @@ import pytest
 
 import floodway
 from floodway import _floodway
-from floodway.cli.exits import DONE, TERMINATED, USAGE
+from floodway.cli.output import DONE, TERMINATED, USAGE
 from floodway.common.errors import RanksError
 from floodway.simulation.ranks import processes, refusal, require_alike
 

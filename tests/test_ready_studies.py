@@ -10,6 +10,7 @@ import pytest
 
 import floodway as package
 from floodway.study import load_study, plan_of
+from floodway_lab.study.model import claims_of
 
 if TYPE_CHECKING:
     from floodway.study.format.model import Study
@@ -53,7 +54,7 @@ def test_figures_of_one_paper_share_their_runs(figure: str) -> None:
 def test_every_claim_names_its_ablation_or_says_why_there_is_none(file: Path) -> None:
     missing = [
         f"{claim.name}: {claim.says}"
-        for claim in load_study(file).claims
+        for claim in claims_of(load_study(file))
         if not claim.ablations and not claim.no_ablation
     ]
     assert not missing
@@ -63,7 +64,7 @@ def test_every_claim_names_its_ablation_or_says_why_there_is_none(file: Path) ->
 def test_an_ablation_differs_from_what_it_stands_for(file: Path) -> None:
     """With the same scenario and settings it would be no experiment."""
     study = load_study(file)
-    for claim in study.claims:
+    for claim in claims_of(study):
         subject = study.variant(claim.ablated or claim.variants[0])
         for name in claim.ablations:
             other = study.variant(name)
@@ -74,7 +75,7 @@ def test_an_ablation_differs_from_what_it_stands_for(file: Path) -> None:
 def test_a_larger_tolerance_than_usual_says_why(file: Path) -> None:
     """Of what others published: 3 points or 5 %, and none for a bound or a range, as docs/studies.md says."""
     unexplained = []
-    for claim in load_study(file).claims:
+    for claim in claims_of(load_study(file)):
         is_one_number = claim.bound == "about" and claim.between is None
         usual = 0 if not is_one_number else 3 if claim.unit == "%" else 5
         if not claim.order and claim.origin != "ours" and claim.tolerance > usual and not claim.remark:
@@ -111,7 +112,7 @@ def test_a_statement_without_the_mechanism_counts_as_one_about_a_baseline(file: 
     with_mechanism = [_settings(study, name) for name in having]
     astray = [
         f"{claim.name}: {claim.says}"
-        for claim in study.claims
+        for claim in claims_of(study)
         if claim.ablations and claim.origin != "ours" and claim.about == "mechanism"
         if all(_settings(study, name) not in with_mechanism for name in (*claim.variants, *claim.ablations))
     ]

@@ -18,14 +18,14 @@ import pytest
 import floodway as package
 from command import Command
 from floodway.results.answer import answer
+from floodway.results.causes import grid_of
 from floodway.results.feedback import pause_spans
-from floodway.results.grid import grid_of
-from floodway.results.report_records import with_report_records
 from floodway.simulation.critical_path import find_path
 from floodway.simulation.report import MOST_RUNS, report
-from floodway.simulation.report.columns import TYPES, packed
 from floodway.simulation.report.network import network_of
+from floodway.simulation.report.page import TYPES, packed
 from floodway.simulation.report.timeline import LEAST_BYTES, Steps, frames_of
+from floodway.simulation.run import with_report_records
 from floodway.simulation.why import Why, chosen, take_each_apart
 from scenarios import RAILS, SMALL, written
 
@@ -398,6 +398,11 @@ def test_run_writes_the_page_of_a_run(tmp_path: Path) -> None:
     (shown,) = data_of((tmp_path / "run" / "report.html").read_text())["runs"]
     assert not [note for note in shown["notes"] if "ports were recorded" in note]
     assert shown["why"][0]["asked"] == "p99"
+    # The command chooses the same flows where none is named.
+    page = tmp_path / "page.html"
+    assert Command(ROOT)("report", tmp_path / "run", "--out", page, "--quiet").code == 0
+    (again,) = data_of(page.read_text())["runs"]
+    assert [flow["asked"] for flow in again["why"]] == [flow["asked"] for flow in shown["why"]]
     assert shown["folder"] == str(tmp_path / "run")
     assert Command(ROOT)("verify", tmp_path / "run").code == 0
 

@@ -16,8 +16,8 @@ import pytest
 
 import floodway as package
 from floodway.results.feedback import pause_spans
-from floodway.results.report_records import with_report_records
 from floodway.simulation.report import report
+from floodway.simulation.run import with_report_records
 from scenarios import RAILS
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import floodway as package
-from floodway.results.shares import share_rows
+from floodway.results.feedback import share_rows
 from made_up import made_up_result
 from scenarios import SMALL, TOLD, written
 

@@ -8,10 +8,10 @@ import pytest
 from floodway.common.errors import StudyError
 from floodway.study import load_study, plan_of
 from floodway.study.metrics.kinds import Value
-from floodway.study.numbers import Numbers, RunFacts
-from floodway.study.outcome import Part
-from floodway.study.running.status import expected
+from floodway.study.numbers import Numbers, Part, RunFacts
+from floodway.study.running.runs import expected
 from floodway_lab.study.claims.verdicts import claim_verdicts
+from floodway_lab.study.model import claims_of
 from floodway_lab.study.report.claim_rows import claim_rows, shown
 from studies import STUDY, study_file
 
@@ -68,7 +68,7 @@ def judge(
         for key, each in values.items()
     }
     numbers = Numbers(
-        runs=runs, done=frozenset(done), values={study.claims[0].metric.name: values}, facts=facts
+        runs=runs, done=frozenset(done), values={claims_of(study)[0].metric.name: values}, facts=facts
     )
     return study, numbers, claim_verdicts(study, numbers)[0]
 
@@ -78,7 +78,7 @@ def by_load(study: Study, *, quick: bool, of: Callable[[str, str], float]) -> Nu
     runs = plan_of([study], quick=quick).runs
     values = {run.key: Value(value=of(run.variant, dict(run.at)["load"])) for run in runs}
     facts = {key: RunFacts(digest=str(value)) for key, value in values.items()}
-    by_metric = {each.metric.name: values for each in study.claims}
+    by_metric = {each.metric.name: values for each in claims_of(study)}
     return Numbers(runs=runs, done=frozenset(values), values=by_metric, facts=facts)
 
 
@@ -314,7 +314,7 @@ def test_a_first_one_over_all_points_says_where_it_is_not(tmp_path: Path) -> Non
 def test_numbers_of_an_order_have_units_and_no_exponents(tmp_path: Path) -> None:
     values = {"a": (590.71, 590.71), "b": (16_280.4, 16_280.4), "c": (3e6, 3e6)}
     study, numbers, found = judge(tmp_path, 'order = ["a", "b", "c"]', values)
-    assert study.claims[0].metric.kind.unit == "us"
+    assert claims_of(study)[0].metric.kind.unit == "us"
     row = shown(Part(study=study, numbers=numbers, judged=(found,)), found)
     assert row.ours == "A 590.7 us, B 16,280 us, C 3,000,000 us"
 
@@ -368,7 +368,7 @@ def test_a_number_that_unfinished_flows_touch_is_marked(tmp_path: Path) -> None:
 def test_what_is_measured_against_may_lie_at_another_point(tmp_path: Path) -> None:
     against = STUDY.replace('against = "little"', "against-at = { load = 0.2 }")
     study = load_study(study_file(tmp_path, against))
-    claim = study.claims[0]
+    claim = claims_of(study)[0]
     assert (claim.against, claim.against_at, claim.unit) == ("large", (("load", "0.2"),), "%")
     numbers = by_load(study, quick=False, of=lambda _, load: 10.0 if load == "0.2" else 9.0)
     found = claim_verdicts(study, numbers)[0]

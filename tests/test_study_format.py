@@ -12,6 +12,7 @@ from floodway.common.errors import StudyError
 from floodway.study import load_study, plan_of
 from floodway.study.metrics.kinds import KINDS
 from floodway.study.running.runs import selected
+from floodway_lab.study.model import claims_of, plots_of
 from studies import BRIEF, STUDY, study_file
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def test_a_study_has_what_its_file_says(tmp_path: Path) -> None:
     ]
     assert axis.quick == ("0.2",)
     assert study.variant("little").sets == (("defaults.buffer.shared.pool", '"1MB"'),)
-    assert study.claims[0].at == (("load", "0.4"),)
-    assert study.claims[0].unit == "%"
-    assert study.plots[0].along == "load"
+    assert claims_of(study)[0].at == (("load", "0.4"),)
+    assert claims_of(study)[0].unit == "%"
+    assert plots_of(study)[0].along == "load"
 
 
 def test_a_name_that_a_study_does_not_have_is_refused_with_the_nearest(tmp_path: Path) -> None:
@@ -350,7 +351,7 @@ def test_a_picture_of_one_variant_says_which(tmp_path: Path, kind: str, variants
     alone = picture.replace('group = "mtu"', 'group = ""\nat = { mtu = "1000B" }')
     assert fault(tmp_path, f"{text}{alone}{variants}\n") == f"{after}: plot.1.variants: {said}{named}"
     one = load_study(study_file(tmp_path, f'{text}{picture}variants = "little"\n'))
-    assert one.plots[0].variants == ("little",)
+    assert plots_of(one)[0].variants == ("little",)
 
 
 def test_a_claim_of_one_variant_says_which(tmp_path: Path) -> None:
@@ -487,15 +488,15 @@ like = ["low load", "jumbo"]
 
 def test_a_claim_is_judged_in_each_of_its_readings(tmp_path: Path) -> None:
     study = load_study(study_file(tmp_path, READINGS))
-    first, low, jumbo, both = study.claims[:4]
-    assert [claim.reading for claim in study.claims] == [
+    first, low, jumbo, both = claims_of(study)[:4]
+    assert [claim.reading for claim in claims_of(study)] == [
         "as printed",
         "low load",
         "jumbo",
         "low load, jumbo",
         "",
     ]
-    assert {claim.statement for claim in study.claims[:4]} == {"mean"}
+    assert {claim.statement for claim in claims_of(study)[:4]} == {"mean"}
     assert (first.looks, first.setting, first.at, first.variant) == (4, "", (("load", "0.4"),), "large")
     assert (first.ablations, first.halves) == (("none",), ("half",))
     assert first.removes == {"none": "the pool", "half": "the larger half"}
@@ -505,12 +506,12 @@ def test_a_claim_is_judged_in_each_of_its_readings(tmp_path: Path) -> None:
     assert (both.setting, both.at, both.variant) == ("low", (("load", "0.2"),), "large, low load, jumbo")
     assert study.variant("large, jumbo").sets == (("mtu", '"4000B"'),)
     assert study.variant("little, jumbo").sets == (*study.variant("little").sets, ("mtu", '"4000B"'))
-    assert [(reading.name, reading.says) for reading in study.readings][:2] == [
+    assert [(reading["name"], reading["says"]) for reading in study.readings][:2] == [
         ("as printed", ""),
         ("low load", "The load is not given."),
     ]
     # What readings add is in no picture that names no variants.
-    assert study.plots[0].variants == ("large", "little", "none", "half")
+    assert plots_of(study)[0].variants == ("large", "little", "none", "half")
 
 
 @pytest.mark.parametrize(
@@ -561,7 +562,7 @@ def test_wrong_readings_are_refused(tmp_path: Path, before: str, after: str, sai
 
 def test_a_claim_may_have_no_ablation_where_its_variant_has_one(tmp_path: Path) -> None:
     text = READINGS.replace("value = -10", "value = -10\nwithout = []")
-    claim = load_study(study_file(tmp_path, text)).claims[0]
+    claim = claims_of(load_study(study_file(tmp_path, text)))[0]
     assert (claim.ablations, claim.halves, claim.no_ablation) == ((), (), "")
 
 

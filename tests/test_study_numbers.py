@@ -13,6 +13,7 @@ import pytest
 from floodway import plot
 from floodway.results.interval import half_width, ratio_half_width, student_t
 from floodway.study import Conducted, conduct, load_study, plan_of
+from floodway_lab.study.model import plots_of
 from floodway_lab.study.pictures import drawing
 from floodway_lab.study.report.tidy import tidy
 from studies import BRIEF, study_file
@@ -88,7 +89,7 @@ def test_error_bars_are_confidence_intervals_and_the_captions_say_so(three_seeds
     report = (folder / "report.md").read_text(encoding="utf-8")
     assert report.count(said) == 2
     (part,) = three_seeds.parts
-    figure = drawing.bars(part.study, part.study.plots[1], part.numbers).figure
+    figure = drawing.bars(part.study, plots_of(part.study)[1], part.numbers).figure
     (legend,) = figure.legends
     note = legend.get_title().get_text().replace("\n", " ")
     assert said in note
@@ -152,7 +153,7 @@ def test_the_terminal_shows_the_usual_numbers_of_a_study_that_names_none(
 
 def test_a_picture_has_the_width_letters_title_and_axes_that_are_chosen(three_seeds: Conducted) -> None:
     (part,) = three_seeds.parts
-    first, second = part.study.plots
+    first, second = plots_of(part.study)
     with plot.look(width_in=3.4, font_pt=8, title="Ours", log=("y",)):
         lines = drawing.lines(part.study, first, part.numbers).figure
         bars = drawing.bars(part.study, second, part.numbers).figure

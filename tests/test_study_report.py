@@ -19,6 +19,7 @@ from floodway.study import (
     ready_studies,
 )
 from floodway.study.running.storage import Runs
+from floodway_lab.study.model import plots_of
 from floodway_lab.study.named_studies import studies_of
 from floodway_lab.study.pictures import distributions, drawing, grid
 from made_up import made_up_result
@@ -138,7 +139,9 @@ def test_a_distribution_has_the_labels_of_the_same_picture_of_runs(tmp_path: Pat
         plan_of([load_study(study_file(tmp_path, f"{BRIEF}\n{picture}"))]), out=tmp_path / "out", jobs=2
     )
     (part,) = conducted.parts
-    drawn = distributions.cdf(part.study, part.study.plots[0], part.numbers, Runs(tmp_path / "out" / "runs"))
+    drawn = distributions.cdf(
+        part.study, plots_of(part.study)[0], part.numbers, Runs(tmp_path / "out" / "runs")
+    )
     (own,) = drawn.figure.axes
     (run,) = fct([Source(label="one", results=(made_up_result([1.0, 2.0]),))]).figure.axes
     assert (own.get_xlabel(), own.get_ylabel()) == (run.get_xlabel(), run.get_ylabel())
@@ -252,13 +255,13 @@ def test_long_labels_of_bars_have_lines_and_wide_numbers_stand_upright(
     folder = tmp_path / "out"
     conducted = conduct(plan_of([load_study(study_file(tmp_path, text))]), out=folder, jobs=2)
     (part,) = conducted.parts
-    (axes,) = drawing.bars(part.study, part.study.plots[0], part.numbers).figure.axes
+    (axes,) = drawing.bars(part.study, plots_of(part.study)[0], part.numbers).figure.axes
     first, second = (label.get_text() for label in axes.get_xticklabels())
     assert first.split("\n") == ["a pool of so many bytes that its label", "is long"]
     assert second == "1 MB"
     assert {number.get_rotation() for number in axes.texts} == {0.0}
     monkeypatch.setattr(drawing, "ACROSS", 0.5)
-    (axes,) = drawing.bars(part.study, part.study.plots[0], part.numbers).figure.axes
+    (axes,) = drawing.bars(part.study, plots_of(part.study)[0], part.numbers).figure.axes
     assert {number.get_rotation() for number in axes.texts} == {90.0}
 
 
@@ -269,7 +272,7 @@ def test_a_heat_map_has_the_number_of_every_cell(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     conducted = conduct(plan_of([load_study(study_file(tmp_path, text))]), out=folder, jobs=2)
     (part,) = conducted.parts
-    (plot,) = part.study.plots
+    (plot,) = plots_of(part.study)
     figure = grid.grid(part.study, plot, part.numbers).figure
     panels = figure.axes
     assert [text.get_text() for text in figure.texts][1:] == ["in each panel, darker = more"]
@@ -295,7 +298,7 @@ def test_a_heat_map_has_the_width_of_its_picture(tmp_path: Path, width_in: float
     text = f'{BRIEF}\n[[plot]]\nname = "1"\nkind = "grid"\nmetric = ["fct-mean"]\n'
     (part,) = conduct(plan_of([load_study(study_file(tmp_path, text))]), out=tmp_path / "out", jobs=2).parts
     with look(width_in=width_in, font_pt=8):
-        figure = grid.grid(part.study, part.study.plots[0], part.numbers).figure
+        figure = grid.grid(part.study, plots_of(part.study)[0], part.numbers).figure
     (axes,) = figure.axes
     place = axes.get_position()
     letters = 0.8 / figure.get_figwidth()
@@ -433,7 +436,7 @@ def test_two_variants_of_a_picture_have_different_colours(tmp_path: Path) -> Non
         for first, own in ((0, names[:2] + names[6:9]), (1, names[5:12]), (2, names[::5]))
     )
     study = load_study(study_file(tmp_path, f'title = "T"\nscenario = "small.toml"\n{variants}{shown}'))
-    for plot in study.plots:
+    for plot in plots_of(study):
         assert len({drawing.colour_in(study, name) for name in plot.variants}) == len(plot.variants)
     assert [drawing.colour_in(study, name) for name in names[:2]] == list(COLOURS[:2])
 
@@ -445,6 +448,6 @@ def test_a_line_of_a_single_point_is_in_the_middle_of_its_picture(tmp_path: Path
         plan_of([load_study(study_file(tmp_path, text))], quick=True), out=tmp_path / "out", jobs=2
     )
     (part,) = conducted.parts
-    (axes,) = drawing.lines(part.study, part.study.plots[0], part.numbers).figure.axes
+    (axes,) = drawing.lines(part.study, plots_of(part.study)[0], part.numbers).figure.axes
     low, high = axes.get_xlim()
     assert 0 < low < 0.2 < high < 1

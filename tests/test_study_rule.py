@@ -18,6 +18,7 @@ from floodway.study.running.runs import Run
 from floodway_lab.study.claims.judgement import VERDICTS
 from floodway_lab.study.claims.rule import Interval, band_of, change_less
 from floodway_lab.study.claims.verdicts import claim_verdicts
+from floodway_lab.study.model import claims_of
 from studies import study_file
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def made_up(study: Study, by_variant: dict[str, list[float]]) -> Numbers:
             rest: dict[str, Any] = {"recipe": None, "warnings": (), "extent": None}
             runs.append(Run(variant=name, at=(), seed=seed, key=key, written="", **rest))
             values[key] = Value(value=value)
-    metric = study.claims[0].metric.name
+    metric = claims_of(study)[0].metric.name
     return Numbers(runs=tuple(runs), done=frozenset(values), values={metric: values})
 
 
@@ -269,7 +270,7 @@ def of_two(study: Study, values: dict[str, tuple[float, float]]) -> Numbers:
         made_up(study, {name: [each[at], each[at] + 0.1, each[at] + 0.2] for name, each in values.items()})
         for at in (0, 1)
     )
-    own, other = (claim.metric.name for claim in study.claims)
+    own, other = (claim.metric.name for claim in claims_of(study))
     (by_key,) = second.values.values()
     return replace(first, values={own: first.values[own], other: by_key})
 
@@ -389,12 +390,12 @@ def over_lengths(study: Study, by_point: list[dict[str, list[float]]]) -> Number
     values: dict[str, Value] = {}
     for point, by_variant in zip(("1us", "2us"), by_point, strict=True):
         own = made_up(study, by_variant)
-        metric = study.claims[0].metric.name
+        metric = claims_of(study)[0].metric.name
         for run in own.runs:
             key = f"{run.key}-{point}"
             runs.append(replace(run, at=(("length", point),), key=key))
             values[key] = own.values[metric][run.key]
-    return Numbers(runs=tuple(runs), done=frozenset(values), values={study.claims[0].metric.name: values})
+    return Numbers(runs=tuple(runs), done=frozenset(values), values={claims_of(study)[0].metric.name: values})
 
 
 NEAR, FAR, SAME = [80.0, 80.1, 80.2], [100.0, 100.1, 100.2], [80.1, 80.2, 80.0]
@@ -448,7 +449,7 @@ def test_an_order_that_changes_rarely_counts_as_unchanged(tmp_path: Path, seeds:
 def test_more_noise_is_never_kinder_and_no_tolerance_crosses_zero(  # noqa: PLR0913, PLR0917 (drawn)
     claims: Study, value: float, tolerance: float, middle: float, reach: float, wider: float, bound: str
 ) -> None:
-    claim = replace(claims.claims[0], value=value, tolerance=tolerance, bound=bound)  # type: ignore[arg-type]
+    claim = replace(claims_of(claims)[0], value=value, tolerance=tolerance, bound=bound)  # type: ignore[arg-type]
     band = band_of(claim)
     narrow, wide = (Interval(middle=middle, reach=each) for each in (reach, reach + wider))
     if band.holds(wide) == "yes":
@@ -485,7 +486,7 @@ def claims(tmp_path_factory: pytest.TempPathFactory) -> Study:
 def test_what_agrees_ends_at_the_tolerance_and_before_zero(
     tmp_path: Path, claim: str, inside: tuple[float, ...], outside: tuple[float, ...]
 ) -> None:
-    band = band_of(study_of(tmp_path, f'variant = "own"\nagainst = "other"\n{claim}\n').claims[0])
+    band = band_of(claims_of(study_of(tmp_path, f'variant = "own"\nagainst = "other"\n{claim}\n'))[0])
     assert [band.holds(Interval(middle=each, reach=0.0)) for each in inside] == ["yes"] * len(inside)
     assert [band.holds(Interval(middle=each, reach=0.0)) for each in outside] == ["no"] * len(outside)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from floodway.cli.show_document import show
 from floodway.results.document import document
-from floodway.results.rates import link_rates
+from floodway.results.metrics import link_rates
 from floodway.results.summary import percentile, size_buckets
 from made_up import made_up_flows, made_up_result
 

@@ -18,7 +18,7 @@ import floodway as package
 from command import environment
 from floodway import _floodway
 from floodway.cli import watch
-from floodway.study.running.task import TaskProgress
+from floodway.study.running.work import TaskProgress
 from scenarios import SMALL, written
 
 if TYPE_CHECKING:

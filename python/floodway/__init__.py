@@ -43,7 +43,8 @@ from floodway.common.on_demand import found_in
 
 if TYPE_CHECKING:
     from floodway._floodway import Progress, __version__
-    from floodway.comparison import Comparison, Variant, compare, vary
+    from floodway.comparison.comparison import Comparison, compare
+    from floodway.comparison.variants import Variant, vary
     from floodway.planning import Plan, plan
     from floodway.results import Summary
     from floodway.scenarios.mechanisms import CongestionPoint, Duration, Rate, RateControl, Size
@@ -99,7 +100,8 @@ __all__ = [
 _NAMES = {
     "_floodway": ("Progress", "__version__"),
     "simulation.analysis": ("Result", "read"),
-    "comparison": ("Comparison", "Variant", "compare", "vary"),
+    "comparison.comparison": ("Comparison", "compare"),
+    "comparison.variants": ("Variant", "vary"),
     "scenarios.mechanisms": ("CongestionPoint", "Duration", "Rate", "RateControl", "Size"),
     "planning": ("Plan", "plan"),
     "results": ("Summary",),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from floodway.common.markdown import Markdown, code, plain
+from floodway.common.markdown import Markdown, plain
+from floodway_lab.markdown import code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from floodway.cli.exits import DONE, FAILED, INTERRUPTED
-from floodway.cli.output import echo
+from floodway.cli.output import DONE, FAILED, INTERRUPTED, echo
 from floodway_lab.cli import validate_jobs, validate_uet
 from floodway_lab.cli.conducted import conducted, print_validation
 from floodway_lab.cli.show_validation import answer

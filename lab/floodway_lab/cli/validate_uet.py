@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from floodway.cli.exits import DONE, FAILED, INTERRUPTED
-from floodway.cli.output import echo
+from floodway.cli.output import DONE, FAILED, INTERRUPTED, echo
 from floodway.common.documents import Cell, Document, Section, Table
 from floodway_lab.cli.conducted import conducted, print_validation, refuse
 from floodway_lab.cli.show_validation import verdict_cell

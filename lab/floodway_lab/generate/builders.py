@@ -138,7 +138,6 @@ def _keys(grammar: Grammar) -> str:
         f"{attribute(key)}: {_type(grammar, form)} | None = None"
         for key, form in schema["properties"].items()
     ]
-    table = ", ".join(f"{key!r}: {attribute(key)}" for key in schema["properties"])
     parameters = _sections("Parameters", _attributes(schema))
     replaced = _sections(
         "Parameters",
@@ -155,7 +154,7 @@ class Keys:
     """
 
     def __init__(self, *, {", ".join([*arguments, *optionals])}) -> None:
-        self._begin({{{table}}})
+        self._begin(locals())
 
     def replace(self, *, {", ".join(changes)}, sets: Sequence[tuple[str, str]] = ()) -> Self:
         """Return the same scenario with other values for some keys; `None` leaves a key as it is.
@@ -172,12 +171,12 @@ class Keys:
         ScenarioError
             If the changed scenario is invalid.
         """
-        return self._replaced({{{table}}}, sets)
+        return self._replaced(locals(), sets)
 
-    def _begin(self, keys: Mapping[str, object]) -> None:
+    def _begin(self, arguments: Mapping[str, object]) -> None:
         raise NotImplementedError
 
-    def _replaced(self, keys: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
+    def _replaced(self, arguments: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
         raise NotImplementedError'''
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from floodway import _floodway
 from floodway.scenarios.grammar import Grammar
 from floodway_lab.generate.builders import builders, scenario_keys
 
@@ -24,7 +25,7 @@ def code() -> Mapping[str, str]:
     grammar = Grammar.current()
     return {
         "docs/scenario.schema.json": _schema(grammar),
-        "docs/study.schema.json": _schema(Grammar.of_studies()),
+        "docs/study.schema.json": _schema(Grammar(json.loads(_floodway.study_schema_json()))),
         BUILDERS: _formatted(builders(grammar), BUILDERS),
         SCENARIO_KEYS: _formatted(scenario_keys(grammar), SCENARIO_KEYS),
     }

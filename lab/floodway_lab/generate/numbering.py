@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floodway.cli.catalog.pages import SLOTS, cell
+from floodway.cli.catalog.entries import SLOTS, cell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

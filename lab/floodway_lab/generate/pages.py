@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from floodway.cli.catalog import Entry, Parameter, TableOf, entries, left_out
-from floodway.cli.catalog.pages import SLOTS, body_of, cell, page_of, parameter_table
-from floodway.cli.catalog.parameters import table_of
+from floodway import _floodway
+from floodway.cli.catalog.entries import SLOTS, body_of, cell, entries, left_out, page_of, parameter_table
+from floodway.cli.catalog.model import Entry, Parameter, TableOf, table_of
 from floodway.scenarios.grammar import Grammar
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def pages() -> Mapping[str, str]:
         "docs/topologies.md": _topologies(),
         "docs/workloads.md": _workloads(grammar),
         "docs/keys.md": _keys(grammar),
-        "docs/study-keys.md": _study_keys(Grammar.of_studies()),
+        "docs/study-keys.md": _study_keys(Grammar(json.loads(_floodway.study_schema_json()))),
     }
 
 

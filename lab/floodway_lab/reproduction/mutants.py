@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from floodway import _floodway
 from floodway.common.errors import StudyError
 from floodway.study import conduct, load_study, plan_of
-from floodway.study.format.read import pairs_of, read_study_json
+from floodway.study.format.read import read_study_json
 from floodway_lab.study.claims.judgement import VERDICTS, best_reading
 from floodway_lab.study.report.claim_rows import statements
 
@@ -91,7 +91,7 @@ def mutants_of(file: Path) -> tuple[Mutant, ...]:
             fault=table["what"],
             studies=tuple(table["studies"]),
             variants=tuple(table["variants"]),
-            sets=pairs_of(table["sets"]),
+            sets=table["sets"],
         )
         for table in read_study_json(file, _floodway.parse_mutants)
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from floodway.common.markdown import Markdown, code, formatted, plain, table, target
+from floodway.common.markdown import Markdown, plain, table
 from floodway.results.quantities import counted
+from floodway_lab.markdown import code, formatted, target
 from floodway_lab.study.claims.judgement import VERDICTS
 from floodway_lab.study.report.claim_rows import COLUMNS, RULE, readings_list
 from floodway_lab.study.report.glance import COLUMNS as GLANCE

@@ -18,6 +18,7 @@ from floodway_lab.reproduction.pictures import copy_pictures
 from floodway_lab.reproduction.stored_numbers import StoredNumbers, file_of, finished, keep
 from floodway_lab.study.claims.outcome import decided_together
 from floodway_lab.study.claims.verdicts import alone
+from floodway_lab.study.model import plots_of
 from floodway_lab.study.report.document import document
 from floodway_lab.study.report.gallery import Gallery, file_name, overview
 
@@ -77,7 +78,7 @@ def take_in(  # noqa: PLR0913 (what a file says)
     part = finished(study, runs, store, command=command, on_message=on_message)
     with tempfile.TemporaryDirectory() as drawn:
         gallery = Gallery(part, Path(drawn), store, ("png",), several=several)
-        for plot in study.plots:
+        for plot in plots_of(study):
             if plot.kind not in KINDS_OF_NUMBERS and not quick:
                 gallery.picture(plot, on_message)
         copy_pictures((picture["file"] for picture in gallery.shown.values()), Path(drawn), folder)
@@ -168,7 +169,7 @@ def _pictures(
     """
     study, several = part.study, len(conducted.parts) > 1
     gallery = Gallery(part, conducted.folder, Runs(folder), ("png",), several=several)
-    for plot in study.plots:
+    for plot in plots_of(study):
         if plot.kind in KINDS_OF_NUMBERS:
             gallery.picture(plot, lambda _: None)
         elif plot.name in kept_numbers.pictures and not _missing(part):
@@ -183,7 +184,7 @@ def _replace_pictures(
     copy_pictures(sorted(file.name for file in drawn.glob("*.png")), drawn, folder)
     several = len(studies) > 1
     names = {
-        f"{file_name(study, plot.name, several=several)}.png" for study in studies for plot in study.plots
+        f"{file_name(study, plot.name, several=several)}.png" for study in studies for plot in plots_of(study)
     }
     names |= {judgement["overview"]["file"]} if judgement["overview"] else set()
     for file in folder.glob("*.png"):

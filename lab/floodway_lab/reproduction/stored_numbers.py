@@ -21,8 +21,7 @@ from floodway.results.folders import STUDY_FILE
 from floodway.scenarios.keys import engine
 from floodway.study.metrics.kinds import Value
 from floodway.study.metrics.selection import Options
-from floodway.study.numbers import Numbers, RunFacts, evaluated, metrics_of
-from floodway.study.outcome import Part
+from floodway.study.numbers import Numbers, Part, RunFacts, evaluated, metrics_of
 from floodway_lab.study.report.tidy import tidy
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from floodway.common.errors import UnknownNameError
 from floodway.results.metrics import natural
 from floodway.study import load_study, papers
+from floodway_lab.study.model import claims_of, plots_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,5 +64,5 @@ def _figures(paper: Paper, figures: Sequence[str]) -> tuple[Study, ...]:
 
 def _names(study: Study) -> tuple[str, ...]:
     """Return the names by which a study can be selected beside its file's: its pictures and figures."""
-    figures = (claim.figure for claim in study.claims if claim.figure)
-    return (*(plot.name for plot in study.plots), *figures)
+    figures = (claim.figure for claim in claims_of(study) if claim.figure)
+    return (*(plot.name for plot in plots_of(study)), *figures)

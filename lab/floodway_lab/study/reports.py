@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from floodway.common.documents import Cell, Document, Section, Table
-from floodway.study.numbers import evaluated
-from floodway.study.outcome import Part
+from floodway.study.numbers import Part, evaluated
 from floodway_lab.study.claims.judgement import HOLDS
 from floodway_lab.study.claims.outcome import decided_together
 from floodway_lab.study.claims.verdicts import alone
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from floodway.plot import Format
     from floodway.results import Result
     from floodway.study.format.model import Study
-    from floodway.study.outcome import Conducted
+    from floodway.study.numbers import Conducted
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
 

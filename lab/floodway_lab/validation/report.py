@@ -6,7 +6,8 @@ import os
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from floodway.common.markdown import plain, table, target
+from floodway.common.markdown import plain, table
+from floodway_lab.markdown import target
 from floodway_lab.validation.formatting import KINDS, allowed, difference, headline, number, ours, shown_rows
 from floodway_lab.validation.overview import COLUMNS, overview_row
 from floodway_lab.validation.page import marks, page_text, write_block

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Column
 
 from floodway.cli.terminal import Terminal
 
-__all__ = ["bar"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["bar", "counting"]
 
 #: Width of the bar, and maximum width of a run's name, in columns: 80 have room for the estimate, too.
 BAR_WIDTH, NAME_WIDTH = 20, 20
@@ -36,3 +41,23 @@ def bar() -> Progress:
         transient=True,
         disable=not console.is_terminal,
     )
+
+
+@contextlib.contextmanager
+def counting(what: str, noun: str, *, visible: bool) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar in a `with` block, whose function takes how many of how many are done.
+
+    Parameters
+    ----------
+    what, noun
+        Name of the work, and of the things that are counted.
+    visible
+        Whether the bar is shown.
+    """
+    with bar() as display:
+        task = display.add_task(what, total=None, state="", visible=visible)
+
+        def done(count: int, total: int) -> None:
+            display.update(task, completed=count, total=total, state=f"{count} of {total} {noun}")
+
+        yield done

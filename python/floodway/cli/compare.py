@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,21 +11,23 @@ import click
 
 import floodway
 from floodway import _floodway
-from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import pair, plan_warnings
-from floodway.cli.output import echo
+from floodway.cli.output import DONE, FAILED, INTERRUPTED, echo, errors, warnings
 from floodway.cli.run import failures
 from floodway.cli.show_document import print_answer
 from floodway.cli.watch import WatchAll
 from floodway.common.errors import ComparisonError
 from floodway.common.ready import resolved
-from floodway.comparison import PAGE_FILE, document, files, folder_names, merged_warnings, split_values
+from floodway.comparison.document import document
+from floodway.comparison.folder import PAGE_FILE
+from floodway.comparison.variants import files, folder_names, merged_warnings, split_values
 from floodway.results.files import REPORT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from floodway.comparison import Comparison, Variant
+    from floodway.comparison.comparison import Comparison
+    from floodway.comparison.variants import Variant
     from floodway.simulation.shards import Shard
 
 __all__ = ["Request", "compare"]
@@ -50,27 +53,26 @@ class Request:
     force: bool
     quiet: bool
     json: bool
+    full: bool
     strict: bool
-    shard: Shard | None = None
-    force_threads: bool = False
-    force_memory: bool = False
-    report: bool = False
-    pictures: bool = True
-    full: bool = False
+    shard: Shard | None
+    force_threads: bool
+    force_memory: bool
+    report: bool
+    pictures: bool
 
 
 def compare(request: Request) -> int:
     """Simulate the variants, write and print their comparison, and return the exit code."""
-    if request.shard is not None and request.force:
-        raise click.BadParameter("cannot go with --force", param_hint="--shard")
-    if request.shard is not None and request.json:
-        raise click.BadParameter("cannot go with --json", param_hint="--shard")
+    for option, is_set in (("--force", request.force), ("--json", request.json)):
+        if request.shard is not None and is_set:
+            raise click.BadParameter(f"cannot go with {option}", param_hint="--shard")
     variants = _variants(request)
-    out = request.out or _default_out(request)
+    names = " ".join(path.stem for path in request.scenarios)
+    out = request.out or Path("out", "compare", *folder_names([names]))
     if not request.quiet:
-        warnings = merged_warnings((variant.label, variant.scenario.warnings) for variant in variants)
-        for warning in (*(warning.whole for warning in warnings), *_plans(variants, request)):
-            echo(f"warning: {warning}", err=True)
+        merged = merged_warnings((variant.label, variant.scenario.warnings) for variant in variants)
+        warnings((*(warning.whole for warning in merged), *_plans(variants, request)))
     try:
         with WatchAll(quiet=request.quiet) as watch:
             comparison = floodway.compare(
@@ -86,27 +88,19 @@ def compare(request: Request) -> int:
                 report=request.report,
                 pictures=request.pictures,
                 on_progress=watch.update,
-                on_message=lambda text: _print_message(text, quiet=request.quiet),
+                on_message=None if request.quiet else partial(echo, err=True),
             )
     except KeyboardInterrupt:
         # Ctrl-C while tables and pictures are drawn; during the runs it ends them without an exception.
         echo(f"interrupted; completed runs are kept in {out}/{GOES_ON}", err=True)
         return INTERRUPTED
     if comparison.trouble is not None:
-        echo(f"error: {comparison.trouble}", err=True)
-        echo(f"error: the results are in {comparison.folder}/ instead", err=True)
+        errors(comparison.trouble, f"the results are in {comparison.folder}/ instead")
     where = comparison.folder or out
     if not comparison.complete:
-        return (
-            _interrupted(comparison, where) if comparison.left is None else _left(request, comparison, where)
-        )
+        return _unfinished(request, comparison, where)
     _print(request, comparison, where)
     return _verdict(request, comparison) or (DONE if comparison.trouble is None else FAILED)
-
-
-def _print_message(text: str, *, quiet: bool) -> None:
-    if not quiet:
-        echo(text, err=True)
 
 
 def _variants(request: Request) -> tuple[Variant, ...]:
@@ -148,32 +142,24 @@ def _named_settings(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     return name, tuple(pair(part, option=place) for part in parts)
 
 
-def _default_out(request: Request) -> Path:
-    return Path("out", "compare", *folder_names([" ".join(path.stem for path in request.scenarios)]))
-
-
 def _plans(variants: Sequence[Variant], request: Request) -> Iterator[str]:
     """Warn of variants whose runs use fewer threads than requested, or need more memory than is left."""
     for variant in variants if request.threads > 1 or request.force_memory else ():
         plan = _floodway.Plan(variant.scenario.native, threads=request.threads, force=request.force_threads)
-        warnings = plan_warnings(plan, requested=request.threads, force_memory=request.force_memory)
-        yield from (f"{variant.label}: {warning}" for warning in warnings)
+        for warning in plan_warnings(plan, requested=request.threads, force_memory=request.force_memory):
+            yield f"{variant.label}: {warning}"
 
 
-def _interrupted(comparison: Comparison, out: Path) -> int:
-    ended = sum(len(results) for results in comparison.results)
-    total = sum(len(seeds) for seeds in comparison.seeds)
-    message = f"{ended} of {total} runs are kept in {out}/{GOES_ON}" if ended else "nothing was written"
-    echo(f"interrupted; {message}", err=True)
-    return INTERRUPTED
-
-
-def _left(request: Request, comparison: Comparison, out: Path) -> int:
-    total = sum(len(seeds) for seeds in comparison.seeds)
-    echo(
-        f"{out}: {comparison.left} of all {total} runs are missing, and the last shard compares them",
-        err=True,
-    )
+def _unfinished(request: Request, comparison: Comparison, out: Path) -> int:
+    """Say what is kept, or left to other processes, and return the exit code."""
+    total = sum(map(len, comparison.seeds))
+    if comparison.left is None:
+        ended = sum(map(len, comparison.results))
+        message = f"{ended} of {total} runs are kept in {out}/{GOES_ON}" if ended else "nothing was written"
+        echo(f"interrupted; {message}", err=True)
+        return INTERRUPTED
+    missing = f"{comparison.left} of all {total} runs are missing"
+    echo(f"{out}: {missing}, and the last shard compares them", err=True)
     return _verdict(request, comparison)
 
 
@@ -195,6 +181,5 @@ def _verdict(request: Request, comparison: Comparison) -> int:
         for result in results
         for failure in failures(result.outcome, strict=request.strict)
     ]
-    for failure in faults:
-        echo(f"error: {failure}", err=True)
+    errors(*faults)
     return FAILED if faults else DONE

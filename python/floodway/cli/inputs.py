@@ -1,15 +1,17 @@
-"""Inputs that commands share: scenarios with values of `--set`, shards, threads, captured links."""
+"""Inputs of several commands: scenarios with values of `--set`, shards, seeds, links; and new files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 import floodway
-from floodway.common.errors import InputError, ScenarioError
+from floodway.common.errors import InputError, OutputError, ScenarioError, unwritable
 from floodway.common.files import parse_toml
 from floodway.common.ready import resolved
+from floodway.results.files import new_folder
 from floodway.results.quantities import counted
 from floodway.simulation.shards import Shard
 
@@ -19,7 +21,16 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Plan
 
-__all__ = ["captured_links", "pair", "parsed", "plan_warnings", "shard_of", "threads_asked"]
+__all__ = [
+    "captured_links",
+    "new_file",
+    "pair",
+    "parsed",
+    "plan_warnings",
+    "seeds_of",
+    "shard_of",
+    "threads_asked",
+]
 
 #: Escapes of quotes and backslashes in TOML.
 ESCAPES = str.maketrans({'"': r"\"", "\\": r"\\"})
@@ -66,12 +77,26 @@ def _is_study(path: Path) -> bool:
     return "variant" in keys and "topology" not in keys
 
 
-def shard_of(text: str | None) -> Shard | None:
+def shard_of(text: str) -> Shard:
     """Read `--shard`, such as `0/4`."""
     try:
-        return None if text is None else Shard.parse(text)
+        return Shard.parse(text)
     except InputError as error:
         raise click.BadParameter(str(error), param_hint="--shard") from None
+
+
+def seeds_of(text: str) -> int | tuple[int, ...]:
+    """Read `--seeds`: a number of them, or a list such as `1,2,7`; `1,` is a list of one."""
+    try:
+        values = [int(seed) for seed in text.split(",") if seed.strip()]
+    except ValueError:
+        values = []
+    one = "," not in text
+    if not values or min(values) < int(one) or len(set(values)) < len(values):
+        raise click.BadParameter(
+            f"{text!r} is neither a number of seeds nor a list like 1,2,7", param_hint="--seeds"
+        )
+    return values[0] if one else tuple(values)
 
 
 def pair(text: str, *, option: str = "--set", form: str = "KEY.PATH=VALUE") -> tuple[str, str]:
@@ -92,17 +117,11 @@ def threads_asked(scenario: floodway.Scenario) -> int | None:
     return threads if isinstance(threads, int) else None
 
 
-def _fewer_threads(requested: int, plan: Plan) -> str:
-    """Return why a run has fewer threads than requested."""
-    have = counted(plan.threads, "thread")
-    why = plan.threads_why or "more threads would not help"
-    return f"{have} instead of {requested}: {why}"
-
-
 def plan_warnings(plan: Plan, *, requested: int | None, force_memory: bool) -> Iterator[str]:
     """Yield warnings: fewer threads than requested, forced threads that mostly wait, or forced memory."""
     if requested is not None and plan.threads < requested:
-        yield _fewer_threads(requested, plan)
+        why = plan.threads_why or "more threads would not help"
+        yield f"{counted(plan.threads, 'thread')} instead of {requested}: {why}"
     elif requested is not None and plan.threads > 1 and plan.threads_why:
         yield f"{plan.threads} threads are forced: {plan.threads_why}"
     if force_memory and plan.too_large:
@@ -123,3 +142,38 @@ def _terms(text: str) -> list[str]:
         raise click.BadParameter(f"{text!r} is not {form}", param_hint="--pcap")
     quoted = [f'"{name.translate(ESCAPES)}"' for name in parts]
     return quoted if kind == "link" else [f"{{ tag = {name} }}" for name in quoted]
+
+
+@contextlib.contextmanager
+def new_file(out: Path, *, force: bool, mode: str = "w") -> Iterator[IO[Any]]:
+    """Write a file in a `with` block, and create its folders; after an error nothing has changed.
+
+    Parameters
+    ----------
+    out
+        The file.
+    force
+        Whether it may be replaced.
+    mode
+        `w` for a text, `wb` for bytes.
+
+    Raises
+    ------
+    OutputError
+        If the file is there already and `force` is not given, is a folder or a device, or cannot be written.
+    """
+    if not force and (out.exists() or out.is_symlink()):
+        raise OutputError(str(out), "is there already; --force replaces it")
+    if out.exists() and not out.is_file():
+        raise OutputError(str(out), "is not a regular file")
+    part = out.with_name(f".{out.name}.part")
+    try:
+        with new_folder(out.parent):
+            try:
+                with part.open(mode, encoding=None if "b" in mode else "utf-8") as file:
+                    yield file
+                part.replace(out)
+            finally:
+                part.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(out, error) from None

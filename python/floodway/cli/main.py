@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import signal
 import sys
@@ -13,19 +15,20 @@ from typing import TYPE_CHECKING
 import click
 
 from floodway.cli.app import app
-from floodway.cli.exits import DONE, FAILED, INTERRUPTED, READER_GONE, TERMINATED, USAGE
-from floodway.cli.output import echo
-from floodway.cli.streams import standard_streams
+from floodway.cli.output import DONE, FAILED, INTERRUPTED, READER_GONE, TERMINATED, USAGE, errors
+from floodway.cli.output import warnings as print_warnings
 from floodway.common.errors import FloodwayError, LostResultsError, MechanismError, RunError
 from floodway.common.names import nearest
 from floodway.simulation.ranks import is_first, processes, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import FrameType
     from typing import NoReturn, TextIO
 
-__all__ = ["main"]
+    from typing_extensions import Buffer
+
+__all__ = ["Stdout", "main", "standard_streams"]
 
 #: Messages of click on errors of usage, and ours.
 PLAIN = {
@@ -83,7 +86,7 @@ def _warn(  # noqa: PLR0913, PLR0917 (as Python calls it)
 ) -> None:
     """Print a warning in one line, without its place in the code."""
     if issubclass(category, UserWarning):
-        echo(f"warning: {message}", err=True)
+        print_warnings([str(message)])
 
 
 def _call(arguments: Sequence[str] | None) -> int:
@@ -135,8 +138,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def _fail(message: str, code: int) -> int:
-    for line in message.splitlines():
-        echo(f"error: {line}", err=True)
+    errors(*message.splitlines())
     return code
 
 
@@ -164,3 +166,63 @@ def _hint(message: str) -> str:
     match = re.search(r"'([^']*)' is not one of ('[^']*'(?:, '[^']*')*)", message)
     near = match and nearest(match[1], re.findall(r"'([^']*)'", match[2]))
     return f"; did you mean {near!r}?" if near else ""
+
+
+class _Raw(io.FileIO):
+    """A stream that stores its first error, and drops what cannot be written."""
+
+    fault: OSError | None = None
+
+    def write(self, content: Buffer, /) -> int:
+        try:
+            return super().write(content)
+        except OSError as error:
+            self.fault = self.fault or error
+            return memoryview(content).nbytes
+
+
+class Stdout:
+    """The state of stdout: whether its text was written."""
+
+    def __init__(self, raw: _Raw | None) -> None:
+        self._raw = raw
+
+    def lost(self) -> OSError | None:
+        """Return the error by which text was lost; None if all was written."""
+        with contextlib.suppress(AttributeError):
+            sys.stdout.flush()
+        return None if self._raw is None else self._raw.fault
+
+
+@contextlib.contextmanager
+def standard_streams() -> Iterator[Stdout]:
+    """Keep the program running if stdout or stderr cannot be written."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, raw = _tolerant(sys.stdout)
+    sys.stderr, _ = _tolerant(sys.stderr)
+    try:
+        yield Stdout(raw)
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(AttributeError):
+                stream.flush()
+        sys.stdout, sys.stderr = before
+
+
+def _tolerant(stream: object) -> tuple[io.TextIOWrapper, _Raw | None]:
+    """Return a stream for the same file that ignores errors; the stream itself if it has no file."""
+    try:
+        number = stream.fileno()  # type: ignore[attr-defined]
+    except (AttributeError, OSError):
+        # The stream is a test's, or closed.
+        return stream, None  # type: ignore[return-value]
+    assert isinstance(stream, io.TextIOWrapper)  # noqa: S101 (has a file)
+    stream.flush()
+    raw = _Raw(number, "wb", closefd=False)
+    text = io.TextIOWrapper(
+        io.BufferedWriter(raw),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+    )
+    return text, raw

@@ -6,8 +6,7 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from floodway.cli.exits import DONE, FAILED
-from floodway.cli.output import echo
+from floodway.cli.output import DONE, FAILED, echo, errors, warnings
 from floodway.common.errors import LostResultsError, OutputError, PlanError, unwritable
 from floodway.common.loading import loading
 from floodway.common.ready import resolved
@@ -20,16 +19,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from floodway.planning.planner import Plan
     from floodway.planning.question import Question
 
 __all__ = ["Request", "plan"]
+
+#: Warning of plans of several kinds of links.
+OF_KINDS = (
+    "each kind of link is planned as if it had the memory at its end alone; where they share a switch, their "
+    "needs add up"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """The arguments of `floodway plan`."""
 
+    file: Path | None
     keys: Mapping[str, Any]
     flow_controls: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -46,11 +51,11 @@ class Request:
     full: bool
 
 
-def plan(file: Path | None, request: Request) -> int:
+def plan(request: Request) -> int:
     """Plan links, print or write the plans, and return the exit code."""
     check_oversubscribed(request.oversubscribed)
     check_flow_controls(request.flow_controls)
-    questions = _questions(file, request)
+    questions = _questions(request)
     _check_folders(tuple(questions), request)
     # Takes longer to import than the checks before it.
     with loading():
@@ -59,10 +64,10 @@ def plan(file: Path | None, request: Request) -> int:
         planned.check_configuration(questions, request)
     with contextlib.ExitStack() as folders:
         _make_folders(request, folders)
-        return _answered(file, questions, request)
+        return _answered(questions, request)
 
 
-def _answered(file: Path | None, questions: Mapping[str, Question], request: Request) -> int:
+def _answered(questions: Mapping[str, Question], request: Request) -> int:
     from floodway.cli import planned  # noqa: PLC0415 (as above)
 
     names = tuple(questions)
@@ -78,22 +83,19 @@ def _answered(file: Path | None, questions: Mapping[str, Question], request: Req
             echo(f"interrupted; {missing if request.out is None else continuing}", err=True)
         raise
     if request.json:
-        planned.echo_json(plans, one=file is None or "" in plans)
+        planned.echo_json(plans, one=request.file is None or "" in plans)
     if len(plans) > 1:
-        echo(
-            "warning: each kind of link is planned as if it had the memory at its end alone; where they share"
-            " a switch, their needs add up",
-            err=True,
-        )
+        warnings([OF_KINDS])
     written: list[bool] = []
     for name, answer in plans.items():
         folders = dict(_folders(name, tuple(plans), request))
         written.append(planned.show_and_write(answer, name, request, **folders))
-    lost = {name: reason for name, answer in plans.items() if (reason := ", ".join(_losses(answer, request)))}
+    reasons = ((name, ", ".join(planned.losses_of(answer, request))) for name, answer in plans.items())
+    lost = {name: reason for name, reason in reasons if reason}
     if request.quiet or request.json:
         # Otherwise the tables contain these errors.
         for name, reason in lost.items():
-            echo(f"error: {name}: {reason}" if name else f"error: {reason}", err=True)
+            errors(f"{name}: {reason}" if name else reason)
     return DONE if all(written) and not lost else FAILED
 
 
@@ -145,8 +147,9 @@ def _make_folders(request: Request, folders: contextlib.ExitStack) -> None:
                 raise fault from error
 
 
-def _questions(file: Path | None, request: Request) -> dict[str, Question]:
+def _questions(request: Request) -> dict[str, Question]:
     """Return the questions of a scenario by kind of link; that of other inputs has an empty name."""
+    file = request.file
     if file is None or is_question(resolved(file)):
         if request.kinds:
             raise PlanError("kinds: only links of a scenario have kinds", key="kinds")
@@ -154,11 +157,3 @@ def _questions(file: Path | None, request: Request) -> dict[str, Question]:
     with loading():
         from floodway.cli.inputs import parsed  # noqa: PLC0415 (only scenarios need it)
     return questions_of_scenario(parsed(file, sets=()), request.keys, request.kinds)
-
-
-def _losses(plan: Plan, request: Request) -> Iterator[str]:
-    """Yield which planned sizes lost packets, without what the writer of a configuration reports."""
-    from floodway.planning.answer import lost, lost_in_its_run  # noqa: PLC0415 (errors need none of it)
-
-    pooled = lost_in_its_run(plan)
-    yield from (text for text in lost(plan) if request.sonic is None or text != pooled)

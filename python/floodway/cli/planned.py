@@ -6,22 +6,22 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from floodway.cli.bar import bar
-from floodway.cli.output import echo
+from floodway.cli.bar import counting
+from floodway.cli.output import echo, errors, warnings
 from floodway.cli.show_document import show
 from floodway.common.documents import as_json
 from floodway.common.errors import OutputError
-from floodway.planning.answer import lost_in_its_run
+from floodway.planning.answer import lost, lost_in_its_run
 from floodway.planning.document import document
 from floodway.planning.folder import write_plan
 from floodway.planning.plan_files import RUNS_FOLDER
 from floodway.planning.planner import plan_of
-from floodway.planning.runs import Runs
 from floodway.planning.sonic.from_plan import (
     configuration_of,
     warnings_of,
     write_plan_for_switches,
 )
+from floodway.planning.trials import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from floodway.planning.planner import Plan
     from floodway.planning.question import Question
 
-__all__ = ["check_configuration", "echo_json", "planned", "show_and_write"]
+__all__ = ["check_configuration", "echo_json", "losses_of", "planned", "show_and_write"]
 
 
 def check_configuration(questions: Mapping[str, Question], request: Request) -> None:
@@ -49,12 +49,7 @@ def check_configuration(questions: Mapping[str, Question], request: Request) -> 
 
 def planned(question: Question, request: Request, *, out: Path | None) -> Plan:
     """Compute a plan, with a progress bar; finished runs are kept in the plan's folder, if any."""
-    with bar() as display:
-        task = display.add_task("hardest runs", total=None, state="", visible=not request.quiet)
-
-        def done(count: int, total: int) -> None:
-            display.update(task, completed=count, total=total, state=f"{count} of {total} parts")
-
+    with counting("hardest runs", "parts", visible=not request.quiet) as done:
         return plan_of(
             question,
             flow_controls=request.flow_controls,
@@ -71,6 +66,12 @@ def echo_json(plans: Mapping[str, Plan], *, one: bool) -> None:
     documents = {name: as_json(document(plan)) for name, plan in plans.items()}
     whole = next(iter(documents.values())) if one else documents
     echo(json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def losses_of(plan: Plan, request: Request) -> list[str]:
+    """Return which planned sizes lost packets, without what the writer of a configuration reports."""
+    pooled = lost_in_its_run(plan)
+    return [text for text in lost(plan) if request.sonic is None or text != pooled]
 
 
 def show_and_write(
@@ -91,22 +92,20 @@ def show_and_write(
             return _write_for_switches(plan, sonic, request)
     except OutputError as error:
         # The answer has been printed.
-        echo(f"error: {error}", err=True)
+        errors(str(error))
         return False
     return True
 
 
 def _write_for_switches(plan: Plan, folder: Path, request: Request) -> bool:
     """Write SONiC's configuration, unless the plan's run lost packets, and return whether it was written."""
-    lost = lost_in_its_run(plan)
-    if lost:
-        echo(f"error: {folder}: not written: {lost}", err=True)
+    if reason := lost_in_its_run(plan):
+        errors(f"{folder}: not written: {reason}")
         return False
     write_plan_for_switches(plan, folder, ports=request.ports, dscps=request.dscps)
     if request.quiet:
         return True
-    for line in warnings_of(plan, configuration_of(plan, ports=request.ports, dscps=request.dscps)):
-        echo(f"warning: {line}", err=True)
+    warnings(warnings_of(plan, configuration_of(plan, ports=request.ports, dscps=request.dscps)))
     if not request.json:
         echo(f"SONiC's configuration, not tried on a device: {folder}")
     return True

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from floodway.cli.exits import DONE
-from floodway.cli.output import echo
+from floodway.cli.output import DONE, echo, warnings
 from floodway.results.quantities import counted, quantity_us
 
 if TYPE_CHECKING:
@@ -37,22 +37,36 @@ TABLE_WARNINGS = {
     "signals": "marks, CNPs and states were not recorded; records.signals = true records them",
     "allowances": "allowances of senders were not recorded; records.allowances = true records them",
 }
-#: Options, with the kinds of pictures to which they apply.
-OPTIONS: dict[str, tuple[Kind, ...]] = {
-    "--workload": ("fct", "slowdown", "timeline", "busbw"),
-    "--metric": ("series", "heatmap"),
-    "--object": ("series", "heatmap", "ports", "shares"),
-    "--flow": ("ports", "shares"),
-    "--class": ("region",),
-    "--from": ("ports", "region", "shares", "timeline"),
-    "--to": ("ports", "region", "shares", "timeline"),
-    "--bucket": ("shares",),
-    "--path": ("timeline",),
-    "--log": ("fct", "slowdown", "series"),
-    "-b": ("busbw",),
-    "--set": ("busbw",),
-    "--full": ("busbw",),
-    "--json": ("busbw",),
+#: Options, with the attribute of the request and the kinds of pictures to which they apply.
+OPTIONS: dict[str, tuple[str, tuple[Kind, ...]]] = {
+    "--workload": ("workloads", ("fct", "slowdown", "timeline", "busbw")),
+    "--metric": ("metric", ("series", "heatmap")),
+    "--object": ("objects", ("series", "heatmap", "ports", "shares")),
+    "--flow": ("flows", ("ports", "shares")),
+    "--class": ("class_", ("region",)),
+    "--from": ("begin", ("ports", "region", "shares", "timeline")),
+    "--to": ("end", ("ports", "region", "shares", "timeline")),
+    "--bucket": ("bucket", ("shares",)),
+    "--path": ("path", ("timeline",)),
+    "--log": ("pictures.log", ("fct", "slowdown", "series")),
+    "-b": ("sizes", ("busbw",)),
+    "--set": ("sets", ("busbw",)),
+    "--full": ("full", ("busbw",)),
+    "--json": ("json", ("busbw",)),
+}
+#: Options of `busbw` that are for scenarios alone.
+OF_SWEEPS = ("-b", "--set", "--full", "--json")
+#: Arguments of the functions that draw each kind of picture.
+ARGUMENTS: dict[Kind, tuple[str, ...]] = {
+    "fct": ("workloads",),
+    "slowdown": ("workloads",),
+    "series": ("objects", "metric"),
+    "heatmap": ("objects", "metric"),
+    "ports": ("objects", "flows", "window"),
+    "region": ("class_", "window"),
+    "shares": ("objects", "flows", "window", "bucket_us"),
+    "timeline": ("workloads", "window", "paths"),
+    "busbw": ("workloads", "measured"),
 }
 
 
@@ -99,8 +113,7 @@ def plot(request: Request) -> int:
     with request.pictures.look():
         drawing = _draw(request, inputs)
     if not request.quiet:
-        for warning in (*_warnings(request, sources), *_of_measured(inputs)):
-            echo(f"warning: {warning}", err=True)
+        warnings((*_warnings(request, sources), *_of_measured(inputs)))
     save(drawing, files, force=request.force)
     if inputs.documents:
         from floodway.cli.show_document import print_answer  # noqa: PLC0415 (of sweeps alone)
@@ -147,21 +160,16 @@ def _inputs(request: Request) -> _Inputs:
     ]
     folders = [path for path in request.folders if path not in files]
     scenarios = [path for path in files if path.suffix == ".toml"]
-    of_sweeps = (
-        ("-b", request.sizes is not None),
-        ("--set", bool(request.sets)),
-        ("--full", request.full),
-        ("--json", request.json),
-    )
-    for option, is_set in of_sweeps:
-        if is_set and not scenarios:
+    for option in OF_SWEEPS:
+        if _is_set(request, option) and not scenarios:
             message = "it is for scenarios, FILE.toml in place of DIR, whose collective is run in these sizes"
             raise click.BadParameter(message, param_hint=option)
     if scenarios and request.sizes is None:
-        from floodway.cli.sweep import require_collective  # noqa: PLC0415 (as above)
+        from floodway.cli.inputs import parsed  # noqa: PLC0415 (as above)
+        from floodway.cli.sweep import collective_of  # noqa: PLC0415
 
         for path in scenarios:
-            require_collective(path, sets=request.sets, workloads=request.workloads)
+            collective_of(parsed(path, sets=request.sets), request.workloads)
         message = f"give the sizes in which the collective of {scenarios[0]} is run: -b 8 -e 128M -f 2"
         raise click.BadParameter(message, param_hint="-b")
     if not files:
@@ -185,26 +193,15 @@ def _inputs(request: Request) -> _Inputs:
     return _Inputs(sources=sources, measured=measured, documents=documents)
 
 
+def _is_set(request: Request, option: str) -> bool:
+    value = attrgetter(OPTIONS[option][0])(request)
+    return not (value is None or value is False or value == ())
+
+
 def _refuse_unused(request: Request) -> None:
     """Raise an error for options that do not apply to the kind of picture."""
-    is_set = {
-        "--workload": request.workloads,
-        "--metric": request.metric is not None,
-        "--object": request.objects,
-        "--flow": request.flows,
-        "--class": request.class_ is not None,
-        "--from": request.begin is not None,
-        "--to": request.end is not None,
-        "--bucket": request.bucket is not None,
-        "--path": request.path is not None,
-        "--log": request.pictures.log is not None,
-        "-b": request.sizes is not None,
-        "--set": bool(request.sets),
-        "--full": request.full,
-        "--json": request.json,
-    }
-    for option, kinds in OPTIONS.items():
-        if is_set[option] and request.kind not in kinds:
+    for option, (_, kinds) in OPTIONS.items():
+        if request.kind not in kinds and _is_set(request, option):
             message = f"does not apply to {request.kind}; only to {_listed(kinds)}"
             raise click.BadParameter(message, param_hint=option)
 
@@ -246,7 +243,7 @@ def _files(request: Request) -> list[Path]:
 
 
 def _default_out(request: Request) -> Path:
-    from floodway.comparison import folder_names  # noqa: PLC0415 (as above)
+    from floodway.comparison.variants import folder_names  # noqa: PLC0415 (as above)
     from floodway.plot import folder_labels  # noqa: PLC0415
 
     labels = [
@@ -257,46 +254,19 @@ def _default_out(request: Request) -> Path:
 
 
 def _draw(request: Request, inputs: _Inputs) -> Drawing:
-    if request.kind != "busbw":
-        return _draw_results(request, inputs.sources)
-    from floodway.plot import busbw  # noqa: PLC0415 (as above)
+    from floodway import plot as pictures  # noqa: PLC0415 (as above)
 
-    return busbw(inputs.sources, measured=inputs.measured, workloads=request.workloads)
-
-
-def _draw_results(request: Request, sources: Sequence[Source]) -> Drawing:
-    from floodway.plot import (  # noqa: PLC0415 (as above)
-        fct,
-        heatmap,
-        ports,
-        region,
-        series,
-        shares,
-        slowdown,
-        timeline,
-    )
-
-    if request.kind in OF_FLOWS:
-        draws: dict[str, Callable[..., Drawing]] = {"fct": fct, "slowdown": slowdown}
-        return draws[request.kind](sources, workloads=request.workloads)
-    window = (_time("--from", request.begin), _time("--to", request.end))
-    if request.kind == "timeline":
-        paths = _paths(request.path, sources, quiet=request.quiet) if request.path is not None else ()
-        return timeline(sources, workloads=request.workloads, window=window, paths=paths)
-    if request.kind == "region":
-        return region(sources, class_=request.class_, window=window)
-    if request.kind == "ports":
-        return ports(sources, objects=request.objects, flows=request.flows, window=window)
-    if request.kind == "shares":
-        return shares(
-            sources,
-            objects=request.objects,
-            flows=request.flows,
-            window=window,
-            bucket_us=_time("--bucket", request.bucket),
-        )
-    in_time = series if request.kind == "series" else heatmap
-    return in_time(sources, objects=request.objects, metric=request.metric or METRICS[request.kind])
+    sources, path = inputs.sources, request.path
+    arguments = {
+        **vars(request),
+        "metric": request.metric or METRICS.get(request.kind),
+        "measured": inputs.measured,
+        "window": (_time("--from", request.begin), _time("--to", request.end)),
+        "bucket_us": _time("--bucket", request.bucket),
+        "paths": () if path is None else _paths(path, sources, quiet=request.quiet),
+    }
+    draw: Callable[..., Drawing] = getattr(pictures, request.kind)
+    return draw(sources, **{name: arguments[name] for name in ARGUMENTS[request.kind]})
 
 
 def _paths(name: str, sources: Sequence[Source], *, quiet: bool) -> list[CriticalPath]:
@@ -358,7 +328,7 @@ def _not_in_picture(request: Request, source: Source) -> Iterator[str]:
 
 def _not_in_shares(source: Source) -> Iterator[str]:
     """Yield which shares of flows were not recorded."""
-    from floodway.results.shares import KEEPS_SHARES  # noqa: PLC0415 (as above)
+    from floodway.results.feedback import KEEPS_SHARES  # noqa: PLC0415 (as above)
 
     result = source.results[0]
     if result.shares is None:

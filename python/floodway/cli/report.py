@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floodway.cli.exits import DONE
-from floodway.cli.new_file import new_file
-from floodway.cli.output import echo
-from floodway.cli.watch import Watch
-from floodway.cli.watched_path import watched_path
+from floodway.cli.inputs import new_file
+from floodway.cli.output import DONE, echo, warnings
+from floodway.cli.watched_path import watched_path, watched_why
 from floodway.results.files import REPORT_FILE
-from floodway.simulation.why import scenario_of, take_each_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.plot import Source
-    from floodway.results import Result
-    from floodway.simulation.critical_path import CriticalPath
-    from floodway.simulation.why import Why
 
 __all__ = ["Request", "report"]
 
@@ -30,7 +24,7 @@ class Request:
     """The arguments of `floodway report`."""
 
     folders: Sequence[Path]
-    flows: Sequence[str] | None
+    flows: Sequence[str]
     out: Path | None
     title: str | None
     force: bool
@@ -43,6 +37,8 @@ def report(request: Request) -> int:
     from floodway.simulation.report.report import report as page_of  # noqa: PLC0415
 
     folders = request.folders
+    # Without the option it is the page that chooses.
+    flows = [flow for flow in request.flows if flow != "none"] if request.flows else None
     sources = sources_of(folders)
     out = request.out
     if out is None:
@@ -51,27 +47,19 @@ def report(request: Request) -> int:
         )
         out = folders[0] / REPORT_FILE if len(folders) == 1 else several
 
-    def why(result: Result, flows: Sequence[str]) -> Sequence[Why]:
-        scenario = scenario_of(result)
-        with Watch(scenario, quiet=request.quiet) as watch:
-            return take_each_apart(result, flows, scenario=scenario, on_progress=watch.update)
-
-    def path(result: Result, name: str) -> CriticalPath:
-        return watched_path(result, name, quiet=request.quiet)
-
     with new_file(out, force=request.force) as file:
         results = {source.label: source.results[0] for source in sources}
         places = {source.label: source.folders[0] for source in sources}
-        page = page_of(results, title=request.title, flows=request.flows, folders=places, why=why, path=path)
+        why = partial(watched_why, quiet=request.quiet)
+        path = partial(watched_path, quiet=request.quiet)
+        page = page_of(results, title=request.title, flows=flows, folders=places, why=why, path=path)
         file.write(page)
     if not request.quiet:
-        _warn(sources)
+        seeds = {source.label: [result.run.seed for result in source.results] for source in sources}
+        warnings(
+            f"{label}: the first of {len(of_source)} seeds is shown, {of_source[0]}"
+            for label, of_source in seeds.items()
+            if len(of_source) > 1
+        )
     echo(str(out))
     return DONE
-
-
-def _warn(sources: Sequence[Source]) -> None:
-    for source in sources:
-        seeds = [result.run.seed for result in source.results]
-        if len(seeds) > 1:
-            echo(f"warning: {source.label}: the first of {len(seeds)} seeds is shown, {seeds[0]}", err=True)

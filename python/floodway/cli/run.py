@@ -11,26 +11,23 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import floodway
 from floodway import _floodway
-from floodway.cli.exits import DONE, FAILED, INTERRUPTED
 from floodway.cli.inputs import captured_links, parsed, plan_warnings, threads_asked
 from floodway.cli.interrupts import Interrupts
-from floodway.cli.output import echo
+from floodway.cli.output import DONE, FAILED, INTERRUPTED, echo, errors, warnings
 from floodway.cli.watch import Watch
-from floodway.common.errors import OutOfMemoryError, OutputError, RanksError, ScenarioError, unwritable
+from floodway.common.errors import OutOfMemoryError, OutputError, RanksError, ScenarioError, output_errors
 from floodway.results import Reservation
 from floodway.results.files import REPORT_FILE, replace_file
 from floodway.results.quantities import counted
-from floodway.results.report_records import with_report_records
-from floodway.results.rescue import rescued
+from floodway.results.store import rescued
 from floodway.simulation.ranks import AnotherRankError, agreed, processes, require_alike
-from floodway.simulation.run import run_part
+from floodway.simulation.run import run_part, with_report_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from floodway._floodway import Plan, Ranks
     from floodway.results import Lossless, Outcome, Result
-    from floodway.simulation.critical_path import CriticalPath
 
     Exporting = Callable[[Result, Path], Iterable[str]]
 
@@ -48,15 +45,16 @@ class Request:
     force: bool
     quiet: bool
     json: bool
+    full: bool
     strict: bool
     on_deadlock: Literal["stop", "continue"] | None
-    export: Literal["hpcc", "perfetto"] | None = None
-    report: bool = False
-    pcap: Sequence[str] = ()
-    threads: int | None = None
-    force_threads: bool = False
-    force_memory: bool = False
-    full: bool = False
+    export: Literal["hpcc", "perfetto"] | None
+    report: bool
+    pcap: Sequence[str]
+    threads: int | None
+    force_threads: bool
+    force_memory: bool
+    no_skip: bool
 
 
 def run(request: Request) -> int:
@@ -64,7 +62,7 @@ def run(request: Request) -> int:
     try:
         if processes() > 1:
             return _run_in_ranks(request)
-        return _run(request)
+        return _run(request, _scenario(request))
     except KeyboardInterrupt as interrupt:
         # Ctrl-C before the run, or in a user's code that does not return, which the text names. During the
         # run itself, Ctrl-C ends it without an exception; after it, Ctrl-C is noted.
@@ -82,7 +80,7 @@ def _run_in_ranks(request: Request) -> int:
     try:
         scenario = agreed(ranks, partial(_scenario, request))
         agreed(ranks, partial(require_alike, ranks, scenario))
-        code = _run_part(request, scenario, ranks)
+        code = _run(request, scenario, ranks)
     except (AnotherRankError, OutOfMemoryError, RanksError, ScenarioError, OutputError) as error:
         ranks.finish()
         if isinstance(error, AnotherRankError):
@@ -91,7 +89,7 @@ def _run_in_ranks(request: Request) -> int:
         raise
     except BaseException as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else f"{error}"
-        echo(f"error: rank {ranks.rank}: {reason or type(error).__name__}", err=True)
+        errors(f"rank {ranks.rank}: {reason or type(error).__name__}")
         sys.stderr.flush()
         ranks.abort(FAILED)
         raise
@@ -99,41 +97,35 @@ def _run_in_ranks(request: Request) -> int:
     return code
 
 
-def _run_part(request: Request, scenario: floodway.Scenario, ranks: Ranks) -> int:
-    """Simulate a part of the network; the first process writes and prints the records of all."""
+def _run(request: Request, scenario: floodway.Scenario, ranks: Ranks | None = None) -> int:
+    """Simulate a scenario, or a part of its network, of which the first process writes and prints all."""
     interrupts = Interrupts()
-    part = partial(_simulated, request, scenario, interrupts, ranks=ranks)
-    if ranks.rank > 0:
-        agreed(ranks, lambda: None)
-        part()
-        return DONE
-    out = request.out or Path("out") / scenario.name
-    with contextlib.ExitStack() as stack:
-        reservation = agreed(ranks, lambda: stack.enter_context(Reservation(out, force=request.force)))
-        _warn(request, scenario)
-        with Watch(scenario, quiet=request.quiet) as watch:
-            result = part(watch=watch)
-        return _finish(request, scenario, cast("Result", result), (reservation, out), interrupts)
-
-
-def _simulated(
-    request: Request,
-    scenario: floodway.Scenario,
-    interrupts: Interrupts,
-    *,
-    ranks: Ranks | None = None,
-    watch: Watch | None = None,
-) -> Result | None:
-    return run_part(
+    simulate = partial(
+        run_part,
         scenario,
         threads=request.threads,
         force_threads=request.force_threads,
         force_memory=request.force_memory,
         ranks=ranks,
-        on_plan=None if request.quiet or watch is None else partial(_print_plan, request, scenario),
-        on_progress=None if watch is None else watch.update,
         on_interrupt=interrupts.note,
     )
+    if ranks is not None and ranks.rank > 0:
+        agreed(ranks, lambda: None)
+        simulate()
+        return DONE
+    out = request.out or Path("out") / scenario.name
+    with contextlib.ExitStack() as stack:
+        reserve = partial(_reserved, stack, out, force=request.force)
+        reservation = reserve() if ranks is None else agreed(ranks, reserve)
+        warnings(() if request.quiet else scenario.warnings)
+        on_plan = None if request.quiet else partial(_print_plan, request, scenario)
+        with Watch(scenario, quiet=request.quiet) as watch:
+            result = simulate(on_plan=on_plan, on_progress=watch.update)
+        return _finish(request, scenario, cast("Result", result), (reservation, out), interrupts)
+
+
+def _reserved(stack: contextlib.ExitStack, out: Path, *, force: bool) -> Reservation:
+    return stack.enter_context(Reservation(out, force=force))
 
 
 def failures(outcome: Outcome, *, strict: bool) -> list[str]:
@@ -148,28 +140,10 @@ def failures(outcome: Outcome, *, strict: bool) -> list[str]:
 
 
 def _losses(lossless: Lossless) -> Iterator[str]:
-    loss, failed = lossless.loss, lossless.failed
-    if loss is not None:
-        lost = f"{counted(loss.bytes, 'byte')} ({counted(loss.packets, 'packet')})"
-        yield f"lossless classes lost {lost} by buffer overflow"
-    if failed is not None:
-        lost = f"{counted(failed.bytes, 'byte')} ({counted(failed.packets, 'packet')})"
-        yield f"lossless classes lost {lost} by failures"
-
-
-def _run(request: Request) -> int:
-    scenario = _scenario(request)
-    out, interrupts = request.out or Path("out") / scenario.name, Interrupts()
-    with Reservation(out, force=request.force) as reservation:
-        _warn(request, scenario)
-        with Watch(scenario, quiet=request.quiet) as watch:
-            result = _simulated(request, scenario, interrupts, watch=watch)
-        return _finish(request, scenario, cast("Result", result), (reservation, out), interrupts)
-
-
-def _warn(request: Request, scenario: floodway.Scenario) -> None:
-    for warning in () if request.quiet else scenario.warnings:
-        echo(f"warning: {warning}", err=True)
+    for loss, cause in ((lossless.loss, "buffer overflow"), (lossless.failed, "failures")):
+        if loss is not None:
+            lost = f"{counted(loss.bytes, 'byte')} ({counted(loss.packets, 'packet')})"
+            yield f"lossless classes lost {lost} by {cause}"
 
 
 def _finish(
@@ -184,24 +158,22 @@ def _finish(
     A signal ends the making of the page, and printing; nothing else here takes long.
     """
     reservation, out = place
-    published = _publish(reservation, result, out, exported=_exporting(request, scenario))
-    folder, lacking = published.folder, None
+    folder, notes, elsewhere = _publish(reservation, result, out, exported=_exporting(request, scenario))
+    lacking = None
     has_page = request.report and result.outcome.stopped != "interrupted"
     if has_page and not interrupts.noted:
         try:
             interrupts.completes(partial(_write_page, request, scenario, result, folder))
         except OutputError as error:
             lacking = error
-    for note in published.notes:
-        echo(f"warning: {note}", err=True)
+    warnings(notes)
     interrupts.completes(partial(_print, request, result, folder))
     code = _verdict(request, result.outcome)
     if lacking is not None:
-        echo(f"error: {lacking}; the results are in {folder}/", err=True)
-        code = code or FAILED
-    if published.error is not None:
-        echo(f"error: {published.error}", err=True)
-        echo(f"error: the results are in {folder}/ instead; move them when there is room", err=True)
+        errors(f"{lacking}; the results are in {folder}/")
+    if elsewhere is not None:
+        errors(str(elsewhere), f"the results are in {folder}/ instead; move them when there is room")
+    if lacking is not None or elsewhere is not None:
         code = code or FAILED
     if interrupts.noted and result.outcome.stopped != "interrupted":
         without = f", without {REPORT_FILE}" if has_page and not (folder / REPORT_FILE).exists() else ""
@@ -212,22 +184,14 @@ def _finish(
 
 def _write_page(request: Request, scenario: floodway.Scenario, result: Result, folder: Path) -> None:
     """Write the page of a run into its folder; it repeats the run for the causes of some flows."""
-    from floodway.cli.watched_path import watched_path  # noqa: PLC0415 (few runs have one)
+    from floodway.cli.watched_path import watched_path, watched_why  # noqa: PLC0415 (few runs have one)
     from floodway.simulation.report import report  # noqa: PLC0415
-    from floodway.simulation.why import Why, take_each_apart  # noqa: PLC0415
 
-    def why(run_result: Result, flows: Sequence[str]) -> Sequence[Why]:
-        with Watch(scenario, quiet=request.quiet) as watch:
-            return take_each_apart(run_result, flows, scenario=scenario, on_progress=watch.update)
-
-    def path(run_result: Result, name: str) -> CriticalPath:
-        return watched_path(run_result, name, quiet=request.quiet, scenario=scenario)
-
+    why = partial(watched_why, quiet=request.quiet, scenario=scenario)
+    path = partial(watched_path, quiet=request.quiet, scenario=scenario)
     text = report({folder.name: result}, folders={folder.name: folder}, why=why, path=path)
-    try:
+    with output_errors(folder / REPORT_FILE):
         replace_file(folder / REPORT_FILE, text.encode())
-    except OSError as error:
-        raise unwritable(folder / REPORT_FILE, error) from error
 
 
 def _exporting(request: Request, scenario: floodway.Scenario) -> Exporting | None:
@@ -247,23 +211,19 @@ def _exporting(request: Request, scenario: floodway.Scenario) -> Exporting | Non
 def _print_plan(request: Request, scenario: floodway.Scenario, plan: Plan) -> None:
     """Print before the run whether it has fewer threads than requested, or forced threads or memory."""
     requested = request.threads or threads_asked(scenario)
-    for warning in plan_warnings(plan, requested=requested, force_memory=request.force_memory):
-        echo(f"warning: {warning}", err=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Publication:
-    """The folder of results, notes on their export, and why they are not in the requested folder, if so."""
-
-    folder: Path
-    notes: tuple[str, ...]
-    error: OutputError | None = None
+    warnings(plan_warnings(plan, requested=requested, force_memory=request.force_memory))
 
 
 def _publish(
     reservation: Reservation, result: Result, out: Path, *, exported: Exporting | None
-) -> _Publication:
-    """Write a result to its folder, or to another one if that fails, with the requested export."""
+) -> tuple[Path, tuple[str, ...], OutputError | None]:
+    """Write a result to its folder, or to another one if that fails, with the requested export.
+
+    Returns
+    -------
+    tuple
+        The folder, warnings about tables and the export, and why it is not the requested folder, if so.
+    """
     notes: list[str] = []
 
     def export(folder: Path) -> None:
@@ -278,26 +238,28 @@ def _publish(
         reservation.publish(result, also=export)
     except OutputError as error:
         folder = rescued(write, name=out.resolve().name, error=error)
-        return _Publication(folder=folder, notes=(*_full_tables(result.outcome), *notes), error=error)
-    return _Publication(folder=out, notes=(*_full_tables(result.outcome), *notes))
+        return folder, (*_full_tables(result.outcome), *notes), error
+    return out, (*_full_tables(result.outcome), *notes), None
 
 
 def _full_tables(outcome: Outcome) -> Iterator[str]:
     """Yield a warning for each full table."""
     full = (
-        ("pauses", outcome.pauses_beyond, "pauses and resumes"),
-        ("signals", outcome.signals_beyond, "marks, CNPs and changes of state"),
-        ("allowances", outcome.allowances_beyond, "changes"),
-        ("shares", outcome.shares_beyond, "shares of flows"),
-        ("operations", outcome.operations_beyond, "operations"),
+        ("pauses", "pauses and resumes"),
+        ("signals", "marks, CNPs and changes of state"),
+        ("allowances", "changes"),
+        ("shares", "shares of flows"),
+        ("operations", "operations"),
     )
-    for table, beyond, rows in full:
-        if beyond:
+    for table, rows in full:
+        if beyond := getattr(outcome, f"{table}_beyond"):
             yield f"the table of {table} is full: {beyond} more {rows} have no row"
 
 
 def _scenario(request: Request) -> floodway.Scenario:
     sets = [*request.sets]
+    if request.no_skip:
+        sets.append("engine.skip=false")
     if request.on_deadlock is not None:
         sets.append(f"on-deadlock={request.on_deadlock}")
     if request.pcap:
@@ -328,8 +290,7 @@ def _print(request: Request, result: Result, out: Path) -> None:
 def _verdict(request: Request, outcome: Outcome) -> int:
     """Print to stderr why the run failed, and return the exit code."""
     faults = failures(outcome, strict=request.strict)
-    for failure in faults:
-        echo(f"error: {failure}", err=True)
+    errors(*faults)
     if outcome.stopped == "interrupted":
         at = f"{outcome.simulated_us:,.1f} us of simulated time"
         echo(f"interrupted at {at}; what was complete by then is written", err=True)

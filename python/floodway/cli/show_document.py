@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, TextIO
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from floodway.cli.output import echo, printable
+from floodway.cli.output import echo_json, printable
 from floodway.cli.terminal import Terminal
 from floodway.common.documents.model import as_json, cell_of
 
@@ -32,7 +31,7 @@ MOST_LINES, MOST_WARNINGS = 3, 6
 def print_answer(document: Document, *, json_: bool, quiet: bool, full: bool) -> None:
     """Print a document by the options of a command: as JSON, as text, or not at all."""
     if json_:
-        echo(json.dumps(as_json(document), indent=2, ensure_ascii=False))
+        echo_json(as_json(document))
     elif not quiet:
         show(document, full=full)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import math
+import os
+import shlex
 import sys
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -12,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from floodway.cli.exits import DONE, FAILED, INTERRUPTED
-from floodway.cli.output import echo
+from floodway.cli.output import DONE, FAILED, INTERRUPTED, echo, echo_json, errors, warnings
 from floodway.cli.pictures import PictureOptions
 from floodway.cli.show_document import show, show_table
-from floodway.cli.slurm import slurm_script
 from floodway.cli.terminal import Terminal
 from floodway.cli.watch import WatchAll
 from floodway.common.documents import Document, Section, Table
@@ -24,8 +24,9 @@ from floodway.common.errors import ScenarioError
 from floodway.common.files import read_json
 from floodway.common.laboratory import lacks
 from floodway.common.ready import resolved
-from floodway.comparison import cores, folder_names
+from floodway.comparison.variants import folder_names
 from floodway.results.quantities import counted
+from floodway.simulation.execution import cores
 from floodway.study import (
     conduct,
     expected_minutes,
@@ -34,9 +35,8 @@ from floodway.study import (
     report_of,
     states_of,
 )
-from floodway.study.reports import reports
-from floodway.study.running.status import expected
-from floodway.study.table import numbers_table
+from floodway.study.numbers import numbers_table, reports
+from floodway.study.running.runs import expected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
     from floodway.simulation.shards import Shard
     from floodway.study import Conducted, Part, Plan, Study
-    from floodway.study.running.runs import Run
-    from floodway.study.running.status import State
+    from floodway.study.running.runs import Run, State
 
-__all__ = ["Request", "run_all", "seeds_of", "study"]
+
+__all__ = ["Request", "run_all", "slurm_script", "study"]
 
 #: The error of a scenario whose files are in a folder of an environment variable that is not set.
 WAITS_FOR_FILES = "needs the environment variable"
@@ -97,22 +97,6 @@ def study(files: Sequence[Path], request: Request) -> int:
     )
 
 
-def seeds_of(text: str | None) -> int | tuple[int, ...] | None:
-    """Read `--seeds`: a number of them, or a list such as `1,2,7`; `1,` is a list of one."""
-    if text is None:
-        return None
-    try:
-        values = [int(seed) for seed in text.split(",") if seed.strip()]
-    except ValueError:
-        values = []
-    one = "," not in text
-    if not values or min(values) < int(one) or len(set(values)) < len(values):
-        raise click.BadParameter(
-            f"{text!r} is neither a number of seeds nor a list like 1,2,7", param_hint="--seeds"
-        )
-    return values[0] if one else tuple(values)
-
-
 def _refuse_crossed(request: Request) -> None:
     """Refuse options of which one leaves another without a meaning.
 
@@ -122,13 +106,7 @@ def _refuse_crossed(request: Request) -> None:
     """
     if request.cluster is not None and request.jobs is not None:
         raise click.BadParameter("cannot go with --cluster", param_hint="--jobs")
-    ways = {
-        "--slurm": request.slurm,
-        "--status": request.status,
-        "--report": request.report,
-        "--shard": request.shard is not None,
-    }
-    chosen = [option for option, is_chosen in ways.items() if is_chosen]
+    chosen = [f"--{name}" for name in ("slurm", "status", "report", "shard") if getattr(request, name)]
     if not chosen:
         return
     crossed = chosen[1:]
@@ -145,38 +123,37 @@ def run_all(folders: Iterable[tuple[str, tuple[Study, ...], Path]], request: Req
     if (request.report or (request.json and not request.status)) and reports() is None:
         raise lacks("--report" if request.report else "--json")
     plans = [(title, _plan(studies, request), out) for title, studies, out in folders]
+    places = [(plan, out) for _, plan, out in plans]
     if request.status:
-        return _status([(plan, out) for _, plan, out in plans], request)
+        return _status(places, request)
     if request.slurm:
-        echo(slurm_script([(plan, out) for _, plan, out in plans], jobs=request.jobs or 1).rstrip())
+        echo(slurm_script(places, jobs=request.jobs or 1).rstrip())
         return DONE
     documents: list[dict[str, Any]] = []
     code = DONE
-    with _executor(request, [(plan, out) for _, plan, out in plans]) as executor:
+    with _executor(request, places) as executor:
         for title, plan, out in plans:
-            ended = _one(title, plan, out, request, documents, executor)
+            conducted = _conducted(title, plan, out, request, executor)
+            ended = INTERRUPTED if conducted is None else _shown(title, conducted, request, documents)
             if ended == INTERRUPTED:
                 return INTERRUPTED
             code = max(code, ended)
     if request.json:
-        echo(json.dumps(documents if len(documents) > 1 else documents[0], indent=2, ensure_ascii=False))
+        echo_json(documents if len(documents) > 1 else documents[0])
     return code
 
 
 @contextlib.contextmanager
 def _executor(request: Request, plans: Sequence[tuple[Plan, Path]]) -> Iterator[Client | None]:
     """Have the cluster that is asked for; none without one, or where no run is missing."""
-    if request.cluster is None or not (request.force or any(_lacks_runs(plan, out) for plan, out in plans)):
+    states = (state for plan, out in plans for state in states_of(plan, out).values())
+    if request.cluster is None or not (request.force or any(state != "done" for state in states)):
         yield None
         return
     from floodway.simulation.cluster import cluster  # noqa: PLC0415 (of `--cluster` alone)
 
     with cluster(request.cluster) as client:
         yield client
-
-
-def _lacks_runs(plan: Plan, out: Path) -> bool:
-    return any(state != "done" for state in states_of(plan, out).values())
 
 
 def _plan(studies: Sequence[Study], request: Request) -> Plan:
@@ -202,67 +179,60 @@ def _plan(studies: Sequence[Study], request: Request) -> Plan:
     return replace(built[0], studies=tuple(study for plan in built for study in plan.studies))
 
 
-def _one(  # noqa: PLR0913, PLR0917 (what a folder needs)
-    title: str,
-    plan: Plan,
-    out: Path,
-    request: Request,
-    documents: list[dict[str, Any]],
-    executor: Client | None,
-) -> int:
+def _conducted(
+    title: str, plan: Plan, out: Path, request: Request, executor: Client | None
+) -> Conducted | None:
+    """Run what is missing, or report what is there; None after an interruption."""
     jobs = request.jobs or cores()
     if executor is not None:
         from floodway.study.running.executors import threads_of  # noqa: PLC0415 (of `--cluster` alone)
 
         jobs = max(1, threads_of(executor))
     if not request.quiet and not request.report:
-        for warning in _warnings(plan):
-            echo(f"warning: {warning}", err=True)
+        warnings(_warnings(plan))
         echo(_announced(title, plan, out, request, jobs=jobs), err=True)
+    formats = request.pictures.formats
     try:
         with request.pictures.look(), WatchAll(quiet=request.quiet) as watch:
             if request.report:
-                conducted = report_of(
-                    plan, out=out, title=title, formats=request.pictures.formats, on_message=_warn
-                )
-            else:
-                conducted = conduct(
-                    plan,
-                    out=out,
-                    jobs=jobs,
-                    shard=request.shard,
-                    executor=executor,
-                    force=request.force,
-                    title=title,
-                    formats=request.pictures.formats,
-                    on_progress=watch.update,
-                    on_message=_warn,
-                )
+                return report_of(plan, out=out, title=title, formats=formats, on_message=_warn)
+            conducted = conduct(
+                plan,
+                out=out,
+                jobs=jobs,
+                shard=request.shard,
+                executor=executor,
+                force=request.force,
+                title=title,
+                formats=formats,
+                on_progress=watch.update,
+                on_message=_warn,
+            )
     except KeyboardInterrupt:
         # While pictures were made; during the runs, Ctrl-C ends them and raises nothing.
         echo(f"interrupted; completed runs are kept in {out}/", err=True)
-        return INTERRUPTED
-    if not conducted.complete:
-        ended = len(conducted.done)
-        echo(
-            f"interrupted; {ended} of {len(plan.runs)} runs are kept in {out}/, and the same command "
-            "continues from there",
-            err=True,
-        )
-        return INTERRUPTED
+        return None
+    if conducted.complete:
+        return conducted
+    message = f"{len(conducted.done)} of {len(plan.runs)} runs are kept in {out}/"
+    echo(f"interrupted; {message}, and the same command continues from there", err=True)
+    return None
+
+
+def _shown(title: str, conducted: Conducted, request: Request, documents: list[dict[str, Any]]) -> int:
+    """Print what came out, or add it to the documents for JSON, and return the exit code."""
     if not conducted.parts:
-        return _left_to_others(conducted, request, out)
+        return _left_to_others(conducted, request)
     if request.json:
-        documents.append(read_json(out / "study.json"))
+        documents.append(read_json(conducted.folder / "study.json"))
     elif not request.quiet:
         show(_document(conducted, title), sys.stdout, full=request.full)
-        echo(
-            f"report: {conducted.files[0]}" if conducted.files else f"{NO_REPORT}; runs: {conducted.folder}/"
-        )
-    return _verdict(conducted, plan.runs)
+        files = conducted.files
+        echo(f"report: {files[0]}" if files else f"{NO_REPORT}; runs: {conducted.folder}/")
+    return _verdict(conducted, conducted.plan.runs)
 
 
-def _left_to_others(conducted: Conducted, request: Request, out: Path) -> int:
+def _left_to_others(conducted: Conducted, request: Request) -> int:
     """Say why there is no report yet, and return the exit code."""
     runs = conducted.plan.runs
     shard_runs = runs if request.shard is None else request.shard.of(runs)
@@ -274,13 +244,14 @@ def _left_to_others(conducted: Conducted, request: Request, out: Path) -> int:
         else f"all {len(runs)} are there, and another process writes the report"
     )
     if not request.quiet:
-        echo(f"{out}: {done} of {len(shard_runs)} runs{of_shard} are there; {rest}", err=True)
+        state = f"{done} of {len(shard_runs)} runs{of_shard} are there"
+        echo(f"{conducted.folder}: {state}; {rest}", err=True)
     lost = any(run.key not in conducted.done and run.key not in conducted.failures for run in shard_runs)
     return max(_verdict(conducted, shard_runs), FAILED if lost else DONE)
 
 
 def _warn(text: str) -> None:
-    echo(f"warning: {text}", err=True)
+    warnings([text])
 
 
 def _announced(title: str, plan: Plan, out: Path, request: Request, *, jobs: int) -> str:
@@ -297,21 +268,20 @@ def _announced(title: str, plan: Plan, out: Path, request: Request, *, jobs: int
     return f"{title}: {missing}{of_total} runs, {expected(minutes, jobs=jobs)}"
 
 
-def _warnings(plan: Plan) -> Iterator[str]:
-    """Print each warning once, with the first run that has it."""
-    printed: set[str] = set()
+def _warnings(plan: Plan) -> list[str]:
+    """Return each warning once, with the first run that has it."""
+    first: dict[str, str] = {}
     for run in plan.runs:
         for warning in run.warnings:
-            if warning not in printed:
-                printed.add(warning)
-                yield f"{run.label}: {warning}"
+            first.setdefault(warning, run.label)
+    return [f"{label}: {warning}" for warning, label in first.items()]
 
 
 def _status(plans: Sequence[tuple[Plan, Path]], request: Request) -> int:
     """Count runs by study and variant; what failed is named, with why, each reason once."""
     rows = [row for plan, out in plans for row in _status_rows(plan, out)]
     if request.json:
-        echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        echo_json(rows)
         return DONE
     for plan, out in plans:
         counts = Counter(states_of(plan, out).values())
@@ -326,13 +296,16 @@ def _show_states(rows: Sequence[dict[str, Any]]) -> None:
     groups: dict[tuple[str, str], Counter[str]] = {}
     for row in rows:
         groups.setdefault((row["study"], row["variant"]), Counter())[row["state"]] += 1
-    lines = []
-    last = ""
-    for (name, variant), counts in groups.items():
-        # A study is named once.
-        numbers = (f"{counts[state]:,}" if counts[state] else "" for state in STATES)
-        lines.append(("" if name == last else name, variant, *numbers))
-        last = name
+    # A study is named once.
+    names = [name for name, _ in groups]
+    lines = (
+        (
+            "" if number and names[number - 1] == name else name,
+            variant,
+            *(f"{counts[state]:,}" if counts[state] else "" for state in STATES),
+        )
+        for number, ((name, variant), counts) in enumerate(groups.items())
+    )
     show_table(
         Terminal(width=TABLE_WIDTH),
         Table(columns=("study", "variant", *STATES), rows=tuple(lines), words=frozenset({"variant"})),
@@ -401,6 +374,75 @@ def _numbers(part: Part, *, report: bool) -> Iterator[Table]:
 def _verdict(conducted: Conducted, runs: Iterable[Run]) -> int:
     """Name those of some runs that failed, and return the exit code."""
     failed = [run for run in runs if run.key in conducted.failures]
-    for run in failed:
-        echo(f"error: {run.label}: {conducted.failures[run.key]}", err=True)
+    errors(*(f"{run.label}: {conducted.failures[run.key]}" for run in failed))
     return FAILED if failed else DONE
+
+
+#: Maximum number of tasks: Slurm's default of MaxArraySize is 1,001.
+MOST_TASKS = 1000
+#: Duration of a task, if that of runs is known: starting a task takes seconds.
+MINUTES_A_TASK = 60
+#: Runs of a task, if their duration is not known.
+RUNS_A_TASK = 16
+#: The shard of a task, by the variables that Slurm sets.
+SHARD = '"$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT"'
+
+
+def slurm_script(plans: Sequence[tuple[Plan, Path]], *, jobs: int) -> str:
+    """Return the script of a job array for the missing runs of plans.
+
+    Parameters
+    ----------
+    plans
+        Plans with the folders of their results.
+    jobs
+        Number of runs at a time in each task, one per core.
+    """
+    missing, minutes = _work(plans, jobs=jobs)
+    if not missing:
+        return "# all runs are there\n"
+    tasks = missing / RUNS_A_TASK if minutes is None else minutes / MINUTES_A_TASK
+    last = max(1, min(math.ceil(tasks), missing, MOST_TASKS)) - 1
+    taken = "" if minutes is None else f", some {max(1, round(minutes * jobs)):,} min of one core"
+    command = _command()
+    return f"""\
+#!/bin/sh
+# {missing:,} runs are missing{taken}. Any number of tasks does: each of n has every n-th run.
+#SBATCH --job-name=floodway
+#SBATCH --array=0-{last}
+#SBATCH --cpus-per-task={jobs}
+#SBATCH --chdir={shlex.quote(os.fspath(Path.cwd()))}
+# The task that ends last writes the report. After tasks that were killed, submit this again.
+exec {command} --jobs {jobs} --quiet --shard {SHARD}
+"""
+
+
+def _work(plans: Sequence[tuple[Plan, Path]], *, jobs: int) -> tuple[int, float | None]:
+    """Return the number of missing runs, and the minutes that they take; None if that is not known."""
+    missing, total = 0, 0.0
+    is_known = True
+    for plan, out in plans:
+        states = states_of(plan, out)
+        missing += sum(state != "done" for state in states.values())
+        minutes = expected_minutes(plan, out, states=states, jobs=jobs)
+        is_known = is_known and minutes is not None
+        total += minutes or 0
+    return missing, total if is_known else None
+
+
+def _command() -> str:
+    """Return this command line without the options that the script sets."""
+    program = Path(sys.argv[0])
+    called = (
+        [sys.executable, "-P", "-m", "floodway"]
+        if program.name == "__main__.py"
+        else [os.fspath(program.resolve())]
+    )
+    words = iter(sys.argv[1:])
+    arguments = []
+    for word in words:
+        if word == "--jobs":
+            next(words, None)
+        elif word not in {"--slurm", "--quiet"} and not word.startswith("--jobs="):
+            arguments.append(word)
+    return shlex.join([*called, *arguments])

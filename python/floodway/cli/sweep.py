@@ -10,7 +10,7 @@ import click
 
 import floodway
 from floodway.cli.inputs import parsed
-from floodway.cli.output import echo
+from floodway.cli.output import warnings as print_warnings
 from floodway.cli.watch import Watch
 from floodway.common.documents import Document, Section, Table, time_text
 from floodway.plot.curves import Source
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from floodway.results.nccl_tests import Measured
 
-__all__ = ["Sizes", "require_collective", "sweep"]
+__all__ = ["Sizes", "collective_of", "sweep"]
 
 #: Exponents of 1024 for the suffixes of nccl-tests' sizes.
 POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -148,14 +148,13 @@ def sweep(  # noqa: PLR0913 (what the command has)
         If the scenario has no such collective, or several without a name to choose one.
     """
     scenario = parsed(path, sets=sets)
-    name = _workload(scenario, workloads)
+    name = collective_of(scenario, workloads)
     key = f"workload.{name}.collective"
     chosen = ", ".join(f'"{size}B"' for size in sizes.all())
     scenario = scenario.replace(
         sets=[(f"{key}.size", f"[{chosen}]"), (f"{key}.repeat", str(sizes.iterations))]
     )
-    for warning in () if quiet else scenario.warnings:
-        echo(f"warning: {warning}", err=True)
+    print_warnings(() if quiet else scenario.warnings)
     with Watch(scenario, quiet=quiet) as watch:
         result = floodway.run(scenario, on_progress=watch.update)
     source = Source(label=scenario.name, results=(result,))
@@ -165,18 +164,14 @@ def sweep(  # noqa: PLR0913 (what the command has)
     return source, _document(scenario.name, rows.filter(rows["workload"].cast(str) == name), measured)
 
 
-def require_collective(path: Path, *, sets: Sequence[str], workloads: Sequence[str]) -> None:
-    """Check that a scenario has the collective of a sweep; the arguments are those of `sweep`.
+def collective_of(scenario: floodway.Scenario, names: Sequence[str]) -> str:
+    """Return the workload whose collective is run, by the names that are given.
 
     Raises
     ------
     click.BadParameter
         If the scenario has no such collective, or several without a name to choose one.
     """
-    _workload(parsed(path, sets=sets), workloads)
-
-
-def _workload(scenario: floodway.Scenario, names: Sequence[str]) -> str:
     written = cast("Sequence[Mapping[str, object]]", scenario.to_dict().get("workload", []))
     collectives = [str(workload["name"]) for workload in written if "collective" in workload]
     listed = ", ".join(collectives)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from floodway.cli.exits import DONE, FAILED
-from floodway.cli.output import echo
+from floodway.cli.output import DONE, FAILED, errors
 from floodway.cli.show_document import print_answer
 from floodway.common.documents import Cell, Document, Section, Table, size_text
+from floodway.common.documents.model import fields_of
 from floodway.common.errors import OutputError
 from floodway.results.folders import STUDY_FILE
 from floodway.results.quantities import counted
@@ -31,8 +31,7 @@ def verify(folders: Sequence[Path], *, quiet: bool, json_: bool, full: bool) -> 
     runs = [run for runs in by_folder.values() for run in runs]
     print_answer(_document(by_folder), json_=json_, quiet=quiet, full=full)
     for run in runs:
-        for fault in run.faults if run.has_digests else (NO_DIGESTS,):
-            echo(f"error: {run.folder}: {fault}", err=True)
+        errors(*(f"{run.folder}: {fault}" for fault in (run.faults if run.has_digests else (NO_DIGESTS,))))
     return DONE if all(map(_is_unchanged, runs)) else FAILED
 
 
@@ -104,7 +103,6 @@ def _data(run: Verified, *, left_out: str) -> dict[str, Any]:
         "as_written": _is_unchanged(run),
         "has_digests": run.has_digests,
         "faults": list(run.faults),
-        "files": run.files,
-        "bytes": run.bytes,
+        **fields_of(run, "files", "bytes"),
         "not_covered": left_out or None,
     }

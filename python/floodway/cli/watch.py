@@ -6,22 +6,20 @@ import os
 import sys
 import time
 from collections import deque
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from floodway.cli.output import echo, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from types import TracebackType
 
     from rich.progress import Progress, TaskID
 
     from floodway._floodway import Progress as NativeProgress
     from floodway.scenarios.scenario import Extent, Scenario
     from floodway.simulation.execution import Task
-    from floodway.study.running.task import Task as StudyTask
-    from floodway.study.running.task import TaskProgress
+    from floodway.study.running.work import Task as StudyTask
+    from floodway.study.running.work import TaskProgress
 
     #: The progress of a run, reported by the native module or another process; and a run among others.
     Running = NativeProgress | TaskProgress
@@ -51,22 +49,33 @@ SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
 TERMINALS = ("FORCE_COLOR", "TTY_COMPATIBLE")
 
 
-@dataclass(frozen=True)
-class _Snapshot:
-    """The progress at one time."""
+class _Display:
+    """A bar on a terminal, otherwise lines at intervals."""
 
-    clock: float
-    time_us: float
-    packet_hops: int
-    flows_done: int
-    flows_started: int
-    share: float = 0.0
-    by_work: bool = False
-    bytes: tuple[int, int] = (0, 0)
-    operations: tuple[int, int] = (0, 0)
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._next_line = 0.0
+        self._bar = _bar(quiet=quiet)
+
+    def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _line_is_due(self) -> bool:
+        """Whether the next line should be written now; the caller then writes it."""
+        clock = time.monotonic()
+        if self._quiet or clock < self._next_line:
+            return False
+        self._next_line = clock + LINE_EVERY_S
+        return True
 
 
-class Watch:
+class Watch(_Display):
     """The display of a run's progress on stderr.
 
     Parameters
@@ -78,36 +87,23 @@ class Watch:
     """
 
     def __init__(self, scenario: Scenario, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
         self._scenario = scenario
         self._pace = _Pace(scenario.extent, began=time.monotonic())
-        self._lines = _Lines(quiet=quiet)
-        self._bar = _bar(quiet=quiet)
         if self._bar is not None:
             self._task = self._bar.add_task(printable(scenario.name), total=1.0, state="")
 
-    def __enter__(self) -> Self:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
     def update(self, running: Running) -> None:
         """Show the progress."""
-        self._pace.snapshot(running)
+        pace = self._pace
+        pace.snapshot(running)
         if self._bar is not None:
-            self._bar.update(self._task, completed=self._pace.share(), state=self._pace.state())
-        elif self._lines.due():
-            self._lines.write(
-                f"running {self._scenario.name}: {self._pace.share() * 100:.0f} %, {self._pace.state()}"
-            )
+            self._bar.update(self._task, completed=pace.share, state=pace.state())
+        elif self._line_is_due():
+            echo(f"running {self._scenario.name}: {pace.share * 100:.0f} %, {pace.state()}", err=True)
 
 
-class WatchAll:
+class WatchAll(_Display):
     """The display of the progress of several runs on stderr.
 
     Parameters
@@ -117,25 +113,13 @@ class WatchAll:
     """
 
     def __init__(self, *, quiet: bool) -> None:
+        super().__init__(quiet=quiet)
         self._began = time.monotonic()
-        self._lines = _Lines(quiet=quiet)
         self._paces: dict[int, _Pace] = {}
         self._ended: set[int] = set()
         self._failed: set[int] = set()
-        self._bar = _bar(quiet=quiet)
         self._rows: dict[int, TaskID] = {}
         self._all: TaskID | None = None
-
-    def __enter__(self) -> Self:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
 
     def update(self, runs: Sequence[Watched]) -> None:
         """Show the progress of every run."""
@@ -148,8 +132,8 @@ class WatchAll:
                 self._end(number, run, total=len(runs))
         if self._bar is not None:
             self._show_all(self._bar, runs)
-        elif self._lines.due():
-            self._lines.write(self._line(runs))
+        elif self._line_is_due():
+            echo(self._line(runs), err=True)
 
     def _take_snapshot(self, number: int, run: Watched, progress: Running) -> None:
         # Once per run: the extent of a scenario takes long to compute.
@@ -159,7 +143,7 @@ class WatchAll:
         pace.snapshot(progress)
         if self._bar is not None:
             self._bar.update(
-                self._row(self._bar, number, run.label), completed=pace.share(), state=pace.brief()
+                self._row(self._bar, number, run.label), completed=pace.share, state=pace.brief()
             )
 
     def _end(self, number: int, run: Watched, *, total: int) -> None:
@@ -189,7 +173,7 @@ class WatchAll:
     def _line(self, runs: Sequence[Watched]) -> str:
         under_way = [number for number in self._paces if number not in self._ended]
         paces = [
-            f"{runs[number].label} {self._paces[number].share() * 100:.0f} %"
+            f"{runs[number].label} {self._paces[number].share * 100:.0f} %"
             for number in under_way[:MOST_IN_LINE]
         ]
         more = len(under_way) - len(paces)
@@ -201,7 +185,7 @@ class WatchAll:
         return f"{len(self._ended) - len(self._failed)} of {len(runs)} runs done{failed}"
 
     def _share(self, runs: Sequence[Watched]) -> float:
-        under_way = (pace.share() for number, pace in self._paces.items() if number not in self._ended)
+        under_way = (pace.share for number, pace in self._paces.items() if number not in self._ended)
         return (len(self._ended) + sum(under_way)) / max(len(runs), 1)
 
     def _left(self, runs: Sequence[Watched]) -> str:
@@ -211,98 +195,83 @@ class WatchAll:
         return _time_left_text(rest, elapsed_s=elapsed)
 
 
-class _Lines:
-    """Lines at intervals, for outputs without a bar."""
+class _Point(NamedTuple):
+    """A run's progress at one time."""
 
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._next = 0.0
-
-    def due(self) -> bool:
-        """Whether the next line should be written now; the caller then writes it."""
-        clock = time.monotonic()
-        if self._quiet or clock < self._next:
-            return False
-        self._next = clock + LINE_EVERY_S
-        return True
-
-    def write(self, text: str) -> None:
-        """Write a line."""
-        echo(text, err=True)
+    clock: float
+    share: float
+    packet_hops: int
 
 
 class _Pace:
     """Progress and recent speed of a run: by its work, or by simulated time up to its limit."""
 
     def __init__(self, extent: Extent, *, began: float) -> None:
-        self._arrivals_end_us = extent.arrivals_end_us
-        self._may_end_sooner = extent.may_end_sooner
+        self._extent = extent
         self._began = began
-        self._share = 0.0
-        self._snapshots: deque[_Snapshot] = deque([_Snapshot(began, 0.0, 0, 0, 0)])
+        self._points = deque([_Point(began, 0.0, 0)])
+        self._running: Running | None = None
 
     def snapshot(self, running: Running) -> None:
         """Store a run's progress with the time."""
-        snapshot = _Snapshot(
-            time.monotonic(),
-            running.time_us,
-            running.packet_hops,
-            running.flows_done,
-            running.flows_started,
-            max(self._snapshots[-1].share, running.share),
-            running.by_work,
-            running.bytes,
-            running.operations,
-        )
-        while len(self._snapshots) > 1 and snapshot.clock - self._snapshots[1].clock > WINDOW_S:
-            self._snapshots.popleft()
-        self._snapshots.append(snapshot)
-        self._share = min(ALMOST, snapshot.share)
+        share = max(self._points[-1].share, running.share)
+        point = _Point(time.monotonic(), share, running.packet_hops)
+        while len(self._points) > 1 and point.clock - self._points[1].clock > WINDOW_S:
+            self._points.popleft()
+        self._points.append(point)
+        self._running = running
 
+    @property
     def share(self) -> float:
-        """Return the share that is done, from 0 to 1; it never decreases."""
-        return self._share
+        """The share that is done, from 0 to 1; it never decreases."""
+        return min(ALMOST, self._points[-1].share)
 
     def state(self) -> str:
         """Return remaining time, position and speed of the run as text."""
-        snapshot = self._snapshots[-1]
-        hops = self._per_second(snapshot.packet_hops - self._snapshots[0].packet_hops) / 1e6
-        flows = f"{snapshot.flows_done:,} of {snapshot.flows_started:,} flows"
+        running = self._running
+        if running is None:
+            return UNKNOWN
+        hops = self._per_second(running.packet_hops - self._points[0].packet_hops) / 1e6
+        flows = f"{running.flows_done:,} of {running.flows_started:,} flows"
         return f"{self.brief()}, {flows}, {hops:.1f} M packet-hops/s"
 
     def brief(self) -> str:
         """Return a shorter text than `state`, for many runs."""
-        snapshot = self._snapshots[-1]
-        return ", ".join([self._left(), *_work(snapshot), self._time(snapshot)])
-
-    def _time(self, snapshot: _Snapshot) -> str:
-        if any(total for _, total in (snapshot.bytes, snapshot.operations)):
-            return f"{_ms(snapshot.time_us)} ms"
-        if snapshot.time_us < self._arrivals_end_us:
-            return f"{_ms(snapshot.time_us)} of {_ms(self._arrivals_end_us)} ms"
-        return f"{_ms(snapshot.time_us)} ms, draining"
-
-    def _left(self) -> str:
-        """Return the remaining time at the recent speed as text."""
-        first, snapshot = self._snapshots[0], self._snapshots[-1]
-        pace = self._per_second(snapshot.share - first.share)
-        time_left = _time_left_text(
-            (1 - snapshot.share) / pace if pace > 0 else None, elapsed_s=snapshot.clock - self._began
+        running = self._running
+        return (
+            UNKNOWN
+            if running is None
+            else ", ".join([self._left(running), *_work(running), self._time(running)])
         )
-        at_most = self._may_end_sooner and not snapshot.by_work and time_left != UNKNOWN
+
+    def _time(self, running: Running) -> str:
+        end_us = self._extent.arrivals_end_us
+        if any(total for _, total in (running.bytes, running.operations)):
+            return f"{_ms(running.time_us)} ms"
+        if running.time_us < end_us:
+            return f"{_ms(running.time_us)} of {_ms(end_us)} ms"
+        return f"{_ms(running.time_us)} ms, draining"
+
+    def _left(self, running: Running) -> str:
+        """Return the remaining time at the recent speed as text."""
+        first, last = self._points[0], self._points[-1]
+        pace = self._per_second(last.share - first.share)
+        left_s = (1 - last.share) / pace if pace > 0 else None
+        time_left = _time_left_text(left_s, elapsed_s=last.clock - self._began)
+        at_most = self._extent.may_end_sooner and not running.by_work and time_left != UNKNOWN
         return f"at most {time_left}" if at_most else time_left
 
     def _per_second(self, amount: float) -> float:
-        return amount / max(self._snapshots[-1].clock - self._snapshots[0].clock, 1e-9)
+        return amount / max(self._points[-1].clock - self._points[0].clock, 1e-9)
 
 
-def _work(snapshot: _Snapshot) -> Iterator[str]:
+def _work(running: Running) -> Iterator[str]:
     """Yield how much of the work is done, if the total is known."""
-    done, total = snapshot.bytes
+    done, total = running.bytes
     if total:
         size, unit = next(((size, unit) for size, unit in SIZES if total >= size), SIZES[-1])
         yield f"{done / size:,.1f} of {total / size:,.1f} {unit}"
-    done, total = snapshot.operations
+    done, total = running.operations
     if total:
         yield f"{done:,} of {total:,} operations"
 

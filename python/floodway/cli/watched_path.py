@@ -1,4 +1,4 @@
-"""The critical path of a job, found by running its scenario again with progress on stderr."""
+"""Causes and critical paths, found by running a scenario again with progress on stderr."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 from floodway.cli.watch import Watch
 from floodway.simulation.critical_path import find_path, target_of
-from floodway.simulation.why import scenario_of
+from floodway.simulation.why import scenario_of, take_each_apart
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from floodway.results import Result
     from floodway.scenarios.scenario import Scenario
     from floodway.simulation.critical_path import CriticalPath
+    from floodway.simulation.why import Why
 
-__all__ = ["watched_path"]
+__all__ = ["watched_path", "watched_why"]
 
 
 def watched_path(result: Result, name: str, *, quiet: bool, scenario: Scenario | None = None) -> CriticalPath:
@@ -40,3 +43,12 @@ def watched_path(result: Result, name: str, *, quiet: bool, scenario: Scenario |
     scenario = scenario_of(result) if scenario is None else scenario
     with Watch(scenario, quiet=quiet) as watch:
         return find_path(result, name, scenario=scenario, on_progress=watch.update)
+
+
+def watched_why(
+    result: Result, flows: Sequence[str], *, quiet: bool, scenario: Scenario | None = None
+) -> Sequence[Why]:
+    """Run a result's scenario again for the causes of flows' completion times; arguments as above."""
+    scenario = scenario_of(result) if scenario is None else scenario
+    with Watch(scenario, quiet=quiet) as watch:
+        return take_each_apart(result, flows, scenario=scenario, on_progress=watch.update)

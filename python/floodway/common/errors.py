@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from floodway.common.names import not_a_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "ClusterError",
@@ -38,7 +39,10 @@ __all__ = [
     "UnknownNameError",
     "UnverifiedWarning",
     "ValidationError",
+    "by_name",
+    "output_errors",
     "unwritable",
+    "value_of",
 ]
 
 #: Faults of a disk, whatever the name of the file: no room, no quota, too large a file, a broken device.
@@ -94,36 +98,9 @@ class ScenarioError(FloodwayError):
     def __init__(self, faults: tuple[Fault, ...]) -> None:
         super().__init__("\n".join(fault.text for fault in faults))
         self.faults = faults
-
-    @property
-    def file(self) -> str:
-        """The scenario's file, or its name where it came as text."""
-        return self.faults[0].file
-
-    @property
-    def line(self) -> int | None:
-        """Line in that file, from 1."""
-        return self.faults[0].line
-
-    @property
-    def key(self) -> str | None:
-        """Path of the key at fault."""
-        return self.faults[0].key
-
-    @property
-    def given(self) -> str | None:
-        """What the scenario says there."""
-        return self.faults[0].given
-
-    @property
-    def allowed(self) -> tuple[str, ...]:
-        """What it may say, where that is a list."""
-        return self.faults[0].allowed
-
-    @property
-    def nearest(self) -> str | None:
-        """The right name nearest to a wrong one."""
-        return self.faults[0].nearest
+        first = faults[0]
+        self.file, self.line, self.key = first.file, first.line, first.key
+        self.given, self.allowed, self.nearest = first.given, first.allowed, first.nearest
 
 
 class ComparisonError(FloodwayError):
@@ -371,5 +348,61 @@ def unwritable(path: str | os.PathLike[str], error: OSError) -> OutputError:
     return kind(os.fspath(path), f"cannot be written: {error.strerror or error}")
 
 
+@contextlib.contextmanager
+def output_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise errors of the system as errors of output that name a file or folder.
+
+    Raises
+    ------
+    OutputError
+        Instead of an OSError, as `unwritable` returns it.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
 class UnverifiedWarning(UserWarning):
     """Results that cannot be verified: an earlier version wrote them, without digests."""
+
+
+class Named(Protocol):
+    """An object with a name."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+
+NamedObject = TypeVar("NamedObject", bound=Named)
+Value = TypeVar("Value")
+
+
+def by_name(objects: Iterable[NamedObject], name: str, *, noun: str, key: str) -> NamedObject:
+    """Return the object of a name; other names raise an `UnknownNameError`, as in `value_of`."""
+    return value_of({candidate.name: candidate for candidate in objects}, name, noun=noun, key=key)
+
+
+def value_of(values: Mapping[str, Value], name: str, *, noun: str, key: str) -> Value:
+    """Return the value of a name.
+
+    Parameters
+    ----------
+    values
+        By their names.
+    name
+        One of these names.
+    noun
+        What the name is, with its article.
+    key
+        The error's `key`.
+
+    Raises
+    ------
+    UnknownNameError
+        If no value has this name; with all names and the nearest.
+    """
+    if name not in values:
+        raise UnknownNameError.of_choice(name, noun=noun, allowed=values, key=key)
+    return values[name]

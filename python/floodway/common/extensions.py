@@ -74,13 +74,12 @@ def _loaded(name: str) -> ModuleType:
         raise InputError(
             f"the extension {name} cannot be loaded: {error}; uninstall it or build it again"
         ) from error
-    missing = [
-        attribute for attribute in ("run", "parse_text", "__version__") if not hasattr(module, attribute)
-    ]
-    if missing:
-        raise InputError(
-            f"{name} is not an extension: it has no {missing[0]}; an extension's module calls `extension`"
-        )
+    for attribute in ("run", "parse_text", "__version__"):
+        if not hasattr(module, attribute):
+            text = (
+                f"{name} is not an extension: it has no {attribute}; an extension's module calls `extension`"
+            )
+            raise InputError(text)
     if module.__version__ != VERSION:
         raise InputError(
             f"the extension {name} was built with floodway {module.__version__}, and this is {VERSION}: "

@@ -18,12 +18,11 @@ from floodway.comparison.folder import ComparisonFolder, PlannedRun, SharedFolde
 from floodway.comparison.groups import Group, groups
 from floodway.comparison.metrics import Row, rows, verdict
 from floodway.comparison.shown_link import ShownLink, shown_link
-from floodway.comparison.variant_warnings import VariantWarning, merged_warnings
-from floodway.comparison.variants import Variant, differing, files
-from floodway.results.report_records import with_report_records
+from floodway.comparison.variants import Variant, VariantWarning, differing, files, merged_warnings
 from floodway.scenarios.keys import key_of
 from floodway.scenarios.scenario import Scenario
 from floodway.simulation.execution import Resources, Task, cores, run_all
+from floodway.simulation.run import with_report_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -148,8 +147,8 @@ class Comparison:
                 "number": row.key,
                 "variant": label,
                 "mean": cell.mean,
-                "min": min(cell.present_values, default=None),
-                "max": max(cell.present_values, default=None),
+                "min": cell.least,
+                "max": cell.most,
                 "change": cell.change,
                 "change_unit": row.change_unit,
             }
@@ -249,14 +248,29 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
     >>> compared.labels
     ('small', 'large')
     """
-    chosen = _recording(_variants(variants)) if report else _variants(variants)
+    chosen = _variants(variants)
+    if report:
+        chosen = tuple(replace(variant, scenario=with_report_records(variant.scenario)) for variant in chosen)
     seeds_of = tuple(_seeds(variant, seeds) for variant in chosen)
-    tasks = [
-        Task(label=_task_label(variant, seed, seeds=seeds), scenario=variant.scenario.with_seed(seed))
+    pairs = [
+        (variant, variant.scenario.with_seed(seed))
         for variant, variant_seeds in zip(chosen, seeds_of, strict=True)
         for seed in variant_seeds
     ]
-    planned = [] if out is None else _planned_runs(chosen, seeds_of)
+    tasks = [
+        Task(
+            label=f"{variant.label}, seed {scenario.seed}" if seeds > 1 else variant.label, scenario=scenario
+        )
+        for variant, scenario in pairs
+    ]
+    planned = [
+        PlannedRun(
+            variant=variant.label,
+            seed=scenario.seed,
+            key=key_of(scenario, Path(variant.scenario.native.file).parent),
+        )
+        for variant, scenario in (() if out is None else pairs)
+    ]
     if shard is not None and (out is None or force):
         raise ComparisonError(
             f"shard {shard}: shards share the folder `out`, and none replaces what another wrote there",
@@ -287,47 +301,20 @@ def compare(  # noqa: PLR0913 (what a caller may choose)
             for number, result in target.read_ended().items():
                 tasks[number].result = result
             left = sum(task.result is None for task in tasks)
-        compared = _comparison(chosen, seeds_of, tasks, per_variant=seeds)
-        comparison = replace(compared, left=left, folder=target.folder)
+        groups = [tasks[begin : begin + seeds] for begin in range(0, len(tasks), seeds)]
+        comparison = Comparison(
+            variants=chosen,
+            seeds=seeds_of,
+            results=tuple(tuple(task.result for task in group if task.result) for group in groups),
+            complete=all(task.result for task in tasks),
+            left=left,
+            folder=target.folder,
+        )
         if comparison.complete:
             target.finish(comparison, report=report, pictures=pictures)
     if target.error_elsewhere is None:
         return comparison
     return replace(comparison, folder=target.folder, trouble=str(target.error_elsewhere))
-
-
-def _recording(variants: Sequence[Variant]) -> tuple[Variant, ...]:
-    """Return the variants with the records of a page over time."""
-    return tuple(replace(variant, scenario=with_report_records(variant.scenario)) for variant in variants)
-
-
-def _planned_runs(variants: tuple[Variant, ...], seeds: tuple[tuple[int, ...], ...]) -> list[PlannedRun]:
-    """Return the planned runs, each with the key of all that decides its result."""
-    return [
-        PlannedRun(
-            variant=variant.label,
-            seed=seed,
-            key=key_of(variant.scenario.with_seed(seed), Path(variant.scenario.native.file).parent),
-        )
-        for variant, variant_seeds in zip(variants, seeds, strict=True)
-        for seed in variant_seeds
-    ]
-
-
-def _comparison(
-    variants: tuple[Variant, ...],
-    seeds: tuple[tuple[int, ...], ...],
-    tasks: Sequence[Task],
-    *,
-    per_variant: int,
-) -> Comparison:
-    groups = [tasks[begin : begin + per_variant] for begin in range(0, len(tasks), per_variant)]
-    return Comparison(
-        variants=variants,
-        seeds=seeds,
-        results=tuple(tuple(task.result for task in group if task.result) for group in groups),
-        complete=all(task.result for task in tasks),
-    )
 
 
 def _variants(inputs: Sequence[Variant | Scenario | str | os.PathLike[str]]) -> tuple[Variant, ...]:
@@ -363,7 +350,3 @@ def _seeds(variant: Variant, count: int) -> tuple[int, ...]:
         message = f"{variant.label}: {count} seeds from {first} on exceed {LARGEST_SEED}"
         raise ComparisonError(message, place=variant.label, given=str(count))
     return tuple(range(first, first + count))
-
-
-def _task_label(variant: Variant, seed: int, *, seeds: int) -> str:
-    return variant.label if seeds == 1 else f"{variant.label}, seed {seed}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from floodway.common.documents import Cell, Document, Section, Table
-from floodway.common.documents.model import MOST_ROWS
-from floodway.comparison.answer import answer, is_better_if_less, more, of_jobs
+from floodway.common.documents.model import MOST_ROWS, fields_of
+from floodway.comparison.findings import answer, is_better_if_less, more, of_jobs
 from floodway.comparison.formatting import cell_text, change_text, notes, value_text
 from floodway.results.percentiles import few_counted
 from floodway.results.simulated import Realised, common_facts, facts, realised
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["document"]
 
+#: A fact of a simulation: its name, and its lines by the labels of variants.
+_Fact = tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]
 #: Maximum number of variants that have a column each; more have a row each.
 MOST_COLUMNS = 3
 #: Numbers of the table, as far as they exist and differ between variants.
@@ -96,7 +98,12 @@ def _table(comparison: Comparison) -> Table:
     heads = [Cell(text=label, marks=_marks(comparison, label)) for label in comparison.labels]
     two = len(comparison.labels) == 2  # noqa: PLR2004 (a column has room for their differences)
     table_rows: list[tuple[Cell | str, ...]] = [
-        (_name(row), *_values(row, details=not two), *([_difference(row, 1)] if two else [])) for row in rows
+        (
+            _name(row),
+            *(_value(row, cell, details=not two) for cell in row.cells),
+            *([_difference(row, 1)] if two else []),
+        )
+        for row in rows
     ]
     if len(set(verdicts)) > 1:
         table_rows.append(("lossless classes", *map(_verdict, verdicts), *([""] if two else [])))
@@ -114,23 +121,21 @@ def _by_variant(comparison: Comparison, rows: Sequence[Row], notes_: Sequence[st
         order.sort(key=lambda number: (means[number] is None, sign * (means[number] or 0.0)))
     shown = [0, *order[: MOST_ROWS - 1]]
     left = len(comparison.labels) - len(shown)
+    verdicts = comparison.verdicts if len(set(comparison.verdicts)) > 1 else ()
     table_rows = tuple(
         (
             Cell(text=comparison.labels[number], marks=_marks(comparison, comparison.labels[number])),
-            *(
-                Cell(text=value_text(row, row.cells[number]), detail=change_text(row, row.cells[number]))
-                for row in rows
-            ),
-            *([_verdict(comparison.verdicts[number])] if len(set(comparison.verdicts)) > 1 else []),
+            *(_value(row, row.cells[number], details=True) for row in rows),
+            *([_verdict(verdicts[number])] if verdicts else []),
         )
         for number in shown
     )
-    verdicts = ["lossless classes"] if len(set(comparison.verdicts)) > 1 else []
+    heads = ("lossless classes",) if verdicts else ()
     more_ = [f"{left} more variants: --full, and compare.json"] if left else []
     return Table(
-        columns=("variant", *map(_name, rows), *verdicts),
+        columns=("variant", *map(_name, rows), *heads),
         rows=table_rows,
-        words=frozenset(verdicts),
+        words=frozenset(heads),
         notes=(f"differences are to {comparison.labels[0]}", *more_, *notes_),
     )
 
@@ -164,9 +169,8 @@ def _same(comparison: Comparison, rows: Sequence[Row]) -> Iterator[str]:
         yield f"the same in all: {'; '.join(texts)}"
 
 
-def _values(row: Row, *, details: bool) -> Iterator[Cell]:
-    for cell in row.cells:
-        yield Cell(text=value_text(row, cell), detail=change_text(row, cell) if details else "")
+def _value(row: Row, cell: Number, *, details: bool) -> Cell:
+    return Cell(text=value_text(row, cell), detail=change_text(row, cell) if details else "")
 
 
 def _difference(row: Row, number: int) -> Cell:
@@ -192,7 +196,7 @@ def _name(row: Row) -> str:
     return name if comma and unit in {"us", "Gbit/s", "KB", "MB", "%"} else row.label
 
 
-def _simulated(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]:
+def _simulated(comparison: Comparison) -> Iterator[_Fact]:
     pairs = zip(comparison.labels, comparison.results, strict=True)
     # An interrupted comparison has variants without a run.
     facts_by_label = {
@@ -203,17 +207,14 @@ def _simulated(comparison: Comparison) -> Iterator[tuple[str, tuple[tuple[str, t
     yield from common_facts(tuple(facts_by_label), tuple(facts_by_label.values()))
 
 
-def _summary(
-    comparison: Comparison, simulated: Sequence[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]
-) -> Iterator[str]:
+def _summary(comparison: Comparison, simulated: Sequence[_Fact]) -> Iterator[str]:
     """Yield a few lines on what was simulated."""
     parts = []
     for name, groups in simulated:
         if name in NAMED_FACTS and len(groups) == 1:
             _, lines = groups[0]
-            head = (
-                "seeds " if name == "seeds" and not lines[0].isdigit() else "seed " if name == "seeds" else ""
-            )
+            seed = "seed " if lines[0].isdigit() else "seeds "
+            head = seed if name == "seeds" else ""
             parts.append(head + "; ".join(lines))
     yield f"simulated: {'; '.join(parts)}"
     # A name or a description decides nothing.
@@ -227,9 +228,7 @@ def _summary(
         yield "one seed gives no confidence interval; --seeds 3 shows the spread"
 
 
-def _sections(
-    comparison: Comparison, simulated: Sequence[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]]
-) -> Iterator[Section]:
+def _sections(comparison: Comparison, simulated: Sequence[_Fact]) -> Iterator[Section]:
     yield Section(title="All differences in words", lines=comparison.findings)
     yield Section(title="All numbers", tables=(_all_numbers(comparison),))
     rows = tuple(
@@ -259,10 +258,8 @@ def _key_text(comparison: Comparison, key: str) -> str:
 def _all_numbers(comparison: Comparison) -> Table:
     rows: list[tuple[Cell | str, ...]] = []
     for row in comparison.rows:
-        texts = [cell_text(row, cell) for cell in row.cells]
-        details = ["; ".join(filter(None, (text.change, text.spread))) for text in texts]
-        cells = (Cell(text=text.value, detail=detail) for text, detail in zip(texts, details, strict=True))
-        rows.append((row.label, *cells))
+        texts = (cell_text(row, cell) for cell in row.cells)
+        rows.append((row.label, *(Cell(text=value, detail=detail) for value, detail in texts)))
     rows.append(("verdict", *comparison.verdicts))
     return Table(
         columns=("number", *comparison.labels),
@@ -287,26 +284,23 @@ def _data(comparison: Comparison) -> dict[str, Any]:
                 comparison.labels, comparison.seeds, comparison.verdicts, strict=True
             )
         ],
-        "link": None if link is None else {"object": link.object, "title": link.title},
+        "link": None if link is None else fields_of(link, "object", "title"),
         "rows": [_row(row, comparison.labels) for row in comparison.rows],
         "extrapolated": [
             {
                 "workload": extrapolation.workload,
                 "variants": list(extrapolation.variants),
                 "simulated": [
-                    {**{unit: getattr(run, unit) for unit in extrapolation.wholes}, "time_us": run.time_us}
-                    for run in extrapolation.simulated
+                    fields_of(run, *extrapolation.wholes, "time_us") for run in extrapolation.simulated
                 ],
                 **extrapolation.wholes,
-                "time_us": extrapolation.time_us,
-                "error_us": extrapolation.error_us,
+                **fields_of(extrapolation, "time_us", "error_us"),
             }
             for extrapolation in comparison.extrapolated
         ],
         "groups": [
             {
-                "label": group.label,
-                "workload": group.workload,
+                **fields_of(group, "label", "workload"),
                 "above_bytes": group.from_bytes,
                 "up_to_bytes": group.to_bytes,
                 "rows": [_row(row, comparison.labels) for row in (group.mean, group.p99, group.slowdown)],
@@ -323,9 +317,7 @@ def _data(comparison: Comparison) -> dict[str, Any]:
 
 def _row(row: Row, labels: tuple[str, ...]) -> dict[str, Any]:
     return {
-        "key": row.key,
-        "label": row.label,
-        "change_unit": row.change_unit,
+        **fields_of(row, "key", "label", "change_unit"),
         "cells": {label: _cell(cell) for label, cell in zip(labels, row.cells, strict=True)},
     }
 
@@ -333,8 +325,8 @@ def _row(row: Row, labels: tuple[str, ...]) -> dict[str, Any]:
 def _cell(cell: Number) -> dict[str, Any]:
     return {
         "mean": cell.mean,
-        "min": min(cell.present_values, default=None),
-        "max": max(cell.present_values, default=None),
+        "min": cell.least,
+        "max": cell.most,
         "values": list(cell.values),
         "of_finished_only": cell.finished_only,
         "of_few_flows": cell.few,

@@ -15,23 +15,21 @@ from typing import TYPE_CHECKING, Any, Self
 
 from floodway.common.documents import as_json
 from floodway.common.documents.model import TABLE_FILES
-from floodway.common.errors import InUseError, LostResultsError, OutputError, unwritable
+from floodway.common.errors import InUseError, LostResultsError, OutputError, output_errors
 from floodway.common.files import read_json
-from floodway.comparison.answer import answer, first_picture
 from floodway.comparison.document import document
+from floodway.comparison.findings import answer, first_picture
 from floodway.comparison.variants import folder_names
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import REPORT_FILE, missing_folders, remove_empty, replace_file
 from floodway.results.folders import COMPARISON_FILE
 from floodway.results.locks import Lock, SharedLock, is_ours, refuse_in_use, report_lock
-from floodway.results.rescue import rescued
-from floodway.results.store import FILES, Reservation, remove_left_behind
+from floodway.results.store import FILES, Reservation, remove_left_behind, rescued
 from floodway.results.verification import verified
 from floodway.simulation.analysis import read
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from types import TracebackType
+    from collections.abc import Collection, Iterable, Sequence
 
     from floodway.common.documents import Picture
     from floodway.comparison.comparison import Comparison
@@ -100,28 +98,30 @@ class ComparisonFolder:
         self.error_elsewhere: OutputError | None = None
         self._planned_runs = planned
         self._folders = _folders(planned)
+        self._planned = [
+            {"variant": run.variant, "seed": run.seed, "folder": folder_, "key": run.key}
+            for run, folder_ in zip(planned, self._folders, strict=True)
+        ]
         self._ended: dict[int, Result] = {}
         self._replaces = self._made = self._marked = False
         self._held = contextlib.ExitStack()
         if self.folder is None:
             return
-        with _os_errors(self.folder):
+        with output_errors(self.folder):
             try:
                 self._refuse_foreign(self.folder)
             except OutputError:
                 refuse_in_use(self.folder.resolve(), shown=os.fspath(self.folder))
                 raise
         with self._held:
-            with _os_errors(self.folder):
+            with output_errors(self.folder):
                 self._begin(self.folder, force=force)
             self._held = self._held.pop_all()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._held.close()
 
     @property
@@ -208,7 +208,7 @@ class ComparisonFolder:
             remove_left_behind(around)
         self._refuse_foreign(folder)
         if not _is_there(folder):
-            _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
+            self._record(folder)
             self._marked = True
         elif force:
             self._replaces = True
@@ -238,7 +238,7 @@ class ComparisonFolder:
             raise OutputError(
                 os.fspath(folder), "holds results already; --force, in Python force=True, replaces them"
             )
-        if earlier.get("planned") != self._planned():
+        if earlier.get("planned") != self._planned:
             raise OutputError(
                 os.fspath(folder),
                 "holds an interrupted comparison of other runs; --force, in Python force=True, replaces it",
@@ -258,15 +258,15 @@ class ComparisonFolder:
     def _store(self, folder: Path, before: dict[int, Result], number: int) -> None:
         """Write a run and report that it has ended; the first one replaces what was there."""
         if self._replaces:
-            with _os_errors(folder):
+            with output_errors(folder):
                 _remove_stale(folder, keep=self._folders)
                 _remove_report(folder)
-            _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
+            self._record(folder)
             self._replaces = False
         with Reservation(folder / self._folders[number], force=True) as reservation:
             reservation.publish(self._ended[number], key=self._planned_runs[number].key)
         ended = {**before, number: self._ended[number]}
-        _write_json(folder, {"complete": False, "planned": self._planned(), "runs": self._runs(ended)})
+        self._record(folder, ended)
 
     def _move_elsewhere(self, folder: Path, error: OutputError) -> None:
         """Write all runs that have ended to another folder, where the others go as well."""
@@ -292,19 +292,13 @@ class ComparisonFolder:
                 (folder / COMPARISON_FILE).unlink()
         _remove_empty(folder, self._folders, also=self._made)
 
-    def _planned(self) -> list[dict[str, Any]]:
-        return self._runs(range(len(self._planned_runs)))
+    def _record(self, folder: Path, ended: Iterable[int] = ()) -> None:
+        """Write which runs are planned, and which have ended."""
+        runs = self._runs(ended)
+        _write_json(folder, {"complete": False, "planned": self._planned, "runs": runs})
 
     def _runs(self, numbers: Iterable[int]) -> list[dict[str, Any]]:
-        return [
-            {
-                "variant": self._planned_runs[number].variant,
-                "seed": self._planned_runs[number].seed,
-                "folder": self._folders[number],
-                "key": self._planned_runs[number].key,
-            }
-            for number in sorted(numbers)
-        ]
+        return [self._planned[number] for number in sorted(numbers)]
 
 
 class SharedFolder(ComparisonFolder):
@@ -361,7 +355,7 @@ class SharedFolder(ComparisonFolder):
         if _is_there(folder):
             self._refuse_others(folder)
         else:
-            _write_json(folder, {"complete": False, "planned": self._planned(), "runs": []})
+            self._record(folder)
         for number in self._shard.of(range(len(self._planned_runs))):
             with contextlib.suppress(InUseError):
                 self._places[number] = self._held.enter_context(
@@ -374,7 +368,7 @@ class SharedFolder(ComparisonFolder):
     def _refuse_others(self, folder: Path) -> None:
         """Raise an error if the folder has a comparison of other runs."""
         earlier = _earlier(folder / COMPARISON_FILE)
-        if earlier is None or earlier.get("planned", earlier["runs"]) != self._planned():
+        if earlier is None or earlier.get("planned", earlier["runs"]) != self._planned:
             raise OutputError(os.fspath(folder), "holds a comparison of other runs; choose another folder")
 
     def _store(self, folder: Path, before: dict[int, Result], number: int) -> None:  # noqa: ARG002 (as above)
@@ -415,7 +409,7 @@ def _is_there(folder: Path) -> bool:
 
 
 def _write_report(folder: Path, contents: dict[str, bytes], whole: dict[str, Any]) -> None:
-    with _os_errors(folder):
+    with output_errors(folder):
         for name, content in contents.items():
             replace_file(folder / name, content)
     _write_json(folder, whole)
@@ -423,7 +417,7 @@ def _write_report(folder: Path, contents: dict[str, bytes], whole: dict[str, Any
 
 def _write_json(folder: Path, content: dict[str, Any]) -> None:
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    with _os_errors(folder):
+    with output_errors(folder):
         replace_file(folder / COMPARISON_FILE, text.encode())
 
 
@@ -487,11 +481,3 @@ def _remove_empty(folder: Path, names: Sequence[str], *, also: bool = True) -> N
     if also:
         with contextlib.suppress(OSError):
             folder.rmdir()
-
-
-@contextlib.contextmanager
-def _os_errors(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise unwritable(folder, error) from error

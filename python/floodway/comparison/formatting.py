@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floodway.common.documents import reading
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from floodway.comparison.metrics import Cell, Row
 
 __all__ = [
-    "CellText",
     "cell_text",
     "change_text",
     "notes",
@@ -26,18 +24,9 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class CellText:
-    """A number as text: value, spread over the seeds, difference to the first variant."""
-
-    value: str
-    spread: str
-    change: str
-
-
-def cell_text(row: Row, cell: Cell) -> CellText:
-    """Return a number as text, with its spread and its difference."""
-    return CellText(value=_value(row, cell), spread=_spread(row, cell), change=_change(row, cell))
+def cell_text(row: Row, cell: Cell) -> tuple[str, str]:
+    """Return a number as text with all digits; and its difference to the first variant, and its spread."""
+    return _value(row, cell), "; ".join(filter(None, (_change(row, cell), _spread(row, cell))))
 
 
 def value_text(row: Row, cell: Cell) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from floodway.comparison.metrics import Metric, row_of
-from floodway.results.percentiles import is_few
 from floodway.results.quantities import bytes_text
 from floodway.results.summary import percentile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from floodway.comparison.metrics import Row
     from floodway.results import Result
@@ -57,15 +56,8 @@ class Group:
     is_class: bool
 
 
-@dataclass(frozen=True)
-class _Times:
-    """Completion times of a group in one run."""
-
-    flows: int
-    unfinished: int
-    mean_us: float | None
-    p99_us: float | None
-    slowdown: float | None
+#: A group: the workload's name, and the limits of the flows' sizes.
+_Key = tuple[str, int, int]
 
 
 def groups(results: Sequence[Sequence[Result]], *, paired: bool) -> tuple[Group, ...]:
@@ -76,112 +68,82 @@ def groups(results: Sequence[Sequence[Result]], *, paired: bool) -> tuple[Group,
     results, paired
         As for `rows`. Workloads whose flows are all of one class have one group.
     """
-    by_run = {id(result): _times_of(result) for of_variant in results for result in of_variant}
-    common = set.intersection(*(set(times) for times in by_run.values())) if by_run else set()
-    order = {key: None for times in by_run.values() for key in times if key in common}
+    by_run = {id(result): _flows_by_group(result) for of_variant in results for result in of_variant}
+    common = set.intersection(*map(set, by_run.values())) if by_run else set()
+    order = dict.fromkeys(key for of_run in by_run.values() for key in of_run if key in common)
     workloads = [name for name, _, _ in order]
-    return tuple(
-        _group(
-            key,
-            partial(_looked_up, by_run=by_run, key=key),
-            results,
-            alone=workloads.count(key[0]) == 1,
-            only=len(set(workloads)) == 1,
-            paired=paired,
+    only = len(set(workloads)) == 1
+    rows_by_group = []
+    for key in order:
+        name, low, high = key
+        alone = workloads.count(name) == 1
+        label = _label(key, alone=alone, only=only)
+        mean, p99, slowdown = (
+            row_of(metric, results, paired=paired) for metric in _metrics(key, label, by_run)
         )
-        for key in order
-    )
+        rows_by_group.append(
+            Group(
+                label=label,
+                workload=name,
+                from_bytes=low,
+                to_bytes=high,
+                mean=mean,
+                p99=p99,
+                slowdown=slowdown,
+                is_class=not alone,
+            )
+        )
+    return tuple(rows_by_group)
 
 
-def _looked_up(
-    result: Result, *, by_run: dict[int, dict[tuple[str, int, int], _Times]], key: tuple[str, int, int]
-) -> _Times:
-    return by_run[id(result)][key]
-
-
-def _times_of(result: Result) -> dict[tuple[str, int, int], _Times]:
+def _flows_by_group(result: Result) -> dict[_Key, pl.DataFrame]:
     measured = result.flows.filter(pl.col("measured"))
-    edges = (0, *CLASSES, _LAST)
-    times = {}
+    groups = {}
     for name in (workload.name for workload in result.outcome.workloads):
-        workload_flows = measured.filter(pl.col("workload").cast(pl.String) == name)
-        for low, high in pairwise(edges):
-            flows = workload_flows.filter((pl.col("size_bytes") > low) & (pl.col("size_bytes") <= high))
+        of_workload = measured.filter(pl.col("workload").cast(pl.String) == name)
+        for low, high in pairwise((0, *CLASSES, _LAST)):
+            flows = of_workload.filter((pl.col("size_bytes") > low) & (pl.col("size_bytes") <= high))
             if len(flows):
-                times[name, low, high] = _times(flows)
-    return times
+                groups[name, low, high] = flows
+    return groups
 
 
-def _times(flows: pl.DataFrame) -> _Times:
-    fct, slowdown = (flows[name].drop_nulls().sort() for name in ("fct_us", "slowdown"))
-    return _Times(
-        flows=len(flows),
-        unfinished=len(flows) - len(fct),
-        # Rounded once: so it depends neither on the order nor on the library.
-        mean_us=math.fsum(fct.to_list()) / len(fct) if len(fct) else None,
-        p99_us=percentile(fct, count=len(flows), thousandths=990),
-        slowdown=percentile(slowdown, count=len(flows), thousandths=990),
-    )
-
-
-def _group(  # noqa: PLR0913 (what a group is made of)
-    key: tuple[str, int, int],
-    times: Callable[[Result], _Times],
-    results: Sequence[Sequence[Result]],
-    *,
-    alone: bool,
-    only: bool,
-    paired: bool,
-) -> Group:
+def _metrics(key: _Key, label: str, by_run: Mapping[int, Mapping[_Key, pl.DataFrame]]) -> Iterator[Metric]:
+    """Yield the numbers of a group: its mean, and the percentiles of completion times and slowdown."""
     name, low, high = key
-    label = _label(key, alone=alone, only=only)
-    mean, p99, slowdown = (
-        row_of(metric, results, paired=paired) for metric in _metrics(f"{name}_{low}_{high}", label, times)
-    )
-    fewest = [min((times(result).flows for result in of_variant), default=0) for of_variant in results]
-    few = [flows if is_few(flows, thousandths=990) else None for flows in fewest]
+    word = f"{name}_{low}_{high}"
 
-    def noted(row: Row) -> Row:
-        cells = (replace(cell, few=flows) for cell, flows in zip(row.cells, few, strict=True))
-        return replace(row, cells=tuple(cells))
+    def flows_of(result: Result) -> pl.DataFrame:
+        return by_run[id(result)][key]
 
-    return Group(
-        label=label,
-        workload=name,
-        from_bytes=low,
-        to_bytes=high,
-        mean=mean,
-        p99=noted(p99),
-        slowdown=noted(slowdown),
-        is_class=not alone,
-    )
+    def p99_of(column: str, result: Result) -> float | None:
+        values = flows_of(result)[column]
+        return percentile(values.drop_nulls().sort(), count=len(values), thousandths=990)
 
-
-def _metrics(key: str, label: str, times: Callable[[Result], _Times]) -> Iterator[Metric]:
-    def mean(result: Result) -> float | None:
-        group_times = times(result)
-        # Means over different flows are not comparable.
-        return None if group_times.unfinished else group_times.mean_us
-
-    def no_summary(_: object) -> None:
-        return None
-
-    yield Metric(key=f"{key}_fct_mean_us", label=f"{label}: mean, us", of_summary=no_summary, of_result=mean)
     yield Metric(
-        key=f"{key}_fct_p99_us",
-        label=f"{label}: p99, us",
-        of_summary=no_summary,
-        of_result=lambda result: times(result).p99_us,
+        f"{word}_fct_mean_us", f"{label}: mean, us", of_result=lambda result: _mean_us(flows_of(result))
     )
-    yield Metric(
-        key=f"{key}_slowdown_p99",
-        label=f"{label}: slowdown, p99",
-        of_summary=no_summary,
-        of_result=lambda result: times(result).slowdown,
-    )
+    for end, title, column in (
+        ("fct_p99_us", "p99, us", "fct_us"),
+        ("slowdown_p99", "slowdown, p99", "slowdown"),
+    ):
+        yield Metric(
+            f"{word}_{end}",
+            f"{label}: {title}",
+            of_result=partial(p99_of, column),
+            thousandths=990,
+            flows=lambda result: len(flows_of(result)),
+        )
 
 
-def _label(key: tuple[str, int, int], *, alone: bool, only: bool) -> str:
+def _mean_us(flows: pl.DataFrame) -> float | None:
+    """Return the mean completion time; None if a flow did not finish: such means are not comparable."""
+    fct = flows["fct_us"]
+    # Rounded once: so it depends neither on the order nor on the library.
+    return None if fct.null_count() else math.fsum(fct.to_list()) / len(fct)
+
+
+def _label(key: _Key, *, alone: bool, only: bool) -> str:
     name, low, high = key
     flows = "flows" if only else f"{name} flows"
     if alone:

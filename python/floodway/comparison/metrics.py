@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from floodway.common.documents.model import fields_of
 from floodway.comparison.shown_link import link_of, paused_us
 from floodway.results.interval import difference_half_width
 from floodway.results.lossless import OF_HARMFUL_FLOWS, brief
@@ -69,6 +70,16 @@ class Cell:
         return sum(present) / len(present) if present and len(present) == len(self.values) else None
 
     @property
+    def least(self) -> float | None:
+        """The smallest value; None if no seed has one."""
+        return min(self.present_values, default=None)
+
+    @property
+    def most(self) -> float | None:
+        """The largest value; None if no seed has one."""
+        return max(self.present_values, default=None)
+
+    @property
     def present_values(self) -> tuple[float, ...]:
         """Values of the seeds that have one."""
         return tuple(value for value in self.values if value is not None)
@@ -105,13 +116,14 @@ class Row:
     job: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Metric:
     """A number by which variants are compared: its source and its format."""
 
     key: str
     label: str
-    of_summary: Callable[[Summary], float | None]
+    of_summary: Callable[[Summary], float | None] = lambda _: None
+    _: KW_ONLY
     digits: int = 1
     missing: str = "-"
     change_unit: str = "percent"
@@ -119,7 +131,7 @@ class Metric:
     always: bool = True
     thousandths: int | None = None
     #: Number of flows of a percentile.
-    flows: Callable[[Summary], int] = lambda summary: summary.total.measured
+    flows: Callable[[Result], int] = lambda result: result.summary().total.measured
     #: Collective or iteration whose time it is; empty for other numbers.
     job: str = ""
     #: Whether a run's number would be equal in all other variants; then no change is shown.
@@ -204,38 +216,30 @@ def _ends(outcome: Outcome) -> Iterator[str]:
 
 def row_of(metric: Metric, results: Sequence[Sequence[Result]], *, paired: bool) -> Row:
     """Compute a row for the results of `rows`."""
-    summaries = [[result.summary() for result in of_variant] for of_variant in results]
     read = metric.of_result or (lambda result: metric.of_summary(result.summary()))
-    cells = [
-        Cell(
-            values=tuple(read(result) for result in of_variant),
-            finished_only=any(metric.finished_only(summary) for summary in variant_summaries),
-            few=_few(metric, variant_summaries),
+
+    def cell_of(of_variant: Sequence[Result]) -> Cell:
+        summaries = [result.summary() for result in of_variant]
+        return Cell(
+            values=tuple(map(read, of_variant)),
+            finished_only=any(map(metric.finished_only, summaries)),
+            few=_few(metric, of_variant),
         )
-        for of_variant, variant_summaries in zip(results, summaries, strict=True)
-    ]
-    silent = [
-        all(metric.says_nothing(summary) for summary in variant_summaries) for variant_summaries in summaries
-    ]
+
+    cells = [cell_of(of_variant) for of_variant in results]
+    silent = [all(metric.says_nothing(result.summary()) for result in of_variant) for of_variant in results]
     others = (
         cell if silent[0] and silent[number] else _against(cells[0], cell, metric.change_unit, paired=paired)
         for number, cell in enumerate(cells)
         if number
     )
-    return Row(
-        key=metric.key,
-        label=metric.label,
-        digits=metric.digits,
-        missing=metric.missing,
-        change_unit=metric.change_unit,
-        job=metric.job,
-        cells=(cells[0], *others),
-    )
+    same = fields_of(metric, "key", "label", "digits", "missing", "change_unit", "job")
+    return Row(**same, cells=(cells[0], *others))
 
 
-def _few(metric: Metric, summaries: Sequence[Summary]) -> int | None:
+def _few(metric: Metric, results: Sequence[Result]) -> int | None:
     """Return the number of flows of a percentile if they are few, else None."""
-    fewest = min((metric.flows(summary) for summary in summaries), default=0)
+    fewest = min(map(metric.flows, results), default=0)
     thousandths = metric.thousandths
     return fewest if thousandths is not None and is_few(fewest, thousandths=thousandths) else None
 
@@ -273,139 +277,90 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else share * 100
 
 
-def _megabytes(size: int | None) -> float | None:
-    return None if size is None else size / 1e6
+def _per(size: int | None, unit: float) -> float | None:
+    return None if size is None else size / unit
 
 
 _METRICS = (
+    Metric("flows_finished", "measured flows finished", lambda run: run.total.measured_finished, digits=0),
     Metric(
-        key="flows_finished",
-        label="measured flows finished",
-        of_summary=lambda summary: summary.total.measured_finished,
+        "flows_unfinished",
+        "measured flows unfinished",
+        lambda run: run.total.measured - run.total.measured_finished,
         digits=0,
     ),
     Metric(
-        key="flows_unfinished",
-        label="measured flows unfinished",
-        of_summary=lambda summary: summary.total.measured - summary.total.measured_finished,
-        digits=0,
+        "fct_mean_us",
+        "completion time, mean, us",
+        lambda run: run.total.fct.mean_us,
+        finished_only=lambda run: run.total.fct.mean_of_finished_only,
+    ),
+    *(
+        Metric(f"fct_{name}_us", f"completion time, {label}, us", read, missing=NOT_REACHED, thousandths=rank)
+        for name, label, rank, read in (
+            ("p50", "p50", 500, lambda run: run.total.fct.p50_us),
+            ("p99", "p99", 990, lambda run: run.total.fct.p99_us),
+            ("p999", "p99.9", 999, lambda run: run.total.fct.p999_us),
+        )
+    ),
+    *(
+        Metric(f"slowdown_{name}", f"slowdown, {name}", read, digits=2, missing=NOT_REACHED, thousandths=rank)
+        for name, rank, read in (
+            ("p50", 500, lambda run: run.total.slowdown_p50),
+            ("p99", 990, lambda run: run.total.slowdown_p99),
+        )
     ),
     Metric(
-        key="fct_mean_us",
-        label="completion time, mean, us",
-        of_summary=lambda summary: summary.total.fct.mean_us,
-        finished_only=lambda summary: summary.total.fct.mean_of_finished_only,
-    ),
-    Metric(
-        key="fct_p50_us",
-        thousandths=500,
-        label="completion time, p50, us",
-        of_summary=lambda summary: summary.total.fct.p50_us,
+        "last_finish_us",
+        "last measured flow finished, us",
+        lambda run: run.total.last_finish_us,
         missing=NOT_REACHED,
     ),
     Metric(
-        key="fct_p99_us",
-        thousandths=990,
-        label="completion time, p99, us",
-        of_summary=lambda summary: summary.total.fct.p99_us,
-        missing=NOT_REACHED,
-    ),
-    Metric(
-        key="fct_p999_us",
-        thousandths=999,
-        label="completion time, p99.9, us",
-        of_summary=lambda summary: summary.total.fct.p999_us,
-        missing=NOT_REACHED,
-    ),
-    Metric(
-        key="slowdown_p50",
-        thousandths=500,
-        label="slowdown, p50",
-        of_summary=lambda summary: summary.total.slowdown_p50,
-        digits=2,
-        missing=NOT_REACHED,
-    ),
-    Metric(
-        key="slowdown_p99",
-        thousandths=990,
-        label="slowdown, p99",
-        of_summary=lambda summary: summary.total.slowdown_p99,
-        digits=2,
-        missing=NOT_REACHED,
-    ),
-    Metric(
-        key="last_finish_us",
-        label="last measured flow finished, us",
-        of_summary=lambda summary: summary.total.last_finish_us,
-        missing=NOT_REACHED,
-    ),
-    Metric(
-        key="goodput_gbps",
-        label="goodput while measured flows start, Gbit/s",
-        of_summary=lambda summary: summary.total.goodput_gbps,
+        "goodput_gbps",
+        "goodput while measured flows start, Gbit/s",
+        lambda run: run.total.goodput_gbps,
         digits=2,
         # All flows have finished: variants differ in completion times only.
-        says_nothing=lambda summary: summary.total.measured == summary.total.measured_finished,
+        says_nothing=lambda run: run.total.measured == run.total.measured_finished,
+    ),
+)
+_TOTALS = (
+    Metric(
+        "endless_goodput_gbps",
+        "goodput of flows that never end, Gbit/s",
+        lambda run: sum(workload.goodput_gbps for workload in run.endless) if run.endless else None,
+    ),
+    Metric("paused_us", "time paused, all ports and classes, us", lambda run: run.paused_us, always=False),
+    Metric("pfc_frames", "pause frames received", lambda run: run.pfc_frames, digits=0, always=False),
+    Metric("cnps_made", "CNPs made", lambda run: run.cnps.total, digits=0, always=False),
+    Metric(
+        "dropped_packets",
+        "packets dropped",
+        lambda run: sum(packets for reason, packets in run.outcome.drops if reason != METERED),
+        digits=0,
+    ),
+    Metric(
+        "cut_packets", "packets cut to their headers", lambda run: run.cut_packets, digits=0, always=False
+    ),
+    Metric(
+        "retransmitted_megabytes",
+        "payload sent again, MB",
+        lambda run: run.retransmitted_bytes / 1e6,
+        always=False,
+    ),
+    Metric(
+        "metered_messages",
+        "credits and other messages dropped by meters",
+        lambda run: dict(run.outcome.drops).get(METERED, 0),
+        digits=0,
+        always=False,
     ),
 )
 
-_TOTALS = (
-    Metric(
-        key="endless_goodput_gbps",
-        label="goodput of flows that never end, Gbit/s",
-        of_summary=lambda summary: (
-            sum(workload.goodput_gbps for workload in summary.endless) if summary.endless else None
-        ),
-    ),
-    Metric(
-        key="paused_us",
-        label="time paused, all ports and classes, us",
-        of_summary=lambda summary: summary.paused_us,
-        always=False,
-    ),
-    Metric(
-        key="pfc_frames",
-        label="pause frames received",
-        of_summary=lambda summary: summary.pfc_frames,
-        digits=0,
-        always=False,
-    ),
-    Metric(
-        key="cnps_made",
-        label="CNPs made",
-        of_summary=lambda summary: summary.cnps.total,
-        digits=0,
-        always=False,
-    ),
-    Metric(
-        key="dropped_packets",
-        label="packets dropped",
-        of_summary=lambda summary: sum(
-            packets for reason, packets in summary.outcome.drops if reason != METERED
-        ),
-        digits=0,
-    ),
-    Metric(
-        key="cut_packets",
-        label="packets cut to their headers",
-        of_summary=lambda summary: summary.cut_packets,
-        digits=0,
-        always=False,
-    ),
-    Metric(
-        key="retransmitted_megabytes",
-        label="payload sent again, MB",
-        of_summary=lambda summary: summary.retransmitted_bytes / 1e6,
-        always=False,
-    ),
-    Metric(
-        key="metered_messages",
-        label="credits and other messages dropped by meters",
-        of_summary=lambda summary: dict(summary.outcome.drops).get(METERED, 0),
-        digits=0,
-        always=False,
-    ),
-)
+
+def _summaries(results: Sequence[Sequence[Result]]) -> list[Summary]:
+    return [result.summary() for of_variant in results for result in of_variant]
 
 
 def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
@@ -413,51 +368,36 @@ def _collective_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]
 
     Variants may have different ones, and where a run ended early some were not complete.
     """
-    by_run = [
-        {(row.workload, row.name): row for row in result.summary().collectives}
-        for of_variant in results
-        for result in of_variant
-    ]
-    every = list(dict.fromkeys(key for run in by_run for key in run))
+    every = list(
+        dict.fromkeys((row.workload, row.name) for run in _summaries(results) for row in run.collectives)
+    )
     several = len({workload for workload, _ in every}) > 1
+
+    def value_of(summary: Summary, key: tuple[str, str], field: str) -> float | None:
+        collective = {(row.workload, row.name): row for row in summary.collectives}.get(key)
+        return None if collective is None else float(getattr(collective, field))
+
     for key in every[-MOST_COLLECTIVES:]:
         workload, name = key
         label = f"{workload}: {name}" if several else name
         word = re.sub(r"\W+", "_", f"{workload}_{name}")
-
-        def value_of(summary: Summary, field: str, key: tuple[str, str] = key) -> float | None:
-            collective = {(row.workload, row.name): row for row in summary.collectives}.get(key)
-            return None if collective is None else float(getattr(collective, field))
-
-        yield Metric(
-            key=f"{word}_mean_us",
-            label=f"{label}: time, mean, us",
-            of_summary=partial(value_of, field="mean_us"),
-            job=label,
-        )
-        yield Metric(
-            key=f"{word}_busbw_gbps",
-            label=f"{label}: bus bandwidth, Gbit/s",
-            of_summary=partial(value_of, field="busbw_gbps"),
-        )
+        time, bandwidth = (partial(value_of, key=key, field=field) for field in ("mean_us", "busbw_gbps"))
+        yield Metric(f"{word}_mean_us", f"{label}: time, mean, us", time, job=label)
+        yield Metric(f"{word}_busbw_gbps", f"{label}: bus bandwidth, Gbit/s", bandwidth)
 
 
 def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
     """Compare the mean time of an iteration of each job, and its exposed communication."""
-    by_run = [
-        dict.fromkeys(row.workload for row in result.summary().iterations)
-        for of_variant in results
-        for result in of_variant
-    ]
-    every = list(dict.fromkeys(name for run in by_run for name in run))
+    runs = _summaries(results)
+    every = list(dict.fromkeys(row.workload for run in runs for row in run.iterations))
+
+    def value_of(summary: Summary, name: str, field: str) -> float | None:
+        values = [getattr(row, field) for row in summary.iterations_of(name)]
+        return fmean(values) if values else None
+
     for name in every[:MOST_WORKLOADS]:
         label = f"{name}: " if len(every) > 1 else ""
-        parts = {
-            row.part
-            for of_variant in results
-            for result in of_variant
-            for row in result.summary().iterations_of(name)
-        }
+        parts = {row.part for run in runs for row in run.iterations_of(name)}
         # Times of different parts of an iteration are not compared.
         alike = len(parts) == 1
         part = next(iter(parts)) if alike else "different parts"
@@ -466,48 +406,37 @@ def _iteration_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
             ("time_us", f"{whole}: time", whole if alike else ""),
             ("exposed_us", f"{label}exposed communication", ""),
         ):
-
-            def value_of(summary: Summary, field: str, name: str = name) -> float | None:
-                values = [getattr(row, field) for row in summary.iterations_of(name)]
-                return fmean(values) if values else None
-
             key = re.sub(r"\W+", "_", f"{name}_iteration_{field}")
-            yield Metric(
-                key=key, label=f"{title}, mean, us", of_summary=partial(value_of, field=field), job=job
-            )
+            yield Metric(key, f"{title}, mean, us", partial(value_of, name=name, field=field), job=job)
 
 
 def _workload_metrics(results: Sequence[Sequence[Result]]) -> Iterator[Metric]:
     """Compare completion times of each workload, where all runs have the same few."""
-    by_run = [
-        tuple(workload.name for workload in result.summary().workloads if workload.measured)
-        for of_variant in results
-        for result in of_variant
-    ]
+    by_run = [tuple(workload.name for workload in _measured(run)) for run in _summaries(results)]
     if len(set(by_run)) != 1 or not 1 < len(by_run[0]) <= MOST_WORKLOADS:
         return
     for at, name in enumerate(by_run[0]):
-        yield from _metrics_of_workload(name, partial(_measured_workload, at=at))
+        yield from _metrics_of_workload(name, at)
 
 
-def _measured_workload(summary: Summary, *, at: int) -> WorkloadSummary:
-    return [workload for workload in summary.workloads if workload.measured][at]
+def _measured(summary: Summary) -> list[WorkloadSummary]:
+    return [workload for workload in summary.workloads if workload.measured]
 
 
-def _metrics_of_workload(name: str, workload_of: Callable[[Summary], WorkloadSummary]) -> Iterator[Metric]:
+def _metrics_of_workload(name: str, at: int) -> Iterator[Metric]:
     yield Metric(
-        key=f"workload_{name}_fct_mean_us",
-        label=f"{name}: completion time, mean, us",
-        of_summary=lambda summary: workload_of(summary).fct.mean_us,
-        finished_only=lambda summary: workload_of(summary).fct.mean_of_finished_only,
+        f"workload_{name}_fct_mean_us",
+        f"{name}: completion time, mean, us",
+        lambda run: _measured(run)[at].fct.mean_us,
+        finished_only=lambda run: _measured(run)[at].fct.mean_of_finished_only,
     )
     yield Metric(
-        key=f"workload_{name}_fct_p99_us",
-        label=f"{name}: completion time, p99, us",
-        of_summary=lambda summary: workload_of(summary).fct.p99_us,
+        f"workload_{name}_fct_p99_us",
+        f"{name}: completion time, p99, us",
+        lambda run: _measured(run)[at].fct.p99_us,
         missing=NOT_REACHED,
         thousandths=990,
-        flows=lambda summary: workload_of(summary).measured,
+        flows=lambda result: _measured(result.summary())[at].measured,
     )
 
 
@@ -515,39 +444,36 @@ def _link_metrics(link: ShownLink) -> Iterator[Metric]:
     def value_of(read: Callable[[LinkSummary], float | None]) -> Callable[[Summary], float | None]:
         return lambda summary: read(link_row) if (link_row := link_of(summary, link)) else None
 
+    name = link.name
     yield Metric(
-        key="link_loaded_gbps",
-        label=f"{link.name}: throughput while loaded, Gbit/s",
-        of_summary=value_of(lambda row: row.loaded_gbps),
+        "link_loaded_gbps",
+        f"{name}: throughput while loaded, Gbit/s",
+        value_of(lambda row: row.loaded_gbps),
     )
     yield Metric(
-        key="link_loaded_idle_percent",
-        label=f"{link.name}: idle while loaded, %",
-        of_summary=value_of(lambda row: _percent(row.loaded_idle_share)),
+        "link_loaded_idle_percent",
+        f"{name}: idle while loaded, %",
+        value_of(lambda row: _percent(row.loaded_idle_share)),
         change_unit="points",
     )
     yield Metric(
-        key="link_loaded_paused_percent",
-        label=f"{link.name}: paused while loaded, %",
-        of_summary=value_of(lambda row: _percent(row.loaded_paused_share)),
+        "link_loaded_paused_percent",
+        f"{name}: paused while loaded, %",
+        value_of(lambda row: _percent(row.loaded_paused_share)),
         change_unit="points",
         always=False,
     )
     yield Metric(
-        key="link_paused_us",
-        label=f"{link.name}: time paused, us",
-        of_summary=lambda _: None,
-        of_result=partial(paused_us, link=link),
-        always=False,
+        "link_paused_us", f"{name}: time paused, us", of_result=partial(paused_us, link=link), always=False
     )
     yield Metric(
-        key="link_queue_peak_kilobytes",
-        label=f"{link.name}: longest queue before it, KB",
-        of_summary=value_of(lambda row: None if row.queue_peak_bytes is None else row.queue_peak_bytes / 1e3),
+        "link_queue_peak_kilobytes",
+        f"{name}: longest queue before it, KB",
+        value_of(lambda row: _per(row.queue_peak_bytes, 1e3)),
     )
     yield Metric(
-        key="link_receiver_peak_megabytes",
-        label=f"{link.name}: peak buffer at its receiver, MB",
-        of_summary=value_of(lambda row: _megabytes(row.receiver_peak_bytes)),
+        "link_receiver_peak_megabytes",
+        f"{name}: peak buffer at its receiver, MB",
+        value_of(lambda row: _per(row.receiver_peak_bytes, 1e6)),
         digits=2,
     )

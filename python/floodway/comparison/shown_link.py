@@ -81,7 +81,8 @@ def _long(common: Sequence[str], by_run: Sequence[Mapping[str, LinkSummary]]) ->
     delays = {name: by_run[0][name].delay_us or 0.0 for name in common}
     if not common or max(delays.values()) < KILOMETRE_US:
         return None
-    best = max(common, key=lambda name: (delays[name], _loaded(name, by_run), _carried(name, by_run)))
+    loaded = {name: sum(links[name].loaded_us for links in by_run) for name in common}
+    best = max(common, key=lambda name: (delays[name], loaded[name], _carried(name, by_run)))
     return ShownLink(object=best, kind="long link")
 
 
@@ -125,10 +126,6 @@ def _watched(
         return None
     best = max(chosen, key=lambda name: _carried(name, by_run))
     return ShownLink(object=best, kind="busiest link")
-
-
-def _loaded(name: str, by_run: Sequence[Mapping[str, LinkSummary]]) -> float:
-    return sum(links[name].loaded_us for links in by_run)
 
 
 def _carried(name: str, by_run: Sequence[Mapping[str, LinkSummary]]) -> float:

@@ -1,4 +1,4 @@
-"""Variants of a comparison: a scenario with varied values, or several scenarios."""
+"""Variants of a comparison: a scenario with varied values, or several scenarios; and their warnings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
     from floodway.scenarios.scenario import Scenario
 
-__all__ = ["Variant", "differing", "files", "folder_names", "split_values", "vary"]
+__all__ = [
+    "Variant",
+    "VariantWarning",
+    "differing",
+    "files",
+    "folder_names",
+    "merged_warnings",
+    "split_values",
+    "vary",
+]
 
 #: Maximum number of characters of a folder's name.
 LONGEST_FOLDER = 60
@@ -404,8 +413,7 @@ def _name_variants(variant_faults: Sequence[tuple[str, Fault]], *, total: int) -
 
 def _settings(scenario: Scenario) -> dict[str, str]:
     """Return the values of a scenario as texts, by key path."""
-    document = json.loads(scenario.native.resolved_json)
-    return dict(_flat(document["scenario"], ""))
+    return dict(_flat(scenario.resolved()["scenario"], ""))
 
 
 def _flat(value: Any, path: str) -> Iterable[tuple[str, str]]:  # noqa: ANN401 (any JSON value)
@@ -418,3 +426,55 @@ def _flat(value: Any, path: str) -> Iterable[tuple[str, str]]:  # noqa: ANN401 (
             yield from _flat(inner, str(name) if path == "override" else f"{path}.{name}")
     else:
         yield path, value if isinstance(value, str) else json.dumps(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantWarning:
+    """A warning, and the variants that it concerns.
+
+    Attributes
+    ----------
+    text
+        Text of the warning.
+    labels
+        Labels of the variants that have it; empty if all have it.
+    """
+
+    text: str
+    labels: tuple[str, ...]
+
+    @property
+    def whole(self) -> str:
+        """The warning in one line, with its variants."""
+        prefix = f"{'; '.join(self.labels)}: " if self.labels else ""
+        return f"{prefix}{self.text}"
+
+
+def merged_warnings(variants: Iterable[tuple[str, Iterable[str]]]) -> tuple[VariantWarning, ...]:
+    """Merge equal warnings of variants, in the order of their first occurrence.
+
+    Parameters
+    ----------
+    variants
+        Labels of variants with their warnings; a label may occur several times.
+
+    Returns
+    -------
+    tuple of VariantWarning
+        One for each different warning.
+
+    Examples
+    --------
+    >>> [warning.whole for warning in merged_warnings([("pfc", ["a", "b"]), ("swing", ["b"])])]
+    ['pfc: a', 'b']
+    """
+    labels: dict[str, None] = {}
+    labels_by_text: dict[str, dict[str, None]] = {}
+    for label, texts in variants:
+        labels[label] = None
+        for text in texts:
+            labels_by_text.setdefault(text, {})[label] = None
+    return tuple(
+        VariantWarning(text=text, labels=() if with_it.keys() == labels.keys() else tuple(with_it))
+        for text, with_it in labels_by_text.items()
+    )

@@ -15,22 +15,12 @@ from floodway.results.quantities import bytes_text, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from floodway.planning.mixes import OfMix
     from floodway.planning.planner import Plan, Planned
+    from floodway.planning.pool import OfMix
     from floodway.planning.question import Question
 
-__all__ = [
-    "answer",
-    "answers",
-    "distance",
-    "lost",
-    "lost_in_its_run",
-    "notes",
-    "question_text",
-    "suffices",
-    "verdict",
-    "warnings",
-]
+__all__ = ["answer", "answers", "distance", "lost", "lost_in_its_run", "notes", "question_text", "suffices"]
+__all__ += ["verdict", "warnings"]
 
 METRES_OF_KM = 1000
 MOST_NAMED = 6
@@ -44,11 +34,9 @@ def question_text(question: Question) -> str:
     counts = Counter(question.mix_bytes)
     sizes = [f"{size} B" if times == 1 else f"{times} of {size} B" for size, times in counts.items()]
     mix = "frames of " + ", ".join(sizes[:MOST_NAMED]) if sizes else "frames of any size"
-    flap = (
-        ""
-        if question.flap_ps is None
-        else f"; survives a flap of {number_text(question.flap_ps / 1e6)} us in a stall"
-    )
+    flap = ""
+    if question.flap_ps is not None:
+        flap = f"; survives a flap of {number_text(question.flap_ps / 1e6)} us in a stall"
     allowed = " (IEEE 802.3)" if question.react_ps is None else ""
     react = f"; pauses obeyed within {four_digits(question.reaction_ps / 1e6)} us{allowed}"
     cells = "no cells" if question.cell_bytes == 1 else f"cells of {question.cell_bytes} B"
@@ -84,11 +72,8 @@ def answer(plan: Plan) -> str:
         takes = f"{name}'s relays of {size_text(chosen.busy)} at each end of each link"
     memory = question.buffer_bytes
     if memory is None:
-        busy = (
-            ""
-            if chosen.busy == chosen.no_loss
-            else f", and {size_text(chosen.busy * count)} to be kept busy as well"
-        )
+        busy = f", and {size_text(chosen.busy * count)} to be kept busy as well"
+        busy = "" if chosen.busy == chosen.no_loss else busy
         return f"To lose nothing, {links} {'needs' if question.links == 1 else 'need'} {takes}{busy}."
     memory_text = size_text(memory)
     others = _others(plan, chosen)
@@ -223,48 +208,39 @@ def warnings(plan: Plan) -> Iterator[str]:
     """Say what a reader must know before using the numbers."""
     question = plan.question
     if question.cell_bytes == 1 and not question.asic:
-        yield (
-            "memory is counted in bytes: switches count cells, in which small frames take up to three times"
-            " as much and more (--asic, --cell, --mix)"
-        )
-    if question.asic and question.buffer_bytes == asic(question.asic).buffer_bytes:
-        chip = asic(question.asic)
-        if not chip.firm:
-            yield f"the memory of {chip.label} is from {chip.source}, and may count other memory, too"
-        yield f"all memory of {chip.label} is counted for these links: other ports and classes need some"
-    yield from _other_chip(question)
+        more = "small frames take up to three times as much and more (--asic, --cell, --mix)"
+        yield f"memory is counted in bytes: switches count cells, in which {more}"
+    yield from _of_chip(question)
     yield from _other_mixes(plan)
-    if plan.pool is not None and plan.pool.oversubscribed > 1:
-        yield (
-            f"the pool of headroom is over-subscribed {plan.pool.oversubscribed:g} times: it promises nothing"
-            " if all links pause at once"
-        )
-    if plan.pool is not None and plan.pool.is_largest:
-        yield (
-            "in the shared buffer no alpha of the chip keeps the link of a class that is alone busy: it has"
-            f" the largest, {plan.pool.alpha:g}"
-        )
+    pool = plan.pool
+    if pool is not None and pool.oversubscribed > 1:
+        over = f"the pool of headroom is over-subscribed {pool.oversubscribed:g} times"
+        yield f"{over}: it promises nothing if all links pause at once"
+    if pool is not None and pool.is_largest:
+        idle = "in the shared buffer no alpha of the chip keeps the link of a class that is alone busy"
+        yield f"{idle}: it has the largest, {pool.alpha:g}"
     if plan.advice is not None and plan.advice.pauses_from is not None:
         beside, pauses = plan.advice, plan.advice.pauses_from
+        marks = f"every packet, at {bytes_text(beside.ecn_kmax)}"
         if pauses <= beside.ecn_kmin:
             marks = f"any packet, from {bytes_text(beside.ecn_kmin)} on"
-        else:
-            marks = f"every packet, at {bytes_text(beside.ecn_kmax)}"
         if pauses <= beside.ecn_kmax:
-            yield (
-                f"PFC pauses at {bytes_text(pauses)}, before ECN marks {marks}: marks come too late to keep"
-                " pauses rare"
-            )
+            early = f"PFC pauses at {bytes_text(pauses)}, before ECN marks {marks}"
+            yield f"{early}: marks come too late to keep pauses rare"
     untried = [row.label for row in plan.rows if not row.refused and row.trial is None]
     if untried:
         yield f"no number was tried by a run: {', '.join(untried)}"
 
 
-def _other_chip(question: Question) -> Iterator[str]:
-    """Warn where the buffer or the cell of the question differs from the chip's."""
+def _of_chip(question: Question) -> Iterator[str]:
+    """Warn of what a chip's memory is for, and of a question whose buffer or cell is another one."""
     if not question.asic:
         return
     chip = asic(question.asic)
+    if question.buffer_bytes == chip.buffer_bytes:
+        if not chip.firm:
+            yield f"the memory of {chip.label} is from {chip.source}, and may count other memory, too"
+        yield f"all memory of {chip.label} is counted for these links: other ports and classes need some"
     most, buffer_bytes = chip.buffer_bytes, question.buffer_bytes
     if most is not None and buffer_bytes is not None and buffer_bytes > most:
         has = f"{bytes_text(most)} ({chip.source})"
@@ -283,10 +259,9 @@ def _other_mixes(plan: Plan) -> Iterator[str]:
         return
     name = "frames of any size" if not plan.question.mix_bytes else "the frames asked"
     others_text = "; ".join(f"--mix {mix.mix}: {_of_mix(mix)}" for mix in others)
-    yield (
-        f"the frames decide what the memory is enough for: PFC with {name}: {_of_mix(asked_mix)};"
-        f" {others_text}; choose the mix that your traffic has"
-    )
+    asked_text = f"PFC with {name}: {_of_mix(asked_mix)}; {others_text}"
+    decide = f"the frames decide what the memory is enough for: {asked_text}"
+    yield f"{decide}; choose the mix that your traffic has"
 
 
 def _of_mix(row: OfMix) -> str:

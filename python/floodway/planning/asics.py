@@ -1,4 +1,4 @@
-"""Switch chips: cell size and memory of their buffers, with the source of each figure."""
+"""Switch chips: cell size and memory of their buffers, with sources; and the chips of switches by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from floodway.common.errors import UnknownNameError
 from floodway.common.names import nearest
 from floodway.planning.units import size_of
 
-__all__ = ["LANES", "Asic", "asic", "asics", "counts_headroom", "exponents", "pipeline_reserve"]
+__all__ = ["LANES", "Asic", "asic", "asics", "chip_of", "counts_headroom", "exponents", "pipeline_reserve"]
 
 KIB = 1024
 #: SONiC's `dynamic_th`: alpha is 2 to its power. Broadcom's chips have from 1/128 to 8 (its SAI).
@@ -108,3 +108,20 @@ def _asic(table: dict[str, object]) -> Asic:
     if "buffer" in fields:
         fields["buffer_bytes"] = size_of(str(fields.pop("buffer")), "buffer")
     return Asic(**fields)  # type: ignore[arg-type]
+
+
+def chip_of(hwsku: str) -> str:
+    """Return the chip's name for a `hwsku` such as ``ACS-MSN4600C``; empty where it is not known."""
+    name = hwsku.lower()
+    _, dash, model = name.partition("-")
+    # Some names begin with the maker, others with the model.
+    texts = (model, name) if dash else (name,)
+    return next((chip for begin, chip in _switches() for text in texts if text.startswith(begin)), "")
+
+
+@cache
+def _switches() -> tuple[tuple[str, str], ...]:
+    text = (files("floodway.planning.sonic") / "switches.toml").read_text(encoding="utf-8")
+    return tuple(
+        (begin, switch["asic"]) for switch in tomllib.loads(text)["switch"] for begin in switch["begins"]
+    )

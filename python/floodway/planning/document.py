@@ -1,4 +1,4 @@
-"""A plan as a document, with all its numbers for programs, and as frames."""
+"""A plan as a document, with its tables and all its numbers for programs, and as frames."""
 
 from __future__ import annotations
 
@@ -7,22 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from floodway.common.documents import Cell, Document, Section, Table, share_text, size_text
+from floodway.common.documents import Cell, Document, Section, Table, Tone, share_text, size_text
 from floodway.common.documents.readable import three_digits
-from floodway.planning.answer import answer, answers, lost, notes, question_text, suffices, verdict, warnings
+from floodway.planning.answer import (
+    answer,
+    answers,
+    distance,
+    lost,
+    notes,
+    question_text,
+    suffices,
+    verdict,
+    warnings,
+)
 from floodway.planning.headroom import headroom_terms
-from floodway.planning.tables import label_of, tables
-from floodway.results.quantities import counted
+from floodway.planning.units import missing
+from floodway.results.quantities import bytes_text, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from floodway.common.documents import Tone
     from floodway.planning.planner import Plan, Planned
+    from floodway.planning.pool import Pool
     from floodway.planning.question import Question
     from floodway.planning.trials import Busy, Trial
 
-__all__ = ["document", "formulas_frame", "frame"]
+__all__ = ["document", "formulas_frame", "frame", "tables"]
 
 #: Description of the runs of a plan, and of their limits.
 TRIED = (
@@ -35,6 +45,17 @@ TRIED = (
     " that fail, pauses that are lost, frames larger than the MTU."
 )
 UNTRIED = "Nothing was simulated: all numbers are by formula."
+#: Columns that hold words.
+TEXT_COLUMNS = frozenset({
+    "flow control", "frames", "formula", "term", "what",
+    "what that assumes", "in the", "verdict", "value", "source",
+})  # fmt: skip
+#: Sizes that are configured, in bytes.
+SIZES = ("size", "xoff", "xon", "headroom", "level")
+#: For how many links, and up to which length, the memory suffices.
+SUFFICES = ("links_no_loss", "links_busy", "reach_no_loss_m", "reach_busy_m")
+
+Row = tuple[object, ...]
 
 
 def document(plan: Plan) -> Document:
@@ -46,24 +67,21 @@ def document(plan: Plan) -> Document:
     losses = tuple(f"{text[:1].upper()}{text[1:]}." for text in lost(plan))
     marked = sorted(_warnings(plan), key=lambda warning: not warning[1])
     tried = len(plan.scenarios())
+    trials = f"tried: the lossless sizes, by {tried} runs that stop the far end at the worst moment"
     return Document(
         title=question_text(plan.question),
         answer=answer(plan),
         tone="bad" if losses else tone,
         more=losses,
-        table=_table(plan, marked),
-        simulated=(
-            f"tried: the lossless sizes, by {tried} runs that stop the far end at the worst moment"
-            if tried
-            else UNTRIED,
-        ),
+        table=_overview(plan, marked),
+        simulated=(trials if tried else UNTRIED,),
         warnings=tuple(text for text, _ in marked),
         sections=tuple(_sections(plan)),
         data=_data(plan),
     )
 
 
-def _table(plan: Plan, marked: Sequence[tuple[str, frozenset[str]]]) -> Table:
+def _overview(plan: Plan, marked: Sequence[tuple[str, frozenset[str]]]) -> Table:
     """Return a row for each flow control; those with equal numbers share one."""
     question = plan.question
     count = question.links * question.classes
@@ -165,33 +183,24 @@ def _data(plan: Plan) -> dict[str, Any]:
 
 def frame(plan: Plan) -> pl.DataFrame:
     """Return a row for each flow control, in bytes, metres and shares of the rate."""
-    rows = []
-    for row in plan.rows:
-        planned = row.thresholds
-        rows.append(
-            {
-                "flow_control": row.flow_control,
-                "place": row.place,
-                "refused": row.refused or None,
-                "no_loss_bytes": row.no_loss or None,
-                "busy_bytes": row.busy or None,
-                "size_bytes": planned.size if planned else None,
-                "xoff_bytes": planned.xoff if planned else None,
-                "xon_bytes": planned.xon if planned else None,
-                "headroom_bytes": planned.headroom if planned else None,
-                "level_bytes": planned.level if planned else None,
-                "links_no_loss": row.links_no_loss,
-                "links_busy": row.links_busy,
-                "reach_no_loss_m": row.reach_no_loss_m,
-                "reach_busy_m": row.reach_busy_m,
-                **{f"carried_at_{100 * drain:.0f}": share for drain, share in row.carried.items()},
-                "least_bytes": row.trial.least if row.trial else None,
-                "lost_packets": row.trial.lost_packets if row.trial else None,
-                "spare_bytes": row.trial.spare if row.trial else None,
-                "idle_us": row.busy_run.idle_ps / 1e6 if row.busy_run else None,
-            }
-        )
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame([_flat(row) for row in plan.rows], infer_schema_length=None)
+
+
+def _flat(row: Planned) -> dict[str, Any]:
+    return {
+        "flow_control": row.flow_control,
+        "place": row.place,
+        "refused": row.refused or None,
+        "no_loss_bytes": row.no_loss or None,
+        "busy_bytes": row.busy or None,
+        **{f"{name}_bytes": getattr(row.thresholds, name, None) for name in SIZES},
+        **{name: getattr(row, name) for name in SUFFICES},
+        **{f"carried_at_{100 * drain:.0f}": share for drain, share in row.carried.items()},
+        "least_bytes": row.trial.least if row.trial else None,
+        "lost_packets": row.trial.lost_packets if row.trial else None,
+        "spare_bytes": row.trial.spare if row.trial else None,
+        "idle_us": row.busy_run.idle_ps / 1e6 if row.busy_run else None,
+    }
 
 
 def formulas_frame(plan: Plan) -> pl.DataFrame:
@@ -200,12 +209,8 @@ def formulas_frame(plan: Plan) -> pl.DataFrame:
 
 
 def _row(row: Planned) -> dict[str, Any]:
-    plain = {
-        "flow_control": row.flow_control,
-        "label": row.label,
-        "place": row.place,
-        "refused": row.refused or None,
-    }
+    names = {"flow_control": row.flow_control, "label": row.label, "place": row.place}
+    plain: dict[str, Any] = {**names, "refused": row.refused or None}
     if row.refused or row.thresholds is None:
         return plain
     return plain | {
@@ -213,10 +218,7 @@ def _row(row: Planned) -> dict[str, Any]:
         "busy_bytes": row.busy,
         "switch_bytes": row.switch_bytes,
         "thresholds": asdict(row.thresholds),
-        "links_no_loss": row.links_no_loss,
-        "links_busy": row.links_busy,
-        "reach_no_loss_m": row.reach_no_loss_m,
-        "reach_busy_m": row.reach_busy_m,
+        **{name: getattr(row, name) for name in SUFFICES},
         "carried": {str(drain): share for drain, share in row.carried.items()},
         "verdict": verdict(row),
         "trial": None if row.trial is None else _trial(row.trial),
@@ -242,3 +244,170 @@ def _trial(trial: Trial) -> dict[str, Any]:
 
 def _busy(run: Busy) -> dict[str, Any]:
     return {"idle_us": run.idle_ps / 1e6, "lost_packets": run.lost_packets}
+
+
+def tables(plan: Plan) -> Iterator[Table]:
+    """Return the tables that have rows; flow controls whose numbers are equal share one."""
+    builders = (_needs, _mixes, _settings, _runs, _terms, _formulas, _pool, _advice)
+    yield from (table for table in (make(plan) for make in builders) if table.rows)
+
+
+def label_of(labels: Sequence[str]) -> str:
+    """Name several flow controls at once; forms of one have its name once.
+
+    Examples
+    --------
+    >>> label_of(["PFC, on-off", "PFC, timer"]), label_of(["SWING"])
+    ('PFC, on-off or timer', 'SWING')
+    """
+    heads = {label.partition(", ")[0] for label in labels}
+    if len(labels) == 1 or len(heads) > 1:
+        return " and ".join(labels)
+    return f"{heads.pop()}, {' or '.join(label.partition(', ')[2] for label in labels)}"
+
+
+def merged(rows: Iterable[tuple[str, Row]]) -> Iterator[Row]:
+    """Return rows with their labels; those whose cells are equal are one row."""
+    by_cells: dict[Row, list[str]] = {}
+    for label, cells in rows:
+        by_cells.setdefault(cells, []).append(label)
+    yield from ((label_of(labels), *cells) for cells, labels in by_cells.items())
+
+
+def _table(title: str, columns: tuple[str, ...], rows: Iterable[Row]) -> Table:
+    """Return a table, in which whole numbers have commas, and `-` is for none."""
+    texts = tuple(tuple(_text(cell) for cell in row) for row in rows)
+    return Table(title=title, columns=columns, rows=texts, words=TEXT_COLUMNS)
+
+
+def _text(cell: object) -> str:
+    return "-" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)
+
+
+def _needs(plan: Plan) -> Table:
+    planned = [row for row in plan.rows if not row.refused]
+    rows = []
+    for row in planned:
+        reach = (distance(row.reach_no_loss_m), distance(row.reach_busy_m))
+        cells = (row.place, row.no_loss, row.busy, row.links_no_loss, row.links_busy, *reach)
+        rows.append((row.label, cells))
+    sizes, links = ("no loss", "and busy"), ("links, no loss", "links, busy")
+    title = "Needed by one class of one link, in bytes, and for what the given memory suffices"
+    columns = ("flow control", "in the", *sizes, *links, "reach, no loss", "reach, busy")
+    return _table(title, columns, merged(rows))
+
+
+def _mixes(plan: Plan) -> Table:
+    rows = [
+        (f"{mix.mix} (asked)" if mix.is_asked else mix.mix, mix.no_loss, mix.busy, mix.verdict, mix.meaning)
+        for mix in plan.by_mix
+    ]
+    title = "What the frames decide (--mix): PFC for all links and classes, in bytes"
+    return _table(title, ("frames", "no loss", "and busy", "given memory", "what that assumes"), rows)
+
+
+def _settings(plan: Plan) -> Table:
+    rows = []
+    for row in plan.rows:
+        if row.thresholds is not None:
+            numbers = (getattr(row.thresholds, name) for name in SIZES)
+            rows.append((row.label, (*numbers, *_percents(row.carried.values()))))
+    title = "Set for one class of one link, in bytes, with what would be enough where memory is not"
+    columns = ("flow control", "buffer", *SIZES[1:], "drained at 50 %", "at 90 %")
+    return _table(title, columns, merged(rows))
+
+
+def _percents(shares: Iterable[float]) -> Iterator[str]:
+    return (f"{100 * share:.1f} %" for share in shares)
+
+
+def _runs(plan: Plan) -> Table:
+    rows = []
+    for row in plan.rows:
+        if row.trial is not None:
+            carried = _percents(row.carried_run.values())
+            rows.append((row.label, (row.trial.peak, row.trial.least, *carried, verdict(row))))
+    columns = ("flow control", "most held", "least that holds", "drained at 50 %", "at 90 %", "verdict")
+    return _table("Tried by runs that stop the far end at the worst moment", columns, merged(rows))
+
+
+def _terms(plan: Plan) -> Table:
+    terms = headroom_terms(plan.question)
+    rows = [(term.name, term.bytes, term.value, term.source) for term in terms]
+    rows.append(("together", sum(term.bytes for term in terms), "", ""))
+    title = "PFC's headroom for one class of one link, term by term, in bytes"
+    return _table(title, ("term", "bytes", "value", "source"), rows)
+
+
+def _formulas(plan: Plan) -> Table:
+    smallest = next((row.least_headroom for row in plan.rows if row.least_headroom is not None), None)
+    rows: list[Row] = []
+    for formula in plan.formulas:
+        if formula.bytes is None or formula.difference is None:
+            rows.append((formula.name, None, None, None, formula.why_not))
+            continue
+        against = "not tried" if smallest is None else _against(formula.bytes - smallest)
+        source = f"{formula.source} ({formula.version})"
+        rows.append((formula.name, formula.bytes, f"{formula.difference:+,}", against, source))
+    columns = ("formula", "headroom", "to physics", "in the hardest run", "source")
+    return _table("PFC's headroom for one class of one link, in bytes, by formula", columns, rows)
+
+
+def _against(spare: int) -> str:
+    return f"holds, {spare:,} to spare" if spare >= 0 else f"loses, {-spare:,} short"
+
+
+def _alpha(shared: Pool) -> str:
+    largest = ", the largest of the chip: a class that is alone idles" if shared.is_largest else ""
+    return f"{shared.alpha:g} (dynamic_th {shared.exponent}){largest}"
+
+
+def _pool(plan: Plan) -> Table:
+    shared = plan.pool
+    rows: list[Row] = []
+    if shared is not None:
+        count, run = plan.question.links * plan.question.classes, plan.pool_run
+        rows = [
+            ("headroom of each", f"{shared.headroom_each:,} bytes, with the packet that causes the pause"),
+            ("pool of headroom", f"{shared.headroom_pool:,} bytes for {counted(count, 'class')} of links"),
+        ]
+        if shared.reserve_each:
+            reserve = f"{shared.reserve_each:,} bytes for the pipeline of ports of 8 lanes"
+            rows.append(("reserve of each", reserve))
+        if shared.exponent is None:
+            rows.append(("left to share", f"nothing: {missing(1 - shared.shared)}"))
+        else:
+            both = f"{shared.xoff_alone:,} bytes alone, {shared.xoff_all:,} if all are congested"
+            rows += [("left to share", f"{shared.shared:,} bytes"), ("alpha", _alpha(shared)), ("xoff", both)]
+        if run is not None:
+            held = f"holds with at least {run.spare:,} bytes of headroom to spare"
+            lost = f"loses {counted(run.lost_packets, 'packet')}"
+            rows.append(("all stop at once", held if run.holds else lost))
+    return _table("PFC in a shared buffer", ("what", "value"), rows)
+
+
+def _advice(plan: Plan) -> Table:
+    advice = plan.advice
+    rows: list[Row] = []
+    if advice is not None:
+        thresholds = f"from {bytes_text(advice.ecn_kmin)} to {bytes_text(advice.ecn_kmax)}"
+        marks = f"{thresholds}, {100 * advice.ecn_pmax:.0f} %"
+        wait = f"{advice.longest_wait_ps / 1e6:,.0f} us"
+        timers = f"low {advice.irn_rto_low_ps / 1e6:,.0f} us, high {advice.irn_rto_high_ps / 1e6:,.0f} us"
+        shorter = (
+            f"shorter than the one-way delay, in which {advice.pauses_in_flight:.1f} would follow one another"
+            if advice.pauses_in_flight > 1
+            else "longer than the one-way delay"
+        )
+        watchdog = (
+            f"detection {advice.watchdog_detection_ms} ms, restoration {advice.watchdog_restoration_ms} ms; a"
+            f" far end that drains at the link's rate again keeps its upstream paused for {wait} at most, one"
+            " that drains less for longer"
+        )
+        rows = [
+            ("ECN marks", f"{marks} (HPCC's values, by the rate)"),
+            ("PFC watchdog", watchdog),
+            ("IRN's timeouts", f"{timers} (a round trip; one with the buffer full)"),
+            ("longest pause of a frame", f"{advice.longest_pause_ps / 1e6:,.1f} us, {shorter}"),
+        ]
+    return _table("Beside the buffer, with PFC", ("what", "value"), rows)

@@ -7,29 +7,20 @@ the engine asks for where it sizes such a port. All are bytes of a buffer for on
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from floodway import _floodway
-from floodway.common.errors import PlanError, ScenarioError
-from floodway.common.lookup import by_name
+from floodway.common.errors import PlanError, ScenarioError, by_name
 from floodway.planning.headroom import largest_held, occupied, pfc_headroom
 from floodway.planning.link import PREAMBLE_AND_GAP, Buffers, Course, link_scenario, stop_ps, until_obeyed
-from floodway.planning.question import SMALLEST
+from floodway.planning.question import SMALLEST, Question
 from floodway.scenarios.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from floodway.planning.question import Question
 
-__all__ = [
-    "FLOW_CONTROLS",
-    "HALF_RATE",
-    "NINE_TENTHS_RATE",
-    "FlowControl",
-    "Thresholds",
-    "flow_control",
-]
+__all__ = ["FLOW_CONTROLS", "HALF_RATE", "NINE_TENTHS_RATE", "FlowControl", "Thresholds", "flow_control"]
 
 PS_PER_S = 1_000_000_000_000
 #: Shares of the link's rate at which its far end drains, for which the link's throughput is given.
@@ -65,15 +56,15 @@ class Thresholds:
 
 
 class FlowControl(Protocol):
-    """Interface of a flow control for the planner."""
+    """A flow control for the planner."""
 
     #: Its name in commands and tables, and in words.
-    name: ClassVar[str]
-    label: ClassVar[str]
+    name: str
+    label: str
     #: Place of its buffer: ``switch`` or ``relay``.
-    place: ClassVar[str]
+    place: str = "switch"
     #: Notes on the assumptions of its numbers.
-    notes: ClassVar[tuple[str, ...]]
+    notes: tuple[str, ...] = ()
 
     def no_loss(self, question: Question) -> int:
         """Return the bytes that it needs to lose nothing.
@@ -95,6 +86,8 @@ class FlowControl(Protocol):
 
     def in_switch(self, question: Question, size: int) -> int:
         """Return the bytes of the switch's memory that a size takes: all of it, if not in a relay."""
+        del question
+        return size
 
     def restart(self, question: Question) -> int:
         """Return what may arrive beyond the size when the link comes up while the far end takes nothing.
@@ -109,11 +102,8 @@ class FlowControl(Protocol):
         """Return the share of its rate that the link carries if its far end drains that share, by formula."""
 
 
-class _Pfc:
+class _Pfc(FlowControl):
     """PFC, whose pauses last until a resume or expire."""
-
-    place = "switch"
-    notes: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, name: str, label: str, pause: str) -> None:
         self.name, self.label, self._pause = name, label, pause
@@ -124,10 +114,6 @@ class _Pfc:
     def busy(self, question: Question) -> int:
         return self._beside(question) + self._busy_xoff(question)
 
-    def in_switch(self, question: Question, size: int) -> int:
-        del question
-        return size
-
     def restart(self, question: Question) -> int:
         return pfc_headroom(question)
 
@@ -136,14 +122,9 @@ class _Pfc:
         xoff = size - self._beside(question)
         offset = self._offset(question)
         headroom = pfc_headroom(question)
-        settings = (
-            f'xoff = "{xoff}B"',
-            f'resume-offset = "{offset}B"',
-            f'headroom = "{headroom}B"',
-            f'pause = "{self._pause}"',
-            *until_obeyed(question),
-        )
-        control = f"{{ pfc = {{ {', '.join(settings)} }} }}"
+        sizes = {"xoff": xoff, "resume-offset": offset, "headroom": headroom}
+        settings = (*(f'{key} = "{value}B"' for key, value in sizes.items()), f'pause = "{self._pause}"')
+        control = f"{{ pfc = {{ {', '.join((*settings, *until_obeyed(question)))} }} }}"
         return Thresholds(size=size, control=control, xoff=xoff, xon=xoff - offset, headroom=headroom)
 
     def carried(self, question: Question, size: int, drain: float) -> float:
@@ -168,28 +149,19 @@ class _Pfc:
         return xon + self._offset(question)
 
 
-class _Sized:
+class _Sized(FlowControl):
     """A flow control whose buffer the engine sizes."""
 
-    place = "switch"
-    notes: ClassVar[tuple[str, ...]] = ()
-    name: ClassVar[str]
-    label: ClassVar[str]
-    several_classes = True
+    #: Why it is for one class alone; empty if it is for several.
+    why_one_class = ""
 
     def no_loss(self, question: Question) -> int:
         return self.busy(question)
 
     def busy(self, question: Question) -> int:
-        if question.classes > 1 and not self.several_classes:
+        if question.classes > 1 and self.why_one_class:
             raise PlanError(f"{self.label}: {self.why_one_class}", key="classes")
         return int(self._port(question)["min_buffer_bytes"])
-
-    why_one_class = ""
-
-    def in_switch(self, question: Question, size: int) -> int:
-        del question
-        return size
 
     def restart(self, question: Question) -> int:
         """Return as much as for a link that begins: a round trip, and what comes with it."""
@@ -229,11 +201,8 @@ class _Sized:
 
 class _Bifrost(_Sized):
     name, label = "bifrost", "Bifrost"
-    several_classes = False
     why_one_class = "it grants all of the link's rate to one lossless class"
-    notes: ClassVar[tuple[str, ...]] = (
-        "Bifrost grants bytes of the wire, whatever they occupy: its size is for frames of any size",
-    )
+    notes = ("Bifrost grants bytes of the wire, whatever they occupy: its size is for frames of any size",)
 
     def _control(self, question: Question) -> str:
         # Bifrost has no delay of its own interface: it counts as the far end's.
@@ -248,11 +217,10 @@ class _Bifrost(_Sized):
 
 class _Swing(_Sized):
     name, label, place = "swing", "SWING", "relay"
-    several_classes = False
     why_one_class = (
         "two classes that stop in turn can fill a relay of any size (`floodway reproduce swing classes`)"
     )
-    notes: ClassVar[tuple[str, ...]] = (
+    notes = (
         "SWING's size is that of a relay at each end of the link, which counts bytes; the switch needs less",
         "SWING's relay may hold more where data go both ways (`floodway reproduce swing drift`)",
     )
@@ -265,7 +233,7 @@ class _Swing(_Sized):
 
 class _Cbfc(_Sized):
     name, label = "cbfc", "CBFC"
-    notes: ClassVar[tuple[str, ...]] = (
+    notes = (
         "CBFC loses nothing in any buffer with credit for one frame; below the busy size it sends less",
         "InfiniBand's own credits reach 128 KiB of round trip: this is credit without that limit",
     )
@@ -287,7 +255,7 @@ class _Cbfc(_Sized):
 
 
 FLOW_CONTROLS: tuple[FlowControl, ...] = (
-    _Pfc("pfc", "PFC, on-off", "on-off"),  # type: ignore[assignment]
+    _Pfc("pfc", "PFC, on-off", "on-off"),
     _Pfc("pfc-timer", "PFC, timer", "timer"),
     _Bifrost(),
     _Swing(),

@@ -17,15 +17,8 @@ from floodway.common.errors import PlanError
 if TYPE_CHECKING:
     from floodway.planning.asics import Asic
 
-__all__ = [
-    "Profile",
-    "dnx_xoff",
-    "large_frames_xoff",
-    "nvidia_profile",
-    "reaction_quanta",
-    "small_frames_xoff",
-    "small_percent",
-]
+__all__ = ["Profile", "dnx_xoff", "large_frames_xoff", "nvidia_profile", "reaction_quanta"]
+__all__ += ["small_frames_xoff", "small_percent"]
 
 KIB = 1024
 #: Quanta of 512 bit times within which IEEE 802.3 (31B.3.7) has a MAC obey a pause, by Gbit/s.

@@ -17,24 +17,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import PlanError
-from floodway.planning.question import HEADERS, SMALLEST
+from floodway.planning.question import HEADERS, SMALLEST, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from floodway.planning.question import Question
 
-__all__ = [
-    "CLASS_NUMBERS",
-    "PLANNED",
-    "PREAMBLE_AND_GAP",
-    "SHORT_PS",
-    "Buffers",
-    "Course",
-    "link_scenario",
-    "stop_ps",
-    "until_obeyed",
-]
+__all__ = ["CLASS_NUMBERS", "PREAMBLE_AND_GAP", "SHORT_PS", "Buffers", "Course", "link_scenario", "stop_ps"]
+__all__ += ["until_obeyed"]
 
 #: Tag of the planned links.
 PLANNED = "planned"
@@ -151,10 +141,7 @@ def link_scenario(question: Question, buffers: Buffers, course: Course) -> str:
 
 def until_obeyed(question: Question) -> tuple[str, str]:
     """Return PFC's keys of the delays at both ends, as TOML; floodway's ports have none by themselves."""
-    return (
-        f'react = "{question.reaction_ps}ps"',
-        f'interface-delay = "{question.interface_delay_ps}ps"',
-    )
+    return (f'react = "{question.reaction_ps}ps"', f'interface-delay = "{question.interface_delay_ps}ps"')
 
 
 def _check_length(question: Question, course: Course) -> None:
@@ -178,14 +165,10 @@ def _check_length(question: Question, course: Course) -> None:
 
 
 def _settings(question: Question, buffers: Buffers, course: Course) -> Iterator[str]:
-    yield "\n".join(
-        (
-            "[defaults]",
-            'rate-control = "line-rate"',
-            'reliability = "none"',
-            f'cell = "{question.cell_bytes}B"',
-            f'flow-control.pfc = {{ xoff = "1MB", {", ".join(until_obeyed(question))} }}',
-        )
+    yield (
+        '[defaults]\nrate-control = "line-rate"\nreliability = "none"\n'
+        f'cell = "{question.cell_bytes}B"\n'
+        f'flow-control.pfc = {{ xoff = "1MB", {", ".join(until_obeyed(question))} }}'
     )
     buffer = ""
     if buffers.shared is None:
@@ -244,17 +227,10 @@ def _topology(question: Question, drain: float) -> str:
     ]
     links += [f'{{ between = ["s", "b{i}"]{slower} }}' for i in hosts]
     links += [f'{{ between = ["c{i}", "s"] }}' for i in hosts]
-    listed = ",\n  ".join(links)
-    count = question.links
-    return "\n".join(
-        (
-            "[topology.explicit]",
-            f'hosts = ["a1..a{count}", "b1..b{count}", "c1..c{count}"]',
-            'switches = ["s"]',
-            f'rate = "{question.rate_bps}bps"',
-            f'delay = "{SHORT_PS}ps"',
-            f"links = [\n  {listed},\n]",
-        )
+    listed, count = ",\n  ".join(links), question.links
+    return (
+        f'[topology.explicit]\nhosts = ["a1..a{count}", "b1..b{count}", "c1..c{count}"]\nswitches = ["s"]\n'
+        f'rate = "{question.rate_bps}bps"\ndelay = "{SHORT_PS}ps"\nlinks = [\n  {listed},\n]'
     )
 
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.common.documents import as_json
 from floodway.common.documents.html import body
-from floodway.common.errors import PlanError
-from floodway.common.lookup import value_of
-from floodway.planning.advice import Advice, advice
+from floodway.common.errors import PlanError, value_of
 from floodway.planning.answer import answer, answers, warnings
 from floodway.planning.document import document, formulas_frame, frame
 from floodway.planning.flow_controls import (
@@ -22,14 +20,11 @@ from floodway.planning.flow_controls import (
     Thresholds,
 )
 from floodway.planning.folder import write_plan
+from floodway.planning.headroom import Formula, formulas
 from floodway.planning.link import Buffers
-from floodway.planning.mixes import OfMix, by_mix
-from floodway.planning.pool import Pool, pool
+from floodway.planning.pool import Advice, OfMix, Pool, advice, by_mix, pool
 from floodway.planning.question import Question, check_flow_controls, check_oversubscribed
-from floodway.planning.reach import links_for, reach_m
-from floodway.planning.runs import at_once
-from floodway.planning.side_by_side import Formula, formulas
-from floodway.planning.trials import Busy, Trial, busy_trial, carried_trial, flap_trial, trial
+from floodway.planning.trials import Busy, Trial, at_once, busy_trial, carried_trial, flap_trial, trial
 from floodway.simulation.execution import cores
 
 if TYPE_CHECKING:
@@ -37,12 +32,16 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from floodway.planning.runs import Runs, Simulate
+    from floodway.planning.trials import Runs, Simulate
 
-__all__ = ["Plan", "Planned", "plan", "plan_of"]
+__all__ = ["Plan", "Planned", "plan", "plan_of", "reach_m"]
 
 #: Shares of the rate at which the far end drains, for which throughput is given.
 DRAINS = (HALF_RATE, NINE_TENTHS_RATE)
+#: Results of runs of a flow control, by its attribute.
+RUNS = {"trial": "trial", "busy_run": "busy", "flap_run": "flap"}
+#: The longest link that is looked at: half of the way round the Earth.
+FARTHEST_M = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +93,11 @@ class Planned:
     carried_run: Mapping[float, float] = field(default_factory=dict)
     flap_run: Trial | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def xoff(self) -> int | None:
+        """What a class holds when its switch pauses; none for a flow control that does not."""
+        return None if self.thresholds is None else self.thresholds.xoff
 
     @property
     def least_headroom(self) -> int | None:
@@ -218,14 +222,15 @@ class Plan:
         dict of str to str
             The text of each scenario as TOML, by the name of its file without `.toml`.
         """
-        texts: dict[str, str] = {}
-        for row in self.rows:
-            for run in (row.trial, row.busy_run, row.flap_run):
-                if run is not None:
-                    texts |= {f"{row.flow_control}-{name}": text for name, text in run.scenarios.items()}
-        if self.pool_run is not None:
-            texts |= {f"pool-{name}": text for name, text in self.pool_run.scenarios.items()}
-        return texts
+        tried = [
+            (row.flow_control, run) for row in self.rows for run in (row.trial, row.busy_run, row.flap_run)
+        ]
+        return {
+            f"{label}-{name}": text
+            for label, run in (*tried, ("pool", self.pool_run))
+            if run is not None
+            for name, text in run.scenarios.items()
+        }
 
 
 def plan(  # noqa: PLR0913 (one argument an option)
@@ -369,33 +374,28 @@ def plan_of(  # noqa: PLR0913 (one argument a choice)
     shared = pool(question, oversubscribed=oversubscribed)
     rows, pool_run = tuple(planned), None
     if simulate:
-        rows, pool_run = _tried(
-            question,
-            planned,
-            shared,
-            jobs=jobs or cores(),
-            done=done or (lambda _done, _total: None),
-            runs=runs,
-        )
+        done = done or (lambda _done, _total: None)
+        rows, pool_run = _tried(question, planned, shared, jobs=jobs or cores(), done=done, runs=runs)
     alone = shared.xoff_alone + shared.headroom_each if shared is not None else 0
-    pfc = next((row for row in rows if row.thresholds is not None and row.thresholds.xoff is not None), None)
+    pfc = next((row.thresholds for row in rows if row.xoff is not None), None)
     return Plan(
         question=question,
         rows=rows,
         formulas=formulas(question),
         pool=shared,
         pool_run=pool_run,
-        advice=None if pfc is None or pfc.thresholds is None else advice(question, pfc.thresholds, alone),
+        advice=None if pfc is None else advice(question, pfc, alone),
     )
 
 
 def _planned(question: Question, control: FlowControl) -> Planned:
     row = Planned(flow_control=control.name, label=control.label, place=control.place, notes=control.notes)
     try:
+        restart = _restart(question, control)
         no_loss, busy = _no_loss(question, control), _busy(question, control)
         share = question.share_bytes
         size = busy if share is None or control.place != "switch" else min(busy, max(share, no_loss))
-        thresholds = replace(control.thresholds(question, size - _restart(question, control)), size=size)
+        thresholds = replace(control.thresholds(question, size - restart), size=size)
     except PlanError as error:
         return replace(row, refused=str(error))
     in_switch = control.in_switch(question, busy)
@@ -404,15 +404,13 @@ def _planned(question: Question, control: FlowControl) -> Planned:
         no_loss=no_loss,
         busy=busy,
         switch_bytes=in_switch,
-        restart=_restart(question, control),
+        restart=restart,
         thresholds=thresholds,
         links_no_loss=links_for(question, control.in_switch(question, no_loss)),
         links_busy=links_for(question, in_switch),
         reach_no_loss_m=reach_m(question, control, partial(_no_loss, control=control)),
         reach_busy_m=reach_m(question, control, partial(_busy, control=control)),
-        carried={
-            drain: control.carried(question, size - _restart(question, control), drain) for drain in DRAINS
-        },
+        carried={drain: control.carried(question, size - restart, drain) for drain in DRAINS},
     )
 
 
@@ -443,26 +441,21 @@ def _tried(  # noqa: PLR0913 (one argument a choice)
     parts: dict[tuple[str, str], Callable[[Simulate], Any]] = {}
     for row in rows:
         if row.thresholds is not None:
-            parts |= {
-                (row.flow_control, name): part for name, part in _parts(one, row, row.thresholds).items()
-            }
+            tried = _parts(one, row, row.thresholds)
+            parts |= {(row.flow_control, name): part for name, part in tried.items()}
     if shared is not None and shared.exponent is not None:
         buffers = shared.buffers(question)
-        parts["", "pool"] = partial(_trial, question, buffers, pauses=True, with_least=False)
+        parts["", "pool"] = partial(trial, question, buffers, pauses=True, with_least=False)
     outcomes = dict(zip(parts, at_once(list(parts.values()), jobs=jobs, done=done, runs=runs), strict=True))
-    tried = [
-        row
-        if row.thresholds is None
-        else replace(
-            row,
-            trial=outcomes[row.flow_control, "trial"],
-            busy_run=outcomes[row.flow_control, "busy"],
-            flap_run=outcomes.get((row.flow_control, "flap")),
-            carried_run={drain: outcomes[row.flow_control, f"carried at {drain}"] for drain in DRAINS},
-        )
-        for row in rows
-    ]
-    return tuple(tried), outcomes.get(("", "pool"))
+    tried_rows = []
+    for row in rows:
+        trials: dict[str, Any] = {name: outcomes.get((row.flow_control, part)) for name, part in RUNS.items()}
+        if row.thresholds is not None:
+            trials["carried_run"] = {
+                drain: outcomes[row.flow_control, f"carried at {drain}"] for drain in DRAINS
+            }
+        tried_rows.append(replace(row, **trials))
+    return tuple(tried_rows), outcomes.get(("", "pool"))
 
 
 def _parts(
@@ -470,27 +463,47 @@ def _parts(
 ) -> dict[str, Callable[[Simulate], Trial | Busy | float]]:
     """Return what is tried of a flow control."""
     buffers = Buffers(control=thresholds.control, size=thresholds.size)
-    pauses = thresholds.headroom is not None
     with_least = row.no_loss > 0 and row.flow_control != "cbfc"
+    pauses, flap_ps = thresholds.headroom is not None, question.flap_ps
     parts: dict[str, Callable[[Simulate], Trial | Busy | float]] = {
-        "trial": partial(_trial, question, buffers, pauses=pauses, with_least=with_least),
-        "busy": lambda simulate: busy_trial(question, buffers, simulate=simulate),
+        "trial": partial(trial, question, buffers, pauses=pauses, with_least=with_least),
+        "busy": partial(busy_trial, question, buffers),
     }
     for drain in DRAINS:
-        parts[f"carried at {drain}"] = partial(_carried, question, buffers, drain, thresholds.xoff)
-    flap_ps = question.flap_ps
+        parts[f"carried at {drain}"] = partial(
+            carried_trial, question, buffers, drain=drain, xoff=thresholds.xoff
+        )
     if flap_ps is not None:
-        parts["flap"] = lambda simulate: flap_trial(question, buffers, flap_ps, simulate=simulate)
+        parts["flap"] = partial(flap_trial, question, buffers, flap_ps=flap_ps)
     return parts
 
 
-def _trial(
-    question: Question, buffers: Buffers, simulate: Simulate, *, pauses: bool, with_least: bool
-) -> Trial:
-    return trial(question, buffers, pauses=pauses, with_least=with_least, simulate=simulate)
+def reach_m(question: Question, control: FlowControl, need: Callable[[Question], int]) -> int | None:
+    """Return the longest link, in whole metres, for which the question's buffer suffices.
+
+    None if it does not suffice for any length for which the flow control is made, if no buffer is known, or
+    if the length does not matter to the switch.
+    """
+    share = question.share_bytes
+    if share is None:
+        return None
+
+    def fits(metres: int) -> bool | None:
+        at = question.at(metres)
+        try:
+            return control.in_switch(at, need(at)) <= share
+        except PlanError:
+            return None
+
+    # A flow control may be made for long links only: what is too short for it is not too long.
+    low, high = 0, FARTHEST_M + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) is False else (middle, high)
+    return low if 0 < low < FARTHEST_M and fits(low) else None
 
 
-def _carried(
-    question: Question, buffers: Buffers, drain: float, xoff: int | None, simulate: Simulate
-) -> float:
-    return carried_trial(question, buffers, drain, xoff=xoff, simulate=simulate)
+def links_for(question: Question, class_bytes: int) -> int | None:
+    """Return for how many links the question's buffer suffices, if each class of each takes so many bytes."""
+    memory = question.buffer_bytes
+    return None if memory is None else memory // (class_bytes * question.classes)

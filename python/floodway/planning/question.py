@@ -270,12 +270,12 @@ def _mix(text: str) -> tuple[int, ...]:
         raise PlanError(message, key="mix", given=text)
     for part in parts:
         size, _, count = part.partition(":")
+        message = ""
         if count and not (count.isdecimal() and 0 < int(count) <= MOST_OF_A_SIZE):
-            raise PlanError(
-                f"mix: {count!r} is not a count of frames, 1 to {MOST_OF_A_SIZE}", key="mix", given=text
-            )
-        if not size[:1].isdecimal():
+            message = f"mix: {count!r} is not a count of frames, 1 to {MOST_OF_A_SIZE}"
+        elif not size[:1].isdecimal():
             message = f'mix: {text!r} is neither {", ".join(MIXES)} nor frames like "64B:3,1082B"'
+        if message:
             raise PlanError(message, key="mix", given=text)
         sizes += [size_of(size, "mix")] * int(count or 1)
     return tuple(sizes)

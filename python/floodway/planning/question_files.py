@@ -1,15 +1,18 @@
-"""Questions from files: a small `plan.toml`, or the links of a scenario."""
+"""Questions from files: a small `plan.toml`, whose keys have lines, or the links of a scenario."""
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections import Counter
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Self
 
 from floodway.common.errors import PlanError, UnknownNameError
+from floodway.common.files import TooDeepError, parse_toml, read_text
 from floodway.common.names import not_a_choice
 from floodway.planning.question import Question
-from floodway.planning.toml_keys import Keys
 from floodway.planning.units import size_of
 
 if TYPE_CHECKING:
@@ -18,28 +21,22 @@ if TYPE_CHECKING:
 
     from floodway.scenarios.scenario import Scenario
 
-__all__ = ["KEYS", "is_question", "question_of", "questions_of_scenario", "read_keys"]
+__all__ = ["BOM", "is_question", "question_of", "questions_of_scenario", "read_keys"]
 
 #: Keys of a question and what values they have.
 KEYS: dict[str, type] = {
-    "rate": str,
-    "length": str,
-    "buffer": str,
-    "links": int,
-    "classes": int,
-    "mtu": str,
-    "mix": str,
-    "cell": str,
-    "asic": str,
-    "react": str,
-    "interface-delay": str,
-    "latency": str,
-    "survive": str,
+    **dict.fromkeys(("rate", "length", "buffer"), str),
+    **dict.fromkeys(("links", "classes"), int),
+    **dict.fromkeys(("mtu", "mix", "cell", "asic", "react", "interface-delay", "latency", "survive"), str),
 }
 #: One-way delay above which links are planned by default, us: those of a site are shorter.
 LONG_US = 10.0
 #: Of fibre.
 METRES_PER_US = 200
+#: The byte order mark that some editors put before a text in UTF-8.
+BOM = "\ufeff"
+#: Most lines that are tried as the begin of a key; some lie within longer texts.
+MOST_TRIED = 20
 
 
 def is_question(path: Path) -> bool:
@@ -69,11 +66,10 @@ def read_keys(path: Path) -> Keys:
             raise PlanError(f"{place}: {message}", place=place, key=key, given=key, nearest=near)
         if type(value) is not KEYS[key]:
             kind = "a text with a unit" if KEYS[key] is str else "a whole number"
-            value_text = (
-                "a table" if isinstance(value, dict) else "a list" if isinstance(value, list) else repr(value)
-            )
-            text = f"{place}: {key}: {value_text} is not {kind}"
-            raise PlanError(text, place=place, key=key, given=value_text)
+            kinds: dict[type, str] = {dict: "a table", list: "a list"}
+            value_kind = kinds.get(type(value), repr(value))
+            text = f"{place}: {key}: {value_kind} is not {kind}"
+            raise PlanError(text, place=place, key=key, given=value_kind)
     return keys
 
 
@@ -108,9 +104,8 @@ def question_of(keys: Mapping[str, Any], *, file: Keys | None = None) -> Questio
         if file is None or error.key is None or error.key in options:
             raise
         place = file.place(error.key)
-        kind = type(error)
-        text = f"{place}: {error}"
-        raise kind(text, place=place, key=error.key, given=error.given, nearest=error.nearest) from None
+        facts: dict[str, Any] = {"key": error.key, "given": error.given, "nearest": error.nearest}
+        raise type(error)(f"{place}: {error}", place=place, **facts) from None
 
 
 def questions_of_scenario(
@@ -184,3 +179,87 @@ def _cells(scenario: Scenario) -> list[str]:
     written: dict[str, Any] = scenario.to_dict()
     tables = [written.get("defaults", {}), *written.get("override", [])]
     return [str(table["cell"]) for table in tables if "cell" in table]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keys:
+    """The keys of a file.
+
+    Attributes
+    ----------
+    file
+        The file.
+    text
+        Its text.
+    values
+        The values by key.
+    """
+
+    file: str
+    text: str
+    values: dict[str, Any]
+
+    @classmethod
+    def from_file(cls, path: Path) -> Self:
+        """Read a file.
+
+        Raises
+        ------
+        PlanError
+            If it cannot be read, or is not TOML; the error names the line.
+        """
+        file = str(path)
+        try:
+            text = read_text(path).removeprefix(BOM)
+        except OSError as error:
+            raise PlanError(f"{file}: cannot be read: {error.strerror or error}", place=file) from None
+        except UnicodeDecodeError:
+            raise PlanError(f"{file}: is not text in UTF-8", place=file) from None
+        try:
+            return cls(file=file, text=text, values=parse_toml(text))
+        except tomllib.TOMLDecodeError as error:
+            place, reason = _fault(file, text, str(error))
+            raise PlanError(f"{place}: not TOML: {reason}", place=place) from None
+        except TooDeepError as error:
+            raise PlanError(f"{file}: {error}", place=file) from None
+
+    def place(self, key: str) -> str:
+        """Return the file with the line of a key at the top level; the file alone where it is not found."""
+        line = self._line(key)
+        return self.file if line is None else f"{self.file}:{line}"
+
+    def _line(self, key: str) -> int | None:
+        begins = re.compile(rf"""\s*\[?\[?\s*["']?{re.escape(key)}["']?\s*[=.\]]""")
+        lines = self.text.splitlines(keepends=True)
+        matches = islice((number for number, line in enumerate(lines) if begins.match(line)), MOST_TRIED)
+        return next((number + 1 for number in matches if _begins_anew("".join(lines[:number]), key)), None)
+
+
+def _begins_anew(before: str, key: str) -> bool:
+    """Whether a line after this text begins a key: within a longer value the text would not be whole."""
+    try:
+        return key not in parse_toml(before)
+    except ValueError:
+        return False
+
+
+def _fault(file: str, text: str, reason: str) -> tuple[str, str]:
+    """Split what the library says is wrong into the place and the reason."""
+    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column \d+|end of document)\)", reason, re.DOTALL)
+    if match is None:
+        return file, reason
+    number = int(match[2] or max(1, len(text.splitlines())))
+    if match[1] == "Cannot overwrite a value":
+        return f"{file}:{number}", _repeated(text, number)
+    return f"{file}:{number}", match[1]
+
+
+def _repeated(text: str, number: int) -> str:
+    """Say which key is given a second time in a line, and where it was before."""
+    lines = text.splitlines()
+    key = lines[number - 1].partition("=")[0].strip()
+    begins = re.compile(rf"\s*{re.escape(key)}\s*=")
+    for before in range(number - 1, 0, -1):
+        if begins.match(lines[before - 1]):
+            return f"{key} is there already, in line {before}"
+    return f"{key} is there already"

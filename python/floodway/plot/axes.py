@@ -1,4 +1,4 @@
-"""Figures and axes that all pictures share, with reproducible bytes."""
+"""Figures and axes that all pictures share, with reproducible bytes; their units, and windows of time."""
 
 from __future__ import annotations
 
@@ -9,38 +9,28 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 import matplotlib as mpl
+import numpy as np
+import polars as pl
 from matplotlib import style
-from matplotlib.axis import XAxis
+from matplotlib.axis import Axis, XAxis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
+from floodway.common.errors import PlotError
 from floodway.plot.style import LAYOUT_PT, current, heading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.text import Text
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "NotebookFigure",
-    "alone_high",
-    "axes_of",
-    "bytes_of",
-    "figure_for",
-    "grid_of",
-    "lower",
-    "panels_of",
-    "plain_style",
-    "plain_ticks",
-    "png_of",
-    "scale_axes",
-    "shown",
-    "stacked",
-]
+    from floodway.plot.curves import Source
+    from floodway.results import Result
+
+__all__ = ["FORMATS", "Format", "NotebookFigure", "alone_high", "axes_of", "bytes_of", "figure_for"]
+__all__ += ["grid_of", "inside", "limits_of", "lower", "panels_of", "plain_style", "plain_ticks", "png_of"]
+__all__ += ["refuse_many", "scale_axes", "shown", "size_text", "stacked", "time_unit", "value_unit"]
 
 Format = Literal["png", "pdf", "svg"]
 #: The formats of pictures, by the endings of their files.
@@ -66,6 +56,18 @@ _METADATA: dict[Format, dict[str, Any]] = {
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
     "svg": {"Creator": None, "Date": None},
 }
+#: Units of axes by the suffix of a column: the column's unit, and larger ones with their sizes.
+_UNITS = {
+    "bytes": ("bytes", ((1e3, "KB"), (1e6, "MB"), (1e9, "GB"))),
+    "us": ("µs", ((1e3, "ms"), (1e6, "s"))),
+    "gbps": ("Gbit/s", ((1e3, "Tbit/s"),)),
+    "percent": ("%", ()),
+}
+#: Powers of 1024.
+KIB = 1024
+BINARY = ("KiB", "MiB", "GiB", "TiB")
+#: Maximum number of results side by side: more are hard to read.
+MOST_RESULTS = 4
 
 
 class NotebookFigure(Figure):
@@ -263,12 +265,105 @@ def png_of(figure: Figure) -> bytes:
 def bytes_of(figure: Figure, form: Format) -> bytes:
     """Return a figure in a format; equal results give equal bytes."""
     drawn = BytesIO()
-    with (
-        plain_style(),
-        mpl.rc_context({"svg.hashsalt": "floodway"}),
-        warnings.catch_warnings(),
-    ):
+    with plain_style(), mpl.rc_context({"svg.hashsalt": "floodway"}), warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box, without a warning.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(drawn, format=form, metadata=_METADATA[form])
     return drawn.getvalue()
+
+
+def value_unit(column: str, frames: Iterable[pl.DataFrame]) -> tuple[float, str]:
+    """Return the unit of a column by its largest value: the divisor, and the unit's name.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> value_unit("queue_max_bytes", [pl.DataFrame({"value": [2.5e6]})])
+    (1000000.0, 'MB')
+    """
+    largest = max((frame["value"].max() or 0.0 for frame in frames), default=0.0)
+    return _unit(column.rpartition("_")[2], largest)  # type: ignore[arg-type]
+
+
+def size_text(size_bytes: int) -> str:
+    """Return a size with its unit, in at most three digits: powers of two in units of 1024.
+
+    Examples
+    --------
+    >>> size_text(1_048_576), size_text(64_000), size_text(1_050_000), size_text(8)
+    ('1 MiB', '64 KB', '1.05 MB', '8 B')
+    """
+    if size_bytes.bit_count() == 1 and size_bytes >= KIB:
+        power = min((size_bytes.bit_length() - 1) // 10, len(BINARY))
+        return f"{size_bytes >> 10 * power} {BINARY[power - 1]}"
+    units = reversed(_UNITS["bytes"][1])
+    size, name = next((unit for unit in units if size_bytes >= unit[0]), (1.0, "B"))
+    return f"{size_bytes / size:.3g} {name}"
+
+
+def time_unit(end_us: float) -> tuple[float, str]:
+    """Return the unit of times until an end, in microseconds: the divisor, and the unit's name."""
+    return _unit("us", end_us)
+
+
+def _unit(suffix: str, largest: float) -> tuple[float, str]:
+    plain, larger = _UNITS.get(suffix, ("", ()))
+    # A few hundred of a unit are easier to read than a fraction of the next.
+    reached = [(size, name) for size, name in larger if largest >= 2 * size]
+    return reached[-1] if reached else (1.0, plain)
+
+
+def refuse_many(sources: Sequence[Source]) -> None:
+    """Raise an error for more results than can be read side by side.
+
+    Raises
+    ------
+    PlotError
+        If there are more than four.
+    """
+    if len(sources) > MOST_RESULTS:
+        text = f"{len(sources)} results are too many side by side; choose at most {MOST_RESULTS}"
+        raise PlotError(text, key="result")
+
+
+def limits_of(results: Sequence[Result], window: tuple[float | None, float | None]) -> tuple[float, float]:
+    """Return the begin and end of the shown time, in microseconds: at most until the end of the longest run.
+
+    Parameters
+    ----------
+    results
+        Results that are side by side.
+    window
+        Begin and end in microseconds; None for those of the runs.
+
+    Raises
+    ------
+    PlotError
+        If the window is empty, or its limits are not times.
+    """
+    for key, time in zip(("from", "to"), window, strict=True):
+        if time is not None and not time >= 0:
+            raise PlotError(f"{key}: {time:g} is not a time from 0 us on", key=key, given=f"{time:g}")
+    end = max(result.outcome.simulated_us for result in results)
+    begin = 0.0 if window[0] is None else window[0]
+    if window[1] is not None and begin >= window[1]:
+        text = f"from, {_plain_us(begin)}, is not before to, {_plain_us(window[1])}"
+        raise PlotError(text, key="from" if window[0] is not None else "to")
+    last = end if window[1] is None else min(window[1], end)
+    if begin >= last:
+        text = f"nothing lies from {_plain_us(begin)} on: the run ends at {_plain_us(end)}"
+        raise PlotError(text, key="from")
+    return begin, last
+
+
+def inside(spans: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
+    """Return spans, from `from_us` to `to_us`, cut to the limits."""
+    begin = pl.max_horizontal("from_us", pl.lit(limits[0]))
+    end = pl.min_horizontal("to_us", pl.lit(limits[1]))
+    cut = spans.with_columns(begin.alias("from_us"), end.alias("to_us"))
+    return cut.filter(pl.col("from_us") < pl.col("to_us"))
+
+
+def _plain_us(time: float) -> str:
+    """Return a time with all its digits, without an exponent."""
+    return f"{np.format_float_positional(time, trim='-')} us"

@@ -10,9 +10,8 @@ import numpy as np
 import polars as pl
 
 from floodway.common.errors import PlotError
-from floodway.plot.axes import axes_of, plain_style, shown
-from floodway.plot.curves import Drawing, colour_of, titled
-from floodway.plot.units import size_text
+from floodway.plot.axes import axes_of, plain_style, shown, size_text
+from floodway.plot.curves import Drawing, Source, colour_of, titled
 from floodway.results.collectives import bandwidths
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from floodway.plot.curves import Source
     from floodway.results.nccl_tests import Measured
 
 __all__ = ["busbw"]
@@ -84,25 +82,20 @@ def busbw(
         raise PlotError("no collective was complete", key="workload" if workloads else None)
     were_measured = {log.label for log in measured}
     with plain_style():
-        figure, axes = axes_of(
-            "size of a collective",
-            "bus bandwidth in Gbit/s",
-            title=title or (titled(TITLE, sources) if sources else TITLE),
-        )
-        gigabytes = axes.secondary_yaxis(
-            "right", functions=(partial(np.multiply, 1 / 8), partial(np.multiply, 8))
-        )
-        gigabytes.set_ylabel("in GB/s, as nccl-tests")
+        heading = title or (titled(TITLE, sources) if sources else TITLE)
+        figure, axes = axes_of("size of a collective", "bus bandwidth in Gbit/s", title=heading)
+        per_byte = (partial(np.multiply, 1 / 8), partial(np.multiply, 8))
+        axes.secondary_yaxis("right", functions=per_byte).set_ylabel("in GB/s, as nccl-tests")
         lines = data.group_by("result", "workload", "kind", maintain_order=True)
         several = data.filter(~pl.col("result").is_in(were_measured))["workload"].n_unique() > 1
         for number, ((result, workload, kind), line) in enumerate(lines):
             is_measured = result in were_measured
             parts = [str(result)] * (len(tables) > 1) + [str(workload)] * (several and not is_measured)
             parts += ["measured" if is_measured else str(kind)]
-            line = line.sort("bytes")  # noqa: PLW2901 (the same line)
+            by_size = line.sort("bytes")
             axes.plot(
-                line["bytes"].to_numpy(),
-                line["busbw_gbps"].to_numpy(),
+                by_size["bytes"].to_numpy(),
+                by_size["busbw_gbps"].to_numpy(),
                 color=colour_of(number),
                 linestyle="--" if is_measured else "-",
                 marker=MARKS[number % len(MARKS)],

@@ -14,10 +14,10 @@ from floodway.common.errors import PlotError
 from floodway.plot.axes import axes_of, plain_style, png_of, shown
 from floodway.plot.busbw import busbw
 from floodway.plot.curves import Source, colour_of
-from floodway.plot.fct import fct
+from floodway.plot.flows import fct, slowdown
 from floodway.plot.series import series
-from floodway.plot.slowdown import slowdown
 from floodway.plot.timeline import timeline
+from floodway.results.causes import ends_of
 from floodway.results.interval import half_width, interval_note
 
 if TYPE_CHECKING:
@@ -65,17 +65,16 @@ def pictures(
     drawn = [*_of_jobs(sources, several=several), *_of_flows(sources, several=several)]
     if link is not None:
         drawn += _of_link(sources, link, several=several)
-    drawn_pictures = []
+    shown_pictures = []
     for file, caption, draw in drawn:
         with contextlib.suppress(PlotError):
-            drawn_pictures.append(Picture(file=file, caption=caption, png=png_of(draw())))
-    return tuple(drawn_pictures)
+            shown_pictures.append(Picture(file=file, caption=caption, png=png_of(draw())))
+    return tuple(shown_pictures)
 
 
 def _of_flows(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
     pooled = ", over the flows of all seeds" if several else ""
-    counts = [len(source.results) for source in sources]
-    bars = f"; {interval_note(min(counts), max(counts))}" if several else "."
+    bars = f"; {_seeds_note(sources)}" if several else "."
     completed = f"Share of measured flows that completed within a time{pooled}"
     yield (
         "slowdown.png",
@@ -104,21 +103,36 @@ def _of_jobs(sources: Sequence[Source], *, several: bool) -> Iterator[tuple[str,
         )
 
 
+def _seeds_note(sources: Sequence[Source]) -> str:
+    counts = [len(source.results) for source in sources]
+    return interval_note(min(counts), max(counts))
+
+
 def _of_link(
     sources: Sequence[Source], link: ShownLink, *, several: bool
 ) -> Iterator[tuple[str, str, Callable[[], Figure]]]:
     seed = ", first seed" if several else ""
-    counts = [len(source.results) for source in sources]
-    mean = f"; bars are means over the seeds. {interval_note(min(counts), max(counts))}" if several else "."
+    mean = f"; bars are means over the seeds. {_seeds_note(sources)}" if several else "."
     yield (
         "throughput.png",
         f"What {link.title} carried in time{seed}.",
-        lambda: _in_time(sources, link.object, "throughput", f"Throughput of {link.title}"),
+        lambda: (
+            series(
+                sources, objects=[link.object], metric="throughput", title=f"Throughput of {link.title}"
+            ).figure
+        ),
     )
     yield (
         "buffer.png",
         f"What the port at the receiving end of {link.name} held in time{seed}: the most of each part.",
-        lambda: _in_time(sources, _reverse(link.object), "buffer", f"Buffer at the receiver of {link.title}"),
+        lambda: (
+            series(
+                sources,
+                objects=[_reverse(link.object)],
+                metric="buffer",
+                title=f"Buffer at the receiver of {link.title}",
+            ).figure
+        ),
     )
     held_up = f"Time in which a pause held {link.name} up while packets waited for it"
     yield (
@@ -126,10 +140,6 @@ def _of_link(
         f"{held_up}, over the time in which they waited{mean}",
         lambda: _pauses(sources, link),
     )
-
-
-def _in_time(sources: Sequence[Source], name: str, metric: str, title: str) -> Figure:
-    return series(sources, objects=[name], metric=metric, title=title).figure
 
 
 def _pauses(sources: Sequence[Source], link: ShownLink) -> Figure:
@@ -171,6 +181,5 @@ def _paused_percent(source: Source, link: ShownLink) -> list[float]:
 
 def _reverse(name: str) -> str:
     """Return the name of the other direction of a link."""
-    link, _, direction = name.partition(": ")
-    sender, _, receiver = direction.partition(">")
+    link, sender, receiver = ends_of(name)
     return f"{link}: {receiver}>{sender}"

@@ -1,45 +1,34 @@
-"""Drawings and curves: results under a label, each with the same colour in every picture."""
+"""Sources, drawings and curves: results under a label, each with the same colour in every picture."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from floodway.common.errors import PlotError
-from floodway.plot.axes import shown
-from floodway.plot.style import current
+from floodway.common.errors import OutputError, PlotError
+from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown
+from floodway.plot.style import current, heading, panel_width
+from floodway.results.folders import COMPARISON_FILE, refuse_others, runs_of
+from floodway.results.store import read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    import os
+    from collections.abc import Iterator, Sequence
 
     from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from floodway.results import Result
 
-__all__ = [
-    "LARGER_BELOW",
-    "LEGEND_KEY",
-    "LEGEND_LETTERS",
-    "LEGEND_ROW",
-    "WIDER",
-    "WIDER_BELOW",
-    "WIDEST",
-    "WIDTH",
-    "Curve",
-    "Drawing",
-    "Source",
-    "add_legend",
-    "colour_of",
-    "flow_curves",
-    "legend_columns",
-    "note_lines",
-    "titled",
-]
+__all__ = ["LARGER_BELOW", "LEGEND_KEY", "LEGEND_LETTERS", "LEGEND_ROW", "WIDER", "WIDER_BELOW", "WIDEST"]
+__all__ += ["WIDTH", "Curve", "Drawing", "Source", "add_legend", "colour_of", "flow_curves", "folder_labels"]
+__all__ += ["note_lines", "panels_in_inches", "sources_of", "titled"]
 
 #: Colours that are distinguishable with colour blindness, too (Okabe and Ito 2008, without yellow).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
@@ -53,6 +42,8 @@ NOTE_LETTERS = 15.5
 #: Note below a picture whose curves may hide one another.
 WIDER_BELOW = "Earlier curves are drawn wider so that coinciding curves stay visible."
 LARGER_BELOW = "Earlier curves have larger marks so that coinciding curves stay visible."
+#: Heights of a line of the title and of the time axis of panels at positions in inches.
+TITLE_LINE, TIME_AXIS = 0.24, 0.5
 #: Height of a row of the legend, in inches.
 LEGEND_ROW = 0.19
 #: Width of the top curve in points, and what curves below are wider at most: each than the next, and in all.
@@ -78,6 +69,12 @@ class Source:
     label: str
     results: tuple[Result, ...]
     folders: tuple[Path, ...] = ()
+
+    @property
+    def names(self) -> tuple[pl.Expr, pl.Expr]:
+        """Columns of tables that name the source: `result` and `seed`, that of its first result."""
+        seed = pl.lit(self.results[0].run.seed, dtype=pl.UInt64)
+        return pl.lit(self.label).alias("result"), seed.alias("seed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,15 +169,12 @@ def flow_curves(sources: Sequence[Source], *, workloads: Sequence[str] | None = 
     ]
     if not chosen:
         raise PlotError("there is no measured flow to show")
+    # Marks of curves below others are larger, so that equal curves are all visible.
+    larger = min(LARGER, LARGEST / max(len(chosen) - 1, 1))
+    sizes = [MARK_SIZE + below * larger for below in reversed(range(len(chosen)))]
     return tuple(
-        _curve(
-            (n, w),
-            chosen_flows,
-            sources=sources,
-            names=names,
-            mark_size=_mark_size(len(chosen) - 1 - place, len(chosen)),
-        )
-        for place, (n, w, chosen_flows) in enumerate(chosen)
+        _curve((n, w), chosen_flows, sources=sources, names=names, mark_size=size)
+        for (n, w, chosen_flows), size in zip(chosen, sizes, strict=True)
     )
 
 
@@ -228,6 +222,72 @@ def legend_columns(labels: Sequence[str], *, wide: float) -> int:
 def note_lines(note: str, *, wide: float) -> list[str]:
     """Return the lines of a note below axes, for the width of the layout in inches; empty without notes."""
     return wrap(note, int(NOTE_LETTERS * wide)) if current().note else []
+
+
+def panels_in_inches(  # noqa: PLR0913 (what a layout consists of)
+    title: str,
+    rows: Sequence[tuple[float, float, float]],
+    samples: Sequence[tuple[str, Artist]],
+    *,
+    results: int,
+    left: float,
+    gap: float,
+    right: float,
+    below_title: float,
+    notes: Sequence[str] = (),
+) -> tuple[Figure, list[list[Axes]]]:
+    """Return a figure with rows of panels, results side by side, and a legend below them.
+
+    All positions are in inches: a solver of layouts would give positions whose last digits differ between
+    runs. Panels of a row share their vertical range, and all panels the horizontal one.
+
+    Parameters
+    ----------
+    title
+        Title of the figure.
+    rows
+        Rows from the top down: space above the panels, their height, and space below them, in inches.
+    samples
+        Labels of the legend, with samples.
+    results
+        Number of panels side by side.
+    left, gap, right
+        Spaces left of the panels, between them, and right of them, in inches.
+    below_title
+        Space between title and panels, in inches.
+    notes
+        Lines below the title.
+    """
+    around = left + gap * (results - 1) + right
+    usual = around + (SIZE[0] - 0.5 if results == 1 else PANEL_WIDTH * results)
+    wide = current().wide(usual)
+    panel = panel_width(wide, around=around, panels=results)
+    title = heading(title, usual=usual)
+    titled = 0.1 + TITLE_LINE * len(title.splitlines())
+    labels = [label for label, _ in samples]
+    columns = legend_columns(labels, wide=wide)
+    below = TIME_AXIS + LEGEND_ROW * -(-len(samples) // columns) + 0.2
+    high = titled + below_title + sum(map(sum, rows)) + below
+    figure = figure_for(wide, high, layout=None)
+    grid: list[list[Axes]] = []
+    top = high - titled - below_title
+    for before, height, after in rows:
+        top -= before
+        panels: list[Axes] = []
+        for number in range(results):
+            box = ((left + (panel + gap) * number) / wide, (top - height) / high, panel / wide, height / high)
+            across = grid[0][0] if grid else panels[0] if panels else None
+            panels.append(figure.add_axes(box, sharex=across, sharey=panels[0] if panels else None))
+            panels[-1].tick_params(labelsize="small", labelbottom=False, labelleft=not number)
+        grid.append(panels)
+        top -= height + after
+    figure.suptitle(title, y=1 - 0.08 / high, va="top")
+    if notes:
+        look: dict[str, Any] = {"fontsize": "x-small", "color": "0.35", "ha": "center", "va": "top"}
+        figure.text(0.5, 1 - titled / high, "\n".join(notes), **look)
+    where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
+    figure.legend([sample for _, sample in samples], labels, ncols=columns, fontsize="small", **where)
+    return figure, grid
 
 
 def titled(subject: str, sources: Sequence[Source]) -> str:
@@ -285,6 +345,77 @@ def _curve(
     )
 
 
-def _mark_size(below: int, curves: int) -> float:
-    """Return the size of marks, larger for curves below others, so that equal curves are all visible."""
-    return MARK_SIZE + below * min(LARGER, LARGEST / max(curves - 1, 1))
+def sources_of(folders: Sequence[str | os.PathLike[str]]) -> tuple[Source, ...]:
+    """Return the sources in folders that `run` or `compare` wrote.
+
+    Parameters
+    ----------
+    folders
+        Paths of the folders. A run is a source with the folder's name as its label. A comparison has a
+        source for each variant, with the folder's name before its label if there are several folders.
+
+    Returns
+    -------
+    tuple of Source
+        The sources, in the order of the folders.
+
+    Raises
+    ------
+    OutputError
+        If a folder does not exist, or has no results.
+    """
+    labels = folder_labels(folders)
+    read_so_far: dict[str, list[tuple[Result, Path]]] = {}
+    for folder, label in zip(folders, labels, strict=True):
+        for variant, result, where in _results(Path(folder)):
+            source_label = (
+                label if variant is None else variant if len(folders) == 1 else f"{label}: {variant}"
+            )
+            read_so_far.setdefault(source_label, []).append((result, where))
+    return tuple(
+        Source(label=label, results=tuple(r for r, _ in runs), folders=tuple(where for _, where in runs))
+        for label, runs in read_so_far.items()
+    )
+
+
+def folder_labels(folders: Sequence[str | os.PathLike[str]]) -> list[str]:
+    """Return labels of folders: their names, with the folders around them if names are equal.
+
+    Parameters
+    ----------
+    folders
+        Paths of different folders.
+
+    Returns
+    -------
+    list of str
+        Unique labels, in the order of the folders.
+
+    Raises
+    ------
+    OutputError
+        If a folder is given twice.
+
+    Examples
+    --------
+    >>> folder_labels(["out/a/pfc", "out/b/pfc"])
+    ['a/pfc', 'b/pfc']
+    """
+    whole = [Path(folder).resolve() for folder in folders]
+    twice = next((place for place, count in Counter(whole).items() if count > 1), None)
+    if twice is not None:
+        raise OutputError(str(twice), "is given twice")
+    depth = 1
+    while len({parts[-depth:] for parts in (path.parts for path in whole)}) < len(whole):
+        depth += 1
+    return ["/".join(path.parts[-depth:]) for path in whole]
+
+
+def _results(folder: Path) -> Iterator[tuple[str | None, Result, Path]]:
+    """Yield a run, or the runs of a comparison with the labels of their variants, and their folders."""
+    refuse_others(folder)
+    if not (folder / COMPARISON_FILE).is_file():
+        yield None, read(folder), folder
+        return
+    for run in runs_of(folder):
+        yield run.variant, read(folder / run.folder, key=run.key), folder / run.folder

@@ -1,22 +1,25 @@
-"""Files of a picture: the picture itself, and beside it the data that it shows."""
+"""Files of pictures, with the data that they show beside them; and every picture of a single run."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floodway.common.errors import OutputError, unwritable
-from floodway.plot.axes import bytes_of
+from floodway.common.errors import OutputError, PlotError, unwritable
+from floodway.plot.axes import Format, bytes_of, png_of
+from floodway.plot.curves import Drawing, Source
+from floodway.plot.flows import fct, slowdown
+from floodway.plot.series import series
 from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
-    from floodway.plot.axes import Format
-    from floodway.plot.curves import Drawing
+    from floodway.results import Result
 
-__all__ = ["refuse_taken", "save"]
+__all__ = ["refuse_taken", "save", "save_all"]
 
 
 def refuse_taken(files: Sequence[Path], *, force: bool) -> None:
@@ -73,3 +76,36 @@ def _content(drawing: Drawing, ending: str) -> bytes:
         return drawing.data.write_csv().encode()
     form: Format = ending  # type: ignore[assignment]
     return bytes_of(drawing.figure, form)
+
+
+def save_all(result: Result, folder: str | os.PathLike[str]) -> list[Path]:
+    """Draw every picture of a result into a folder.
+
+    Pictures without data are left out, such as throughput of a run without watched links.
+
+    Parameters
+    ----------
+    result
+        Result of a run.
+    folder
+        Existing folder for the pictures; files in it are replaced.
+
+    Returns
+    -------
+    list of Path
+        Paths of the pictures, in PNG.
+    """
+    sources = (Source(label=result.run.name, results=(result,)),)
+    pictures: dict[str, Callable[[], Drawing]] = {
+        "fct.png": lambda: fct(sources),
+        "slowdown.png": lambda: slowdown(sources),
+        "throughput.png": lambda: series(sources),
+    }
+    drawn = []
+    for name, draw in pictures.items():
+        with contextlib.suppress(PlotError):
+            content = png_of(draw().figure)
+            file = Path(folder) / name
+            file.write_bytes(content)
+            drawn.append(file)
+    return drawn

@@ -9,10 +9,8 @@ import polars as pl
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown
-from floodway.plot.curves import LEGEND_ROW, colour_of, legend_columns
-from floodway.plot.style import current, heading, panel_width
-from floodway.plot.units import time_unit, value_unit
+from floodway.plot.axes import shown, time_unit, value_unit
+from floodway.plot.curves import colour_of, panels_in_inches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +27,8 @@ __all__ = ["draw", "state_colour"]
 QUEUE_HEIGHT, ROW_HEIGHT, FLOWS_HEIGHT = 1.2, 0.15, 1.6
 #: Distances in inches: a port's name above its queue, queue to strip, port to port, and result to result.
 NAME, TO_STRIP, TO_NEXT, RESULT_GAP = 0.16, 0.06, 0.08, 0.35
-#: Inches left and right of all panels, and heights of a title's line, results' labels, and the time axis.
-LEFT, RIGHT, TITLE_LINE, LABELS, TIME = 0.7, 0.3, 0.24, 0.2, 0.5
+#: Inches left and right of all panels, and height of results' labels.
+LEFT, RIGHT, LABELS = 0.7, 0.3, 0.2
 #: Maximum number of characters of a result's label in normal size; longer labels are smaller.
 LONG_LABEL = 42
 #: Colours of ticks by event, in the order of their rows.
@@ -116,8 +114,7 @@ class _Layout:
         self.exact = all(port.pauses_recorded for port in every)
         self.ports = [port.name for port in columns[0]]
         self.results = len(columns)
-        frame = pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})
-        self.per_time, self.time = time_unit([frame])
+        self.per_time, self.time = time_unit(limits[1])
         self.limits = (limits[0] / self.per_time, limits[1] / self.per_time)
         self.per_queue, self.queue_unit = value_unit("queue_bytes", [port.queue for port in every])
         rows = list(zip(*columns, strict=True))
@@ -137,56 +134,22 @@ class _Layout:
         self.rows: list[str | int] = [*shown_events, *self.classes]
 
     def grid(self, title: str, *, labelled: bool) -> tuple[Figure, list[list[Axes]]]:
-        """Create a row of queues and one of strips for each port, and one of senders, with title and legend.
-
-        All positions are in inches: a solver of layouts would give positions whose last digits differ
-        between runs.
-        """
-        strip = (ROW_HEIGHT * len(self.rows) or 0.01, TO_NEXT)
-        # Space above each panel, its height, and space below it.
-        port = [(NAME, QUEUE_HEIGHT, TO_STRIP), (0.0, *strip)]
-        rows = port * len(self.ports) + [(TO_NEXT, FLOWS_HEIGHT, 0.0)] * self.has_senders
-        around = LEFT + RESULT_GAP * (self.results - 1) + RIGHT
-        usual = around + (SIZE[0] - 0.5 if self.results == 1 else PANEL_WIDTH * self.results)
-        wide = current().wide(usual)
-        panel = panel_width(wide, around=around, panels=self.results)
-        title = heading(title, usual=usual)
-        above = 0.12 + TITLE_LINE * len(title.splitlines()) + LABELS * labelled
-        samples = self.legend()
-        columns = legend_columns([label for label, _ in samples], wide=wide)
-        below = TIME + LEGEND_ROW * -(-len(samples) // columns) + 0.2
-        high = above + sum(map(sum, rows)) + below
-        figure = figure_for(wide, high, layout=None)
-        grid: list[list[Axes]] = []
-        top = high - above
-        for before, height, gap in rows:
-            top -= before
-            lefts = [LEFT + (panel + RESULT_GAP) * c for c in range(self.results)]
-            boxes = [(left / wide, (top - height) / high, panel / wide, height / high) for left in lefts]
-            grid.append(self._row(figure, boxes, grid))
-            top -= height + gap
+        """Create a row of queues and one of strips for each port, and one of senders."""
+        strip = (0.0, ROW_HEIGHT * len(self.rows) or 0.01, TO_NEXT)
+        rows = [(NAME, QUEUE_HEIGHT, TO_STRIP), strip] * len(self.ports)
+        rows += [(TO_NEXT, FLOWS_HEIGHT, 0.0)] * self.has_senders
+        figure, grid = panels_in_inches(
+            title,
+            rows,
+            self.legend(),
+            results=self.results,
+            left=LEFT,
+            gap=RESULT_GAP,
+            right=RIGHT,
+            below_title=0.02 + LABELS * labelled,
+        )
         grid[0][0].set_xlim(*self.limits)
-        figure.suptitle(title, y=1 - 0.08 / high, va="top")
-        handles = [handle for _, handle in samples]
-        anchor: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
-        look: dict[str, Any] = {"ncols": columns, "fontsize": "small"}
-        figure.legend(handles, [label for label, _ in samples], **anchor, **look)
         return figure, grid
-
-    def _row(
-        self,
-        figure: Figure,
-        boxes: Sequence[tuple[float, float, float, float]],
-        grid: Sequence[Sequence[Axes]],
-    ) -> list[Axes]:
-        """Create panels side by side, with a common vertical range and the horizontal range of all."""
-        panels: list[Axes] = []
-        for box in boxes:
-            across = grid[0][0] if grid else panels[0] if panels else None
-            axes = figure.add_axes(box, sharex=across, sharey=panels[0] if panels else None)
-            axes.tick_params(labelsize="small", labelbottom=False, labelleft=not panels)
-            panels.append(axes)
-        return panels
 
     def queue(self, axes: Axes, port: PortInTime) -> None:
         """Draw a queue, and the pauses of its port behind it."""
@@ -214,26 +177,16 @@ class _Layout:
         for row_number, row in enumerate(self.rows):
             if isinstance(row, str):
                 times = port.ticks[row].select((pl.col("from_us") + pl.col("to_us")) / 2).to_series()
-                axes.vlines(
-                    times.to_numpy() / self.per_time,
-                    row_number - 0.4,
-                    row_number + 0.4,
-                    colors=TICK_COLOURS[row],
-                    linewidth=0.5,
-                )
+                at, ends = times.to_numpy() / self.per_time, (row_number - 0.4, row_number + 0.4)
+                axes.vlines(at, *ends, colors=TICK_COLOURS[row], linewidth=0.5)
                 continue
             for state, begin, end in self._states(port, row):
-                axes.broken_barh(
-                    [(begin / self.per_time, (end - begin) / self.per_time)],
-                    (row_number - 0.4, 0.8),
-                    facecolor=state_colour(state, self.states),
-                    linewidth=0,
-                )
+                span = (begin / self.per_time, (end - begin) / self.per_time)
+                colour = state_colour(state, self.states)
+                axes.broken_barh([span], (row_number - 0.4, 0.8), facecolor=colour, linewidth=0)
         several = len(self.classes) > 1
-        labels = [
-            TICK_NAMES[row] if isinstance(row, str) else f"state {row}" if several else "state"
-            for row in self.rows
-        ]
+        state = "state {}" if several else "state"
+        labels = [TICK_NAMES[row] if isinstance(row, str) else state.format(row) for row in self.rows]
         axes.set_yticks(range(len(labels)), labels, fontsize="xx-small")
         axes.tick_params(axis="y", length=0, labelleft=labelled)
 
@@ -267,9 +220,8 @@ class _Layout:
             samples.append(("longest queue", Line2D([], [], color=QUEUE_COLOUR)))
         if self.paused:
             samples.append(("paused" if self.exact else "paused, to within a bucket", Patch(**PAUSED)))
-        samples += [
-            (shown(state), Patch(facecolor=state_colour(state, self.states))) for state in self.states
-        ]
+        colours = ((state, state_colour(state, self.states)) for state in self.states)
+        samples += [(shown(state), Patch(facecolor=colour)) for state, colour in colours]
         for number, flow in enumerate(self.flows):
             samples.append((f"{shown(flow)} allowed", Line2D([], [], color=colour_of(number), linewidth=1.5)))
         if self.carried:

@@ -6,7 +6,6 @@ All panels have one time axis. Each shows what the run recorded: `records.watch`
 
 from __future__ import annotations
 
-import fnmatch
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,28 +13,20 @@ import numpy as np
 import polars as pl
 
 from floodway.common.errors import PlotError
-from floodway.plot.axes import plain_style, shown
-from floodway.plot.curves import Drawing, titled
+from floodway.plot.axes import inside, limits_of, plain_style, refuse_many, shown
+from floodway.plot.curves import Drawing, Source, titled
 from floodway.plot.port_panels import draw
-from floodway.plot.usual_ports import KEEPS, QUEUE, node_of, usual_ports
-from floodway.plot.window import inside, limits_of, refuse_many
-from floodway.results.feedback import (
-    allowed_spans,
-    chosen_ports_of,
-    signal_rows,
-    state_spans,
-)
-from floodway.results.metrics import THROUGHPUT, natural, over_parts
+from floodway.results.causes import ends_of
+from floodway.results.feedback import allowed_spans, chosen_ports_of, port_names, signal_rows, state_spans
+from floodway.results.metrics import METRICS, THROUGHPUT, Metric, matches, natural, over_parts
 from floodway.results.pauses import paused_spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from floodway.plot.curves import Source
     from floodway.results import Result
-    from floodway.results.metrics import Metric
 
-__all__ = ["TICKS", "FlowInTime", "PortInTime", "ports"]
+__all__ = ["FlowInTime", "PortInTime", "ports"]
 
 #: Numbers of parts of the window, for queues and ticks: more would overlap. There are fewer for the
 #: throughput of a link: parts of a few packets would show single packets.
@@ -47,27 +38,19 @@ MOST_PORTS, MOST_FLOWS = 12, 12
 #: Names in pictures of the events that are shown as ticks.
 TICKS: Mapping[str, str] = {"mark-ce": "CE", "mark-ue": "UE", "cnp": "CNP"}
 #: Columns of the table; each row has the first six, and those of its quantity.
-TABLE: Mapping[str, type[pl.DataType]] = {
-    "result": pl.String,
-    "seed": pl.UInt64,
-    "object": pl.String,
-    "what": pl.String,
-    "from_us": pl.Float64,
-    "to_us": pl.Float64,
-    "class": pl.UInt64,
-    "state": pl.String,
-    "count": pl.Int64,
-    "queue_bytes": pl.Float64,
-    "allowed_gbps": pl.Float64,
-    "throughput_gbps": pl.Float64,
-}
+TABLE = {"result": pl.String, "seed": pl.UInt64, "object": pl.String, "what": pl.String}
+TABLE |= {"from_us": pl.Float64, "to_us": pl.Float64, "class": pl.UInt64, "state": pl.String}
+TABLE |= {"count": pl.Int64, **dict.fromkeys(("queue_bytes", "allowed_gbps", "throughput_gbps"), pl.Float64)}
 #: Columns of allowances, which are empty for a sender without records.
-ALLOWED: Mapping[str, type[pl.DataType]] = {
-    "flow_id": pl.String,
-    "from_us": pl.Float64,
-    "to_us": pl.Float64,
-    "allowed_gbps": pl.Float64,
-}
+ALLOWED = {"flow_id": pl.String, "from_us": pl.Float64, "to_us": pl.Float64, "allowed_gbps": pl.Float64}
+#: Number of ports that are shown by default.
+USUAL_PORTS = 4
+#: The keys of a scenario that record something to show.
+KEEPS = (
+    "records.watch records queues, records.pauses = true pauses, records.signals = true marks, CNPs and "
+    "states"
+)
+QUEUE = next(metric for metric in METRICS if metric.name == "queue-max")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +177,7 @@ def _port(result: Result, name: str, limits: tuple[float, float]) -> PortInTime:
     switches = {device.node for device in result.outcome.switches}
     return PortInTime(
         name=name,
-        at_host=node_of(name) not in switches,
+        at_host=ends_of(name)[1] not in switches,
         pauses_recorded=result.pauses is not None,
         queue=_curve(result, name, limits, metric=QUEUE, points=POINTS),
         pauses=_cut(paused, name, limits, columns=("from_us", "to_us")),
@@ -249,9 +232,8 @@ def _senders(
     flow_ids = list(dict.fromkeys(name for frame in spans for name in frame["flow_id"].to_list()))
     for pattern in patterns:
         if not any(_is_flow(name, pattern) for name in flow_ids):
-            raise PlotError.of_choice(
-                pattern, noun="a flow whose allowance was recorded", allowed=flow_ids, key="flow"
-            )
+            noun = "a flow whose allowance was recorded"
+            raise PlotError.of_choice(pattern, noun=noun, allowed=flow_ids, key="flow")
     chosen = [name for pattern in patterns for name in flow_ids if _is_flow(name, pattern)]
     names = list(dict.fromkeys(chosen)) if patterns else flow_ids[:USUAL_FLOWS]
     if len(names) > MOST_FLOWS:
@@ -273,8 +255,7 @@ def _allowed(source: Source, *, required: bool, name_source: bool) -> pl.DataFra
 
 
 def _is_flow(name: str, pattern: str) -> bool:
-    plain = pattern.replace("[", "[[]")
-    return any(fnmatch.fnmatchcase(part, plain) for part in (name, name.partition(":")[0]))
+    return matches(pattern, name, name.partition(":")[0])
 
 
 def _flow(result: Result, spans: pl.DataFrame, name: str, limits: tuple[float, float]) -> FlowInTime:
@@ -304,13 +285,7 @@ def _table(
     senders: Sequence[Sequence[FlowInTime]],
 ) -> pl.DataFrame:
     frames = [
-        frame.select(
-            pl.lit(source.label).alias("result"),
-            pl.lit(source.results[0].run.seed, dtype=pl.UInt64).alias("seed"),
-            pl.lit(name).alias("object"),
-            pl.lit(quantity).alias("what"),
-            pl.all(),
-        )
+        frame.select(*source.names, pl.lit(name).alias("object"), pl.lit(quantity).alias("what"), pl.all())
         for source, shown_ports, flows in zip(sources, columns, senders, strict=True)
         for name, quantity, frame in (*_port_rows(shown_ports), *_flow_rows(flows))
         if not frame.is_empty()
@@ -337,3 +312,59 @@ def _flow_rows(flows: Sequence[FlowInTime]) -> Iterator[tuple[str, str, pl.DataF
 def _parts(curve: pl.DataFrame, column: str) -> pl.DataFrame:
     end = pl.col("time_us") + pl.col("span_us")
     return curve.select(from_us="time_us", to_us=end, value="value").rename({"value": column})
+
+
+def usual_ports(results: Sequence[Result]) -> list[str]:
+    """Return the ports with most events: those of switches, if there are any.
+
+    If no port has an event, these are the ports with the longest queues.
+
+    Raises
+    ------
+    PlotError
+        If nothing was recorded for any port.
+    """
+    events, longest = _event_counts(results), _longest(results)
+    switches = {device.node for result in results for device in result.outcome.switches}
+    counted = [name for name, count in events.items() if count]
+    queued = [name for name, most in longest.items() if most > 0]
+    choices = [
+        *([name for name in names if ends_of(name)[1] in switches] for names in (counted, queued)),
+        counted or queued or [*events],
+    ]
+    ports = next((names for names in choices if names), None)
+    if ports is None:
+        raise PlotError(f"nothing was recorded for any port; {KEEPS}")
+
+    def rank(name: str) -> tuple[float, float, tuple[tuple[str, int], ...]]:
+        return -events.get(name, 0), -longest.get(name, 0.0), natural(name)
+
+    return sorted(sorted(ports, key=rank)[:USUAL_PORTS], key=natural)
+
+
+def _event_counts(results: Sequence[Result]) -> dict[str, int]:
+    """Count pauses, marks, CNPs and changes of state of each port, without the initial state."""
+    events: dict[str, int] = {}
+    first = (pl.col("event").cast(pl.String) == "state") & (pl.col("time_ns") == 0)
+    for result in results:
+        rows = port_names(result)
+        for table in (result.pauses, result.signals):
+            if table is None:
+                continue
+            # CNs are not shown.
+            shown = table.filter(pl.col("event").cast(pl.String) != "cn")
+            plain = shown.select(pl.col("node", "link").cast(pl.String), events=~first)
+            counts = rows.join(plain, on=["node", "link"]).group_by("object").agg(pl.col("events").sum())
+            for name, count in counts.iter_rows():
+                events[name] = events.get(name, 0) + count
+    return events
+
+
+def _longest(results: Sequence[Result]) -> dict[str, float]:
+    """Return the longest queue of each watched port."""
+    name, value = pl.col("object").cast(pl.String), pl.col("value").cast(pl.Float64)
+    queues = [
+        result.series.filter(pl.col("metric").cast(pl.String) == QUEUE.source).select(name, value)
+        for result in results
+    ]
+    return dict(pl.concat(queues).group_by("object").agg(pl.col("value").max()).iter_rows())

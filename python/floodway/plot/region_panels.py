@@ -10,11 +10,10 @@ import polars as pl
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from floodway.plot.axes import PANEL_WIDTH, SIZE, figure_for, shown
-from floodway.plot.curves import LEGEND_ROW, legend_columns
+from floodway.plot.axes import shown, time_unit
+from floodway.plot.curves import panels_in_inches
 from floodway.plot.port_panels import LONG_LABEL, state_colour
-from floodway.plot.style import current, heading, panel_width
-from floodway.plot.units import time_unit
+from floodway.plot.style import current
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,15 +21,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from floodway.plot.region_tree import Position
+    from floodway.plot.region import Position
 
 __all__ = ["draw"]
 
 #: Heights of a strip and of the panel of counts, distances between the two and between results, in inches.
 STRIP, COUNTS, TO_COUNTS, RESULT_GAP = 0.18, 1.1, 0.12, 0.4
-#: Width of the space for hops on the right, and heights of a title's line, a note's line, the labels of
-#: results, and the time axis, in inches.
-RIGHT, TITLE_LINE, NOTE_LINE, LABELS, TIME = 1.05, 0.24, 0.15, 0.22, 0.5
+#: Width of the space for hops on the right, and heights of a note's line and of the labels of results.
+RIGHT, NOTE_LINE, LABELS = 1.05, 0.15, 0.22
 #: Width of a letter of a port's name, and minimum width of the space for names, in inches.
 LETTER, LEAST_LEFT = 0.06, 0.7
 #: Share of a strip's height that is coloured.
@@ -97,8 +95,7 @@ class _Layout:
     ) -> None:
         self.positions = strips
         self.names = _names([position.port for position in strips])
-        frame = pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})
-        self.per_time, self.time = time_unit([frame])
+        self.per_time, self.time = time_unit(limits[1])
         self.limits = limits
         self.roles, self.quiet = states
 
@@ -107,40 +104,20 @@ class _Layout:
     ) -> tuple[Figure, list[list[Axes]]]:
         """Create the panels of strips and of counts, with title and legend, at positions in inches."""
         left = max(LEAST_LEFT, 0.15 + LETTER * max(map(len, self.names)))
-        around = left + RESULT_GAP * (results - 1) + RIGHT
-        usual = around + (SIZE[0] - 0.5 if results == 1 else PANEL_WIDTH * results)
-        wide = current().wide(usual)
-        panel = panel_width(wide, around=around, panels=results)
-        samples = self.legend()
-        columns = legend_columns([name for name, _ in samples], wide=wide)
-        title = heading(title, usual=usual)
-        titled = 0.1 + TITLE_LINE * len(title.splitlines())
-        above = titled + 0.1 + NOTE_LINE * len(notes) + LABELS * labelled
-        strips = STRIP * len(self.positions)
-        below = TIME + LEGEND_ROW * -(-len(samples) // columns) + 0.2
-        high = above + strips + TO_COUNTS + COUNTS + below
-        figure = figure_for(wide, high, layout=None)
-        grid: list[list[Axes]] = []
-        for bottom, height in ((below + COUNTS + TO_COUNTS, strips), (below, COUNTS)):
-            row: list[Axes] = []
-            for c in range(results):
-                position = (
-                    (left + (panel + RESULT_GAP) * c) / wide,
-                    bottom / high,
-                    panel / wide,
-                    height / high,
-                )
-                across = grid[0][0] if grid else row[0] if row else None
-                row.append(figure.add_axes(position, sharex=across, sharey=row[0] if row else None))
-                row[-1].tick_params(labelsize="small", labelbottom=bool(grid), labelleft=not c)
-            grid.append(row)
+        figure, grid = panels_in_inches(
+            title,
+            [(0.0, STRIP * len(self.positions), TO_COUNTS), (0.0, COUNTS, 0.0)],
+            self.legend(),
+            results=results,
+            left=left,
+            gap=RESULT_GAP,
+            right=RIGHT,
+            below_title=0.1 + NOTE_LINE * len(notes) + LABELS * labelled,
+            notes=notes,
+        )
+        for axes in grid[1]:
+            axes.tick_params(labelbottom=True)
         grid[0][0].set_xlim(self.limits[0] / self.per_time, self.limits[1] / self.per_time)
-        figure.suptitle(title, y=1 - 0.08 / high, va="top")
-        look: dict[str, Any] = {"fontsize": "x-small", "color": "0.35", "ha": "center", "va": "top"}
-        figure.text(0.5, 1 - titled / high, "\n".join(notes), **look)
-        where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.02 / high)}
-        handles = [handle for _, handle in samples]
-        figure.legend(handles, [name for name, _ in samples], ncols=columns, fontsize="small", **where)
         return figure, grid
 
     def strips(self, axes: Axes, frame: pl.DataFrame) -> None:
@@ -195,9 +172,7 @@ class _Layout:
     def _label_hops(self, row: Sequence[Axes], roots: Mapping[str, str]) -> None:
         """Label hops beside the last column of strips; lines separate hops, and darker ones trees."""
         # Consecutive roots without other ports share a label.
-        marks = [
-            (position.tree if position.hops else -1, _hops(position, roots)) for position in self.positions
-        ]
+        marks = [(place.tree if place.hops else -1, _hops(place, roots)) for place in self.positions]
         begin = 0
         for (tree, word), same in groupby(marks):
             end = begin + len(list(same))
@@ -213,14 +188,10 @@ class _Layout:
         """Yield for each role the begins and widths of its colour in a port's strip."""
         thin = _thinned(spans, self.limits) if len(spans) > INSTANTS else spans
         for role in (*self.quiet, *self.roles):
-            of_role = thin.filter(pl.col("role") == role).select(
-                "from_us", pl.col("to_us") - pl.col("from_us")
-            )
+            widths = pl.col("to_us") - pl.col("from_us")
+            of_role = thin.filter(pl.col("role") == role).select("from_us", widths) / self.per_time
             if not of_role.is_empty():
-                yield (
-                    role,
-                    [(begin / self.per_time, width / self.per_time) for begin, width in of_role.iter_rows()],
-                )
+                yield role, list(of_role.iter_rows())
 
     def _colour(self, role: str) -> str:
         return QUIET_COLOUR if role in self.quiet else state_colour(role, self.roles)

@@ -17,7 +17,7 @@ from floodway.common.errors import PlotError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["FONTS_PT", "LAYOUT_PT", "WIDTHS_IN", "Look", "current", "heading", "look", "panel_width"]
+__all__ = ["LAYOUT_PT", "Look", "current", "heading", "look", "panel_width"]
 
 #: Size of the letters that layouts are designed for, in points.
 LAYOUT_PT = 10.0

@@ -1,8 +1,13 @@
-"""The timeline of jobs: operations of each rank over time, with panels for each result (a Gantt chart)."""
+"""The timeline of jobs: operations of each rank over time, with panels for each result (a Gantt chart).
+
+Of many ranks a few have rows, and a panel has the shares of all by activity.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,23 +19,22 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from floodway.common.errors import PlotError
-from floodway.plot.activity import SHARES, chosen_ranks, messages_of, shares_of
-from floodway.plot.axes import plain_style, shown, stacked
-from floodway.plot.curves import Drawing, add_legend, colour_of
+from floodway.plot.axes import limits_of, plain_style, shown, stacked, time_unit
+from floodway.plot.curves import Drawing, Source, add_legend, colour_of
 from floodway.plot.style import current
-from floodway.plot.units import time_unit
-from floodway.plot.window import limits_of
+from floodway.results.iterations import covered_until
 from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-    from floodway.plot.curves import Source
     from floodway.results import Result
     from floodway.simulation.critical_path import CriticalPath
+
+    Times = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 __all__ = ["timeline"]
 
@@ -66,14 +70,19 @@ ALL_NOTE = (
     "are in an operation without one (within their node, or waiting)."
 )
 COLUMNS = ("workload", "rank", "node", "iteration", "name", "kind", "bytes", "start_us", "end_us")
+#: Activities of a rank; at each instant the first of these that applies.
+SHARES = ("computing", "message", "other")
+#: Number of intervals of the window.
+PIECES = 240
+#: Number of ranks that represent all ranks.
+MOST_RANKS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Shown:
     """The data that is drawn of a result: operations, messages, and the critical path, if any."""
 
-    label: str
-    seed: int
+    source: Source
     operations: pl.DataFrame
     messages: pl.DataFrame
     path: CriticalPath | None
@@ -150,7 +159,7 @@ def timeline(
     # A kind has the same colour in every picture, whatever else is in it.
     order = [*KINDS, *(kind for kind in kinds if kind not in KINDS)]
     colours = {kind: colour_of(order.index(kind)) for kind in kinds}
-    per_time, unit = time_unit([pl.DataFrame({"time_us": [limits[0]], "span_us": [limits[1] - limits[0]]})])
+    per_time, unit = time_unit(limits[1])
     many = any(view.chosen for view in views)
     note = " ".join([NOTE, *([NARROW_NOTE] if WAITS in kinds else []), *([ALL_NOTE] if many else [])])
     with plain_style():
@@ -177,8 +186,7 @@ def _shown(
     ranks = operations.select("workload", "rank").n_unique()
     many = ranks > MOST_RANK_ROWS
     return _Shown(
-        label=source.label,
-        seed=result.run.seed,
+        source=source,
         operations=operations,
         messages=messages,
         path=path,
@@ -190,7 +198,7 @@ def _shown(
 
 def _draw(view: _Shown, panels: Iterator[Axes], colours: dict[str, str], per_time: float) -> None:
     """Draw the panels of a result."""
-    label = shown(view.label)
+    label = shown(view.source.label)
     if view.shares is not None:
         axes = next(panels)
         axes.set_title(f"{label}: {counted(view.ranks, 'rank')}", loc="left", fontsize="small")
@@ -224,23 +232,16 @@ def _table(view: _Shown) -> pl.DataFrame:
     operations, messages = view.rows()
     parts = [operations.select(COLUMNS), messages.with_columns(kind=pl.lit("message"))]
     if view.path is not None:
-        parts.append(
-            pl.DataFrame(
-                {
-                    "workload": view.path.target.workload,
-                    "rank": pl.Series([step.rank for step in view.path.steps], dtype=pl.UInt64),
-                    "name": [step.name for step in view.path.steps],
-                    "kind": "critical path",
-                    "start_us": [step.from_ps / 1e6 for step in view.path.steps],
-                    "end_us": [step.to_ps / 1e6 for step in view.path.steps],
-                }
-            )
-        )
+        steps = [(step.rank, step.name, step.from_ps / 1e6, step.to_ps / 1e6) for step in view.path.steps]
+        types = {"rank": pl.UInt64, "name": pl.String, "start_us": pl.Float64, "end_us": pl.Float64}
+        frame = pl.DataFrame(steps, schema=types, orient="row")
+        job = pl.lit(view.path.target.workload)
+        parts.append(frame.with_columns(workload=job, kind=pl.lit("critical path")))
     if view.shares is not None:
         shares = view.shares.unpivot(index=["start_us", "end_us"], variable_name="name", value_name="share")
         parts.append(shares.with_columns(kind=pl.lit("share of ranks")))
     whole = pl.concat(parts, how="diagonal")
-    return whole.select(pl.lit(view.label).alias("result"), pl.lit(view.seed).alias("seed"), pl.all())
+    return whole.select(*view.source.names, pl.all())
 
 
 def _share_panel(axes: Axes, shares: pl.DataFrame, per_time: float) -> None:
@@ -396,3 +397,114 @@ def _name_rows(axes: Axes, ranks: pl.DataFrame) -> None:
             job_names[middle] = shown(workload, longest=LONGEST_JOB)
     names = axes.secondary_yaxis("right")
     names.set_yticks(list(job_names), list(job_names.values()), fontsize="small")
+
+
+def messages_of(result: Result, operations: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
+    """Return the messages of jobs that were on the network inside a window.
+
+    Parameters
+    ----------
+    result
+        Result whose table of flows has the messages; those without a row are missing.
+    operations
+        Operations that are shown. They give the rank of each host: of several, the first.
+    limits
+        Begin and end of the window, in microseconds.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row per message: `workload`, the `rank` that sends it, `node`, `bytes`, `start_us`, and `end_us`,
+        when it has arrived.
+    """
+    flows = result.flows.select(
+        pl.col("workload").cast(pl.String),
+        pl.col("source").cast(pl.String).alias("node"),
+        pl.col("size_bytes").alias("bytes"),
+        pl.col("start_us"),
+        # A message that has not arrived is on the network until the end.
+        pl.col("finish_receiver_us").fill_null(limits[1]).alias("end_us"),
+    )
+    ranks = operations.group_by("workload", "node").agg(pl.col("rank").min())
+    return (
+        flows.filter(pl.col("end_us") >= limits[0], pl.col("start_us") <= limits[1])
+        .join(ranks, on=["workload", "node"])
+        .select("workload", "rank", "node", "bytes", "start_us", "end_us")
+        .sort("workload", "rank", "start_us", "end_us")
+    )
+
+
+def shares_of(operations: pl.DataFrame, messages: pl.DataFrame, limits: tuple[float, float]) -> pl.DataFrame:
+    """Return the shares of ranks by activity, in each interval of a window.
+
+    Parameters
+    ----------
+    operations
+        Operations of all ranks: `workload`, `rank`, `kind`, `start_us`, `end_us`.
+    messages
+        Messages, from `messages_of`.
+    limits
+        Begin and end of the window, in microseconds.
+
+    Returns
+    -------
+    pl.DataFrame
+        One row per interval: `start_us`, `end_us`, and the mean shares of ranks that were `computing`; of
+        the others, that had a `message` on the network; and of the others, that were in an operation within
+        their node or waited (`other`). A receive alone is not counted: it has not started.
+    """
+    edges = np.linspace(*limits, PIECES + 1)
+    started = operations.filter(pl.col("kind") != "recv")
+    ranks = operations.select("workload", "rank").n_unique()
+    compute = started.filter(pl.col("kind") == "compute")
+    sent = pl.concat([compute.select(_SPANS), messages.select(_SPANS)])
+    # Each of these contains the one before it.
+    covered = [_covered(frame, edges) for frame in (compute.select(_SPANS), sent, started.select(_SPANS))]
+    covered[2] = np.maximum(covered[1], covered[2])
+    parts = np.diff(np.stack(covered), prepend=0.0, axis=0) / max(ranks, 1)
+    return pl.DataFrame(
+        {"start_us": edges[:-1], "end_us": edges[1:], **dict(zip(SHARES, parts, strict=True))}
+    )
+
+
+_SPANS = ("workload", "rank", "start_us", "end_us")
+
+
+def _covered(frame: pl.DataFrame, edges: Times) -> Times:
+    """Return the mean number of ranks with a span in each interval."""
+    total = np.zeros(len(edges))
+    for rank_spans in frame.partition_by("workload", "rank"):
+        spans = rank_spans.sort("start_us", "end_us")
+        total += covered_until(spans["start_us"].to_numpy(), spans["end_us"].to_numpy())(edges)
+    return np.diff(total) / np.diff(edges)
+
+
+def chosen_ranks(operations: pl.DataFrame, path: CriticalPath | None) -> list[tuple[str, int]]:
+    """Return ranks that represent all ranks of a result.
+
+    These are the first and the last rank of each job; the rank at which the critical path ends, and those at
+    which its phases begin and end; without a path, those at which most operations of the job were last; and
+    others between them.
+    """
+    every = sorted(operations.select("workload", "rank").unique().iter_rows())
+    jobs = [list(ranks) for _, ranks in groupby(every, key=itemgetter(0))]
+    preferred = [*_slow(operations, path), *(job[0] for job in jobs), *(job[-1] for job in jobs)]
+    evenly = [every[round(at * (len(every) - 1) / (MOST_RANKS - 1))] for at in range(MOST_RANKS)]
+    return sorted([rank for rank in dict.fromkeys([*preferred, *evenly]) if rank in set(every)][:MOST_RANKS])
+
+
+def _slow(operations: pl.DataFrame, path: CriticalPath | None) -> Sequence[tuple[str, int]]:
+    """Return the ranks that others waited for."""
+    if path is not None:
+        ends: Iterable[int] = (
+            rank for phase in path.phases for rank in (phase.steps[0].began_at, phase.steps[-1].rank)
+        )
+        ranks = dict.fromkeys([path.steps[-1].rank, *ends])
+        return [(path.target.workload, rank) for rank in list(ranks)[: MOST_RANKS // 2]]
+    together = operations.filter(pl.col("group").is_not_null())
+    last = together.group_by("workload", "iteration", "group", "sequence").agg(
+        pl.col("rank").sort_by("end_us", "rank").last()
+    )
+    often = last.group_by("workload", "rank").len()
+    most = often.sort("len", "workload", "rank", descending=[True, False, False]).head(MOST_RANKS // 3)
+    return list(most.select("workload", "rank").iter_rows())

@@ -1,8 +1,7 @@
 """Results of runs: frames, verdicts, the summary, and their folder."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
-
-from floodway.common.on_demand import found_in
 
 if TYPE_CHECKING:
     from floodway.results.hpcc import HpccExport
@@ -35,78 +34,22 @@ if TYPE_CHECKING:
         WorkloadSummary,
     )
 
-__all__ = [
-    "AskedLoad",
-    "Blocked",
-    "Captured",
-    "CnpTotals",
-    "CollectiveSummary",
-    "Deadlock",
-    "Difference",
-    "EndlessSummary",
-    "Failed",
-    "FctSummary",
-    "FeedbackSummary",
-    "HpccExport",
-    "JobTotals",
-    "LinkSummary",
-    "Loss",
-    "Lossless",
-    "NotSkipped",
-    "OrderSummary",
-    "Outcome",
-    "PortSummary",
-    "Reservation",
-    "Result",
-    "RunInfo",
-    "Shortfall",
-    "SizeBucket",
-    "Skipped",
-    "Summary",
-    "SwitchPeak",
-    "Timings",
-    "Unproven",
-    "WorkloadSummary",
-    "WorkloadTotals",
-    "read",
-]
+__all__ = ["AskedLoad", "Blocked", "Captured", "CnpTotals", "CollectiveSummary", "Deadlock", "Difference"]
+__all__ += ["EndlessSummary", "Failed", "FctSummary", "FeedbackSummary", "HpccExport", "JobTotals"]
+__all__ += ["LinkSummary", "Loss", "Lossless", "NotSkipped", "OrderSummary", "Outcome", "PortSummary"]
+__all__ += ["Reservation", "Result", "RunInfo", "Shortfall", "SizeBucket", "Skipped", "Summary"]
+__all__ += ["SwitchPeak", "Timings", "Unproven", "WorkloadSummary", "WorkloadTotals", "read"]
 
 #: The modules that public names come from.
-_NAMES = {
-    "hpcc": ("HpccExport",),
-    "links": ("LinkSummary",),
-    "lossless": ("Failed", "Loss", "Lossless", "Shortfall", "Unproven"),
-    "outcome": (
-        "Blocked",
-        "Captured",
-        "CnpTotals",
-        "Deadlock",
-        "Difference",
-        "JobTotals",
-        "NotSkipped",
-        "Outcome",
-        "Skipped",
-        "SwitchPeak",
-        "WorkloadTotals",
-    ),
-    "result": ("AskedLoad", "Result", "RunInfo", "Timings"),
-    "store": ("Reservation", "read"),
-    "summary": (
-        "CollectiveSummary",
-        "EndlessSummary",
-        "FctSummary",
-        "FeedbackSummary",
-        "OrderSummary",
-        "PortSummary",
-        "SizeBucket",
-        "Summary",
-        "WorkloadSummary",
-    ),
-}
+_MODULES = ("outcome", "lossless", "links", "result", "store", "summary", "hpcc")
 
 
 def __getattr__(name: str) -> object:
-    return found_in(_NAMES, name, package=__name__)
+    if name in __all__:
+        for module in (import_module(f"{__name__}.{part}") for part in _MODULES):
+            if name in module.__all__:
+                return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

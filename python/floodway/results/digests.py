@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["RUN_FILE", "DigestedFile", "document_of", "faults_of", "file_record", "sealed"]
+__all__ = ["RUN_FILE", "UNREADABLE", "DigestedFile", "document_of", "faults_of", "file_record", "sealed"]
 
 #: The file that identifies folders of results, with digests of the other files.
 RUN_FILE = "run.json"
+#: What a folder is called that has no results, or those of other versions.
+UNREADABLE = "holds no results that this version can read"
 #: Parts of `run.json` that its own digest leaves out: itself, and what differs between two runs of a seed.
 _LEFT_OUT = ("sha256", "timings")
 
@@ -108,7 +110,7 @@ def document_of(folder: Path, *, shown: str) -> dict[str, Any]:
     """
     try:
         if not stat.S_ISREG((folder / RUN_FILE).stat().st_mode):
-            raise OutputError(shown, f"holds no results that this version can read: {RUN_FILE} is not a file")
+            raise OutputError(shown, f"{UNREADABLE}: {RUN_FILE} is not a file")
         document = read_json(folder / RUN_FILE)
         sealed_once = "sha256" in document or "files" in document
         changed = sealed_once and _own_digest(document) != document.get("sha256")
@@ -117,9 +119,7 @@ def document_of(folder: Path, *, shown: str) -> dict[str, Any]:
     except (ValueError, TypeError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise OutputError(
-            shown, f"holds no results that this version can read: {RUN_FILE} is not one of a run"
-        )
+        raise OutputError(shown, f"{UNREADABLE}: {RUN_FILE} is not one of a run")
     if changed:
         raise OutputError(shown, f"{RUN_FILE} has changed")
     return document
@@ -165,11 +165,9 @@ def _fault_of(path: Path, record: Any, *, rows: bool) -> str | None:  # noqa: AN
         if not stat.S_ISREG(status.st_mode):
             return "is not a file"
         if status.st_size != record["bytes"]:
-            sizes = f"{status.st_size:,} instead of {record['bytes']:,} bytes"
-            return f"has changed: {sizes}"
-        changed = _digest(path) != record["sha256"] or (
-            rows and record.get("rows") not in (None, _rows(path))
-        )
+            return f"has changed: {status.st_size:,} instead of {record['bytes']:,} bytes"
+        changed = _digest(path) != record["sha256"]
+        changed = changed or (rows and record.get("rows") not in (None, _rows(path)))
     except FileNotFoundError:
         return "is missing"
     except OSError as error:

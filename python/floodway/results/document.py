@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from floodway.results.iterations import IterationSummary
     from floodway.results.outcome import Deadlock
     from floodway.results.result import Timings
+    from floodway.results.summary import FeedbackSummary, PortSummary
 
 __all__ = ["document"]
 
@@ -49,6 +50,8 @@ LATENCY_FORM = (
 )
 #: Columns that hold words.
 TEXT_COLUMNS = ("workload", "link", "port")
+#: Columns that name a port and class.
+PORT = ("port", "link", "class")
 
 
 def document(result: Result, out: Path | str | None = None, *, full: bool = True) -> Document:
@@ -105,37 +108,21 @@ def _warnings(outcome: Outcome) -> Iterator[str]:
 
 def _shown(summary: Summary) -> Table:
     """Return the table below the answer: iterations or collectives of jobs, else a row for each workload."""
+    rows: list[Sequence[object]] = []
     if summary.iterations:
-        return Table(
-            columns=("iteration", "of", "time", "computing", "exposed", "idle", "last rank"),
-            rows=tuple(
-                (
-                    str(row.iteration),
-                    row.workload,
-                    time_text(row.time_us),
-                    *(share_text(part / row.time_us if row.time_us else 0.0) for part in _parts(row)),
-                    str(row.straggler),
-                )
-                for row in summary.iterations
-            ),
-            words=frozenset({"of"}),
-        ).shortened("more iterations")
+        for row in summary.iterations:
+            shares = map(share_text, _shares(row))
+            rows.append(
+                (str(row.iteration), row.workload, time_text(row.time_us), *shares, str(row.straggler))
+            )
+        columns = ("iteration", "of", "time", "computing", "exposed", "idle", "last rank")
+        return _table("", columns, rows, words=("of",)).shortened("more iterations")
     if summary.collectives:
-        return Table(
-            columns=("collective", "workload", "ranks", "count", "time", "bus bandwidth"),
-            rows=tuple(
-                (
-                    row.name,
-                    row.workload,
-                    f"{row.ranks:,}",
-                    f"{row.count:,}",
-                    time_text(row.mean_us),
-                    f"{row.busbw_gbps / 8:,.3g} GB/s",
-                )
-                for row in sorted(summary.collectives, key=lambda row: -row.mean_us)
-            ),
-            words=frozenset({"workload"}),
-        ).shortened("shorter collectives")
+        for size in sorted(summary.collectives, key=lambda row: -row.mean_us):
+            measured = (time_text(size.mean_us), f"{size.busbw_gbps / 8:,.3g} GB/s")
+            rows.append((size.name, size.workload, size.ranks, size.count, *measured))
+        head = ("collective", "workload", "ranks", "count", "time", "bus bandwidth")
+        return _table("", head, rows).shortened("shorter collectives")
     return _of_flows(summary)
 
 
@@ -146,15 +133,10 @@ def _of_flows(summary: Summary) -> Table:
     rows = _rows(summary)
     shown = rows[-MOST_ROWS:]
     marked = any(is_few(row.measured, thousandths=990) for row in shown)
-    cells = [
-        (row.name, f"{row.measured:,}", f"{row.measured - row.measured_finished:,}", *_times(row))
-        for row in shown
-    ]
-    return Table(
-        columns=("workload", "measured", "not done", "mean", "p99", "slowdown p99", "goodput"),
-        rows=tuple(cells),
-        notes=((FEW_FLOWS_NOTE,) if marked else ()) + (_finished_only(rows)),
-    )
+    columns = ("workload", "measured", "not done", "mean", "p99", "slowdown p99", "goodput")
+    cells = ((row.name, row.measured, row.measured - row.measured_finished, *_times(row)) for row in shown)
+    notes = ((FEW_FLOWS_NOTE,) if marked else ()) + _finished_only(rows)
+    return _table("", columns, cells, notes=notes)
 
 
 def _finished_only(rows: Sequence[WorkloadSummary]) -> tuple[str, ...]:
@@ -182,33 +164,22 @@ def _sections(result: Result, summary: Summary) -> Iterator[Section]:
     yield Section(title="All numbers", tables=tuple(table for table in tables if table.rows))
     yield Section(title="Verdicts", lines=tuple(_verdicts(summary)))
     yield Section(title="As perftest reports", verbatim=tuple(_perftest(result)))
-    rows = [
-        (fact.name, "; ".join(fact.lines))
-        for fact in (*facts(result), *realised([Realised.from_result(result)]))
-    ]
-    table = Table(columns=("", "what"), rows=tuple(rows), words=frozenset({"what"}))
-    yield Section(title="What was simulated", tables=(table,))
+    simulated = (*facts(result), *realised([Realised.from_result(result)]))
+    rows = ((fact.name, "; ".join(fact.lines)) for fact in simulated)
+    yield Section(title="What was simulated", tables=(_table("", ("", "what"), rows, words=("what",)),))
 
 
-class _Rows:
-    """The rows of a table while they are added."""
-
-    def __init__(self, title: str, columns: Iterable[str], *, words: Sequence[str] = TEXT_COLUMNS) -> None:
-        self.notes: list[str] = []
-        self._title, self._columns, self._words = title, tuple(columns), frozenset(words)
-        self._rows: list[tuple[str, ...]] = []
-
-    def add_row(self, *cells: str) -> None:
-        self._rows.append(cells)
-
-    def build(self) -> Table:
-        return Table(
-            title=self._title,
-            columns=self._columns,
-            rows=tuple(self._rows),
-            words=self._words,
-            notes=tuple(self.notes),
-        )
+def _table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    words: Iterable[str] = TEXT_COLUMNS,
+    notes: Iterable[str] = (),
+) -> Table:
+    """Return a table, in which whole numbers have commas."""
+    cells = tuple(tuple(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row) for row in rows)
+    return Table(title=title, columns=tuple(columns), rows=cells, words=frozenset(words), notes=tuple(notes))
 
 
 def _data(result: Result, out: Path | str | None) -> dict[str, Any]:
@@ -250,7 +221,10 @@ def _headline(result: Result) -> str:
     took = f"{run.timings.wall_s:.1f} s, {run.timings.packet_hops_per_s / 1e6:.1f} M packet-hops/s"
     took += _threads(run.timings)
     simulated = f"{outcome.simulated_us / 1000:,.2f} ms simulated in {took}"
-    return f"{run.name}, seed {run.seed}: {simulated}; {why[outcome.stopped]}"
+    behind = ""
+    if outcome.all_simulated_us is not None:
+        behind = f", all parts of the network until {outcome.all_simulated_us / 1000:,.2f} ms"
+    return f"{run.name}, seed {run.seed}: {simulated}; {why[outcome.stopped]}{behind}"
 
 
 def _threads(timings: Timings) -> str:
@@ -264,40 +238,35 @@ def _threads(timings: Timings) -> str:
 
 
 def _traffic(summary: Summary) -> Table:
-    table = _Rows("Traffic", ("workload", "flows", "finished", "unfinished bytes", "offered Gbit/s", "load"))
-    for row in _rows(summary):
-        table.add_row(
-            row.name,
-            f"{row.flows:,}",
-            f"{row.finished:,}",
-            f"{row.unfinished_bytes:,}",
-            _number(row.offered_gbps, missing="-"),
-            "-" if row.load is None else f"{row.load:.3f} of {row.asked_load}",
-        )
-    return table.build()
+    columns = ("workload", "flows", "finished", "unfinished bytes", "offered Gbit/s", "load")
+    rows = (
+        (row.name, row.flows, row.finished, row.unfinished_bytes, _number(row.offered_gbps), _load(row))
+        for row in _rows(summary)
+    )
+    return _table("Traffic", columns, rows)
+
+
+def _load(row: WorkloadSummary) -> str:
+    return "-" if row.load is None else f"{row.load:.3f} of {row.asked_load}"
 
 
 def _fct(summary: Summary) -> Table:
     columns = ("workload", "measured", "unfinished", "mean", "p50", "p99", "p99.9", "last finish", "Gbit/s")
-    table = _Rows("Completion time of measured flows in us, and their goodput", columns)
-    for row in _rows(summary):
-        mean = _number(row.fct.mean_us, missing="-")
-        table.add_row(
+    rows = (
+        (
             row.name,
-            f"{row.measured:,}",
-            f"{row.measured - row.measured_finished:,}",
-            f"{mean} *" if row.fct.mean_of_finished_only else mean,
+            row.measured,
+            row.measured - row.measured_finished,
+            _number(row.fct.mean_us) + " *" * row.fct.mean_of_finished_only,
             *_percentiles(row),
             _number(row.last_finish_us, missing=NOT_REACHED if row.measured else "-"),
-            _number(row.goodput_gbps, missing="-", digits=2),
+            _number(row.goodput_gbps, digits=2),
         )
-    notes = []
-    if any(row.fct.mean_of_finished_only for row in _rows(summary)):
-        notes.append("* of the finished flows only; unfinished ones rank above every finished one")
-    if any(is_few(row.measured, thousandths=990) for row in _rows(summary)):
-        notes.append(FEW_FLOWS_NOTE)
-    table.notes = notes
-    return table.build()
+        for row in _rows(summary)
+    )
+    few = any(is_few(row.measured, thousandths=990) for row in _rows(summary))
+    notes = _finished_only(_rows(summary)) + ((FEW_FLOWS_NOTE,) if few else ())
+    return _table("Completion time of measured flows in us, and their goodput", columns, rows, notes=notes)
 
 
 def _percentiles(row: WorkloadSummary) -> Iterable[str]:
@@ -317,69 +286,69 @@ def _rows(summary: Summary) -> tuple[WorkloadSummary, ...]:
 
 
 def _slowdown(workload: WorkloadSummary) -> Table:
-    table = _Rows(f"Slowdown by size, {workload.name}", ("from bytes", "to bytes", "flows", "p50", "p99"))
+    rows = []
     for bucket in workload.slowdown:
         values = (
             _number(value, missing=NOT_REACHED, digits=2) + _mark(bucket.flows, value, thousandths)
             for value, thousandths in ((bucket.p50, 500), (bucket.p99, 990))
         )
-        table.add_row(f"{bucket.from_bytes:,}", f"{bucket.to_bytes:,}", f"{bucket.flows:,}", *values)
-    if any(is_few(bucket.flows, thousandths=990) for bucket in workload.slowdown):
-        table.notes.append(FEW_FLOWS_NOTE)
-    return table.build()
+        rows.append((bucket.from_bytes, bucket.to_bytes, bucket.flows, *values))
+    few = any(is_few(bucket.flows, thousandths=990) for bucket in workload.slowdown)
+    columns = ("from bytes", "to bytes", "flows", "p50", "p99")
+    notes = (FEW_FLOWS_NOTE,) if few else ()
+    return _table(f"Slowdown by size, {workload.name}", columns, rows, notes=notes)
 
 
 def _endless(summary: Summary) -> Table:
     columns = ("workload", "flows", "together", "lowest", "highest")
-    table = _Rows("Goodput of flows that never end, from their start on, in Gbit/s", columns)
-    for row in summary.endless:
-        rates = (row.goodput_gbps, row.lowest_gbps, row.highest_gbps)
-        table.add_row(row.workload, f"{row.flows:,}", *(f"{rate:,.2f}" for rate in rates))
-    return table.build()
+    rows = (
+        (row.workload, row.flows, *_digits((row.goodput_gbps, row.lowest_gbps, row.highest_gbps), 2))
+        for row in summary.endless
+    )
+    return _table("Goodput of flows that never end, from their start on, in Gbit/s", columns, rows)
 
 
 def _links(summary: Summary) -> Table:
-    table = _Rows("Watched links: throughput in Gbit/s", ("link", "mean", "busiest 1 %"))
-    shown = summary.links
+    shown, notes = summary.links, []
     if len(shown) > MOST_LINKS:
         shown = tuple(sorted(shown, key=lambda link: (-(link.delay_us or 0.0), -link.mean_gbps))[:MOST_LINKS])
-        table.notes.append(
-            f"the longest and then the busiest of {len(summary.links):,}; series.parquet has all"
-        )
-    for link in shown:
-        table.add_row(link.object, f"{link.mean_gbps:,.2f}", f"{link.peak_gbps:,.2f}")
-    return table.build()
+        notes = [f"the longest and then the busiest of {len(summary.links):,}; series.parquet has all"]
+    rows = ((link.object, f"{link.mean_gbps:,.2f}", f"{link.peak_gbps:,.2f}") for link in shown)
+    columns = ("link", "mean", "busiest 1 %")
+    return _table("Watched links: throughput in Gbit/s", columns, rows, notes=notes)
 
 
 def _buffers(summary: Summary) -> Table:
-    columns = ("port", "link", "class", "peak bytes", "in headroom", "pauses sent")
-    table = _Rows("Fullest buffers", columns)
-    for port in summary.peak_buffers:
-        peaks = (f"{port.peak_bytes:,}", f"{port.headroom_peak_bytes:,}")
-        table.add_row(port.node, port.link, str(port.class_), *peaks, f"{port.pfc_tx:,}")
-    return table.build()
+    columns = (*PORT, "peak bytes", "in headroom", "pauses sent")
+    rows = (
+        (*_port(port), port.peak_bytes, port.headroom_peak_bytes, port.pfc_tx)
+        for port in summary.peak_buffers
+    )
+    return _table("Fullest buffers", columns, rows)
 
 
 def _paused(summary: Summary) -> Table:
-    table = _Rows("Longest paused", ("port", "link", "class", "paused us", "pauses received"))
-    for port in summary.most_paused:
-        table.add_row(port.node, port.link, str(port.class_), f"{port.paused_us:,.1f}", f"{port.pfc_rx:,}")
-    table.notes.append(f"{summary.paused_us:,.1f} us over all ports, {summary.pfc_frames:,} frames received")
-    return table.build()
+    columns = (*PORT, "paused us", "pauses received")
+    rows = ((*_port(port), f"{port.paused_us:,.1f}", port.pfc_rx) for port in summary.most_paused)
+    note = f"{summary.paused_us:,.1f} us over all ports, {summary.pfc_frames:,} frames received"
+    return _table("Longest paused", columns, rows, notes=(note,))
 
 
 def _feedback(summary: Summary) -> Table:
     # Few congestion points notify neighbours.
-    cns = ("CNs sent",) if summary.cns_made else ()
-    columns = ("port", "link", "class", "CNPs made", *cns, "CE marks", "UE marks")
-    table = _Rows("Most feedback by ports", columns)
-    for port in summary.most_feedback:
-        numbers = (port.cnps, *((port.cns,) if cns else ()), port.ecn_marks, port.ue_marks)
-        table.add_row(port.node, port.link, str(port.class_), *(f"{number:,}" for number in numbers))
-    table.notes.append(f"over all ports: {summary.cnps.congestion_points:,} CNPs")
-    if cns:
-        table.notes[0] += f", {summary.cns_made:,} CNs"
-    return table.build()
+    with_cns = bool(summary.cns_made)
+    columns = (*PORT, "CNPs made", *(("CNs sent",) if with_cns else ()), "CE marks", "UE marks")
+    rows = (
+        (*_port(port), port.cnps, *((port.cns,) if with_cns else ()), port.ecn_marks, port.ue_marks)
+        for port in summary.most_feedback
+    )
+    note = f"over all ports: {summary.cnps.congestion_points:,} CNPs"
+    note += f", {summary.cns_made:,} CNs" if with_cns else ""
+    return _table("Most feedback by ports", columns, rows, notes=(note,))
+
+
+def _port(row: PortSummary | FeedbackSummary) -> tuple[str, str, str]:
+    return row.node, row.link, str(row.class_)
 
 
 def _cnps(cnps: CnpTotals) -> str:
@@ -390,21 +359,13 @@ def _cnps(cnps: CnpTotals) -> str:
 
 def _bandwidths(summary: Summary) -> Table:
     """Report on collectives as nccl-tests do."""
-    numbers = ("ranks", "count", "time us", "longest us", "algbw GB/s", "busbw GB/s")
     text_columns = ("workload", "collective")
-    table = _Rows("Collectives", (*text_columns, *numbers), words=text_columns)
+    columns = (*text_columns, "ranks", "count", "time us", "longest us", "algbw GB/s", "busbw GB/s")
+    rows = []
     for row in summary.collectives:
-        table.add_row(
-            row.workload,
-            row.name,
-            f"{row.ranks:,}",
-            f"{row.count:,}",
-            f"{row.mean_us:,.1f}",
-            f"{row.most_us:,.1f}",
-            f"{row.algbw_gbps / 8:,.3f}",
-            f"{row.busbw_gbps / 8:,.3f}",
-        )
-    return table.build()
+        times, rates = (row.mean_us, row.most_us), (row.algbw_gbps / 8, row.busbw_gbps / 8)
+        rows.append((row.workload, row.name, row.ranks, row.count, *_digits(times, 1), *_digits(rates, 3)))
+    return _table("Collectives", columns, rows, words=text_columns)
 
 
 def _part(counts: tuple[int, int] | None) -> str:
@@ -413,56 +374,44 @@ def _part(counts: tuple[int, int] | None) -> str:
 
 def _iterations(summary: Summary) -> Table:
     """Report on iterations: parts as shares of their time, means over the ranks."""
-    parts = ("computing", "exposed", "idle")
     some = [key for key in KEYS if any(getattr(row, key) for row in summary.iterations)]
-    columns = (
-        "workload",
-        "iteration",
-        *(key.replace("_", "-") for key in some),
-        "time us",
-        *parts,
-        "last rank",
-        "after median us",
-    )
-    table = _Rows("Iterations", columns, words=("workload",))
+    columns = ("workload", "iteration", *(key.replace("_", "-") for key in some), "time us")
+    columns = (*columns, "computing", "exposed", "idle", "last rank", "after median us")
+    rows = []
     for row in summary.iterations[:NAMED_ITERATIONS]:
-        shares = (part / row.time_us if row.time_us else 0.0 for part in _parts(row))
-        table.add_row(
-            row.workload,
-            str(row.iteration),
-            *(_part(getattr(row, key)) for key in some),
-            f"{row.time_us:,.1f}",
-            *(f"{share:z.1%}" for share in shares),
-            str(row.straggler),
-            f"{row.lag_us:,.1f}",
-        )
+        parts = (_part(getattr(row, key)) for key in some)
+        shares = (f"{share:z.1%}" for share in _shares(row))
+        last = (str(row.straggler), f"{row.lag_us:,.1f}")
+        rows.append((row.workload, str(row.iteration), *parts, f"{row.time_us:,.1f}", *shares, *last))
     left = len(summary.iterations) - NAMED_ITERATIONS
-    table.notes.append("exposed: communication without computation; idle: neither, means over the ranks")
+    notes = ["exposed: communication without computation; idle: neither, means over the ranks"]
     if some:
-        table.notes.append("an iteration of some layers or micro-batches is shorter than the whole one")
+        notes.append("an iteration of some layers or micro-batches is shorter than the whole one")
     if left > 0:
-        table.notes.append(f"{left:,} more in `floodway.results.iterations`")
-    return table.build()
+        notes.append(f"{left:,} more in `floodway.results.iterations`")
+    return _table("Iterations", columns, rows, words=("workload",), notes=notes)
 
 
-def _parts(row: IterationSummary) -> tuple[float, float, float]:
-    return row.compute_us, row.exposed_us, row.idle_us
+def _shares(row: IterationSummary) -> tuple[float, ...]:
+    """Return the shares of an iteration in which its ranks computed, only communicated, and did neither."""
+    parts = (row.compute_us, row.exposed_us, row.idle_us)
+    return tuple(part / row.time_us if row.time_us else 0.0 for part in parts)
 
 
 def _exposed(summary: Summary) -> Table:
     """Report on exposed communication by name, as means over the ranks and iterations of a job."""
     columns = ("workload", "communication", "us an iteration", "of the time")
-    table = _Rows("Exposed communication", columns, words=columns[:2])
-    jobs = {row.workload: summary.iterations_of(row.workload) for row in summary.iterations}
-    for workload, iterations in jobs.items():
+    rows = []
+    for workload in dict.fromkeys(row.workload for row in summary.iterations):
+        iterations = summary.iterations_of(workload)
         total = sum(iteration.time_us for iteration in iterations)
         by_name: dict[str, float] = {}
         for communication in chain.from_iterable(iteration.exposed for iteration in iterations):
             by_name[communication.name] = by_name.get(communication.name, 0.0) + communication.mean_us
         for name, exposed_us in sorted(by_name.items(), key=lambda item: -item[1]):
             share = exposed_us / total if total else 0.0
-            table.add_row(workload, name, f"{exposed_us / len(iterations):,.1f}", f"{share:.1%}")
-    return table.build()
+            rows.append((workload, name, f"{exposed_us / len(iterations):,.1f}", f"{share:.1%}"))
+    return _table("Exposed communication", columns, rows, words=columns[:2])
 
 
 def _jobs(outcome: Outcome) -> Iterable[str]:
@@ -554,5 +503,9 @@ def _lossless(outcome: Outcome) -> str:
     return sentence(outcome.lossless) + (dropped if promised else "")
 
 
-def _number(value: float | None, *, missing: str, digits: int = 1) -> str:
+def _number(value: float | None, *, missing: str = "-", digits: int = 1) -> str:
     return missing if value is None else f"{value:,.{digits}f}"
+
+
+def _digits(values: Iterable[float], digits: int) -> Iterator[str]:
+    return (f"{value:,.{digits}f}" for value in values)

@@ -1,4 +1,4 @@
-"""Congestion feedback in time, from the tables of a run: pauses, states, marks, allowances.
+"""Congestion feedback in time, from the tables of a run: pauses, states, marks, allowances, shares of links.
 
 Tables of changes become spans: from one row to the next of the same queue or flow, or to its end.
 """
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
     from floodway.results.result import Result
 
-__all__ = ["allowed_spans", "chosen_ports_of", "pause_spans", "port_names", "signal_rows", "state_spans"]
+__all__ = ["KEEPS_SHARES", "allowed_spans", "chosen_ports_of", "pause_spans", "port_names", "share_rows"]
+__all__ += ["signal_rows", "state_spans"]
 
 QUEUE = ("node", "link", "class")
 _US = pl.col("time_ns") / 1000
+#: The key of a scenario that records them.
+KEEPS_SHARES = 'records.shares = { links = "h1-t1" } records them'
 
 
 def port_names(result: Result) -> pl.DataFrame:
@@ -142,3 +145,26 @@ def _with_objects(result: Result, rows: pl.DataFrame) -> pl.DataFrame:
 def _until(result: Result) -> pl.Expr:
     """When the next row of the same queue comes."""
     return _US.shift(-1, fill_value=result.outcome.simulated_us).over(QUEUE)
+
+
+def share_rows(result: Result) -> pl.DataFrame:
+    """Return the table of shares with plain text for names, and two columns more.
+
+    Returns
+    -------
+    polars.DataFrame
+        With `direction` (`t1>h1`, of the object) and `workload` (of the flow).
+
+    Raises
+    ------
+    PlotError
+        If the run did not keep shares.
+    """
+    if result.shares is None:
+        raise PlotError(f"the run did not record flows' shares of links; {KEEPS_SHARES}")
+    rows = result.shares.with_columns(pl.col("object", "flow_id").cast(pl.String))
+    return rows.with_columns(
+        direction=pl.col("object").str.replace(r"^.*: ", ""),
+        # A workload's name may hold colons, a node's and a number do not.
+        workload=pl.col("flow_id").str.replace(r":[^:]*:[^:]*$", ""),
+    )

@@ -11,17 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = [
-    "EXPORTED",
-    "NEW_SUFFIX",
-    "REPORT_FILE",
-    "TRACE_FILE",
-    "missing_folders",
-    "new_folder",
-    "remove_empty",
-    "replace_file",
-    "to_disk",
-]
+__all__ = ["EXPORTED", "NEW_SUFFIX", "REPORT_FILE", "TRACE_FILE", "missing_folders", "new_folder"]
+__all__ += ["remove_empty", "replace_file", "to_disk"]
 
 #: The files of an export in the formats of the HPCC simulator.
 EXPORTED = ("fct.txt", "pfc.txt", "qlen.txt", "nodes.txt")

@@ -11,15 +11,7 @@ from floodway.common.files import read_json
 from floodway.common.names import nearest
 from floodway.results.digests import RUN_FILE
 
-__all__ = [
-    "COMPARISON_FILE",
-    "STUDY_FILE",
-    "ListedRun",
-    "refuse_collections",
-    "refuse_others",
-    "run_folder",
-    "runs_of",
-]
+__all__ = ["COMPARISON_FILE", "STUDY_FILE", "refuse_collections", "refuse_others", "run_folder", "runs_of"]
 
 #: The file that identifies the folder of a comparison.
 COMPARISON_FILE = "compare.json"

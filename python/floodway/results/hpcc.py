@@ -106,10 +106,8 @@ def write(result: Result, folder: Path, *, scenario: Scenario) -> HpccExport:
     texts = {"fct.txt": fct, "nodes.txt": _map(nodes)}
     notes = []
     if unacknowledged:
-        notes.append(
-            f"fct.txt lacks {counted(unacknowledged, 'flow')} that arrived but had no last ACK when the run "
-            "ended"
-        )
+        flows = f"{counted(unacknowledged, 'flow')} that arrived"
+        notes.append(f"fct.txt lacks {flows} but had no last ACK when the run ended")
     if result.pauses is None:
         notes.append("pfc.txt is not written: the run did not record pauses (records.pauses = true)")
     else:
@@ -120,10 +118,8 @@ def write(result: Result, folder: Path, *, scenario: Scenario) -> HpccExport:
     if result.queue_histogram is None or samples is None:
         notes.append("qlen.txt is not written: the run did not record queues (records.queue-histogram)")
     elif BIN % samples["bin_bytes"]:
-        width = samples["bin_bytes"]
-        notes.append(
-            f"qlen.txt is not written: its bins of {BIN} B are not a multiple of the run's of {width} B"
-        )
+        unequal = f"its bins of {BIN} B are not a multiple of the run's of {samples['bin_bytes']} B"
+        notes.append(f"qlen.txt is not written: {unequal}")
     else:
         texts["qlen.txt"] = _qlen(result.queue_histogram, samples["from_us"], nodes, origin)
     for name, text in texts.items():
@@ -160,13 +156,9 @@ def _fct(flows: pl.DataFrame, nodes: Mapping[str, _Node], scenario: Scenario, or
     done = arrived.filter(pl.col("finish_sender_us").is_not_null()).with_columns(
         start=_ps("start_us"), finish=_ps("finish_sender_us")
     )
-    rows = done.sort("finish", maintain_order=True).select(
-        pl.col("source", "destination").cast(pl.String),
-        "source_port",
-        "destination_port",
-        "size_bytes",
-        pl.col("start", "finish") // 1000,
-    )
+    ends, times = pl.col("source", "destination").cast(pl.String), pl.col("start", "finish") // 1000
+    ports = ("source_port", "destination_port")
+    rows = done.sort("finish", maintain_order=True).select(ends, *ports, "size_bytes", times)
     standalone = Standalone(scenario, rows["source"], rows["destination"])
     by_number = scenario.to_dict().get("profile") == BY_NUMBER
     called = {name: node.called(by_number=by_number) for name, node in nodes.items()}

@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "LEAST_SEEDS",
-    "difference_half_width",
-    "half_width",
-    "interval_note",
-    "ratio_half_width",
-    "ratio_residuals",
-    "student_t",
-]
+__all__ = ["LEAST_SEEDS", "difference_half_width", "half_width", "interval_note", "ratio_half_width"]
+__all__ += ["ratio_residuals", "student_t"]
 
 #: Fewer seeds have no interval: that of two is nine times as wide as their distance.
 LEAST_SEEDS = 3

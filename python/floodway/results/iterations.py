@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Times = np.ndarray[tuple[int], np.dtype[np.float64]]
 
-__all__ = ["Exposed", "IterationSummary", "exposed_of", "iteration_summaries", "iterations_of"]
+__all__ = ["IterationSummary", "covered_until", "exposed_of", "iteration_summaries", "iterations_of"]
 
 #: An iteration of a rank.
 KEY = ["workload", "iteration", "rank"]
@@ -191,7 +191,7 @@ def _exposed(frame: pl.DataFrame) -> Iterator[tuple[str, float]]:
     communication = frame.filter(COMMUNICATES).sort("start_us", "operation")
     ends = communication["end_us"].to_numpy()
     begins = _uncovered(communication["start_us"].to_numpy(), ends)
-    computed = _computed_until(*_spans(frame, COMPUTES))
+    computed = covered_until(*_spans(frame, COMPUTES))
     times = (ends - begins) - (computed(ends) - computed(begins))
     totals: dict[str, float] = {}
     for name, time_us in zip(communication["name"], times.tolist(), strict=True):
@@ -213,10 +213,10 @@ def _uncovered(starts: Times, ends: Times) -> Times:
 
 def _union(starts: Times, ends: Times) -> float:
     """Return the time that spans cover."""
-    return float(_computed_until(starts, ends)(np.array([np.inf]))[0]) if len(starts) else 0.0
+    return float(covered_until(starts, ends)(np.array([np.inf]))[0]) if len(starts) else 0.0
 
 
-def _computed_until(starts: Times, ends: Times) -> Callable[[Times], Times]:
+def covered_until(starts: Times, ends: Times) -> Callable[[Times], Times]:
     """Return how much of the time before an instant spans cover."""
     if not len(starts):
         return np.zeros_like

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from floodway.results.metrics import direction_settings, link_rates, settings_of
 from floodway.results.quantities import quantity_bytes, quantity_gbps, quantity_us
-from floodway.results.rates import link_rates
-from floodway.results.settings import direction_settings, settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["LinkSummary", "link_summaries", "loaded_part"]
+__all__ = ["LinkSummary", "link_summaries"]
 
 #: The busiest part of a run is one of this many.
 PARTS = 100
@@ -87,14 +86,8 @@ def link_summaries(
     settings = direction_settings(scenario)
     mtu = quantity_bytes(scenario["mtu"])
     return tuple(
-        _summary(
-            name,
-            (mean, peak, queue),
-            loaded_part(series, name, mtu=mtu),
-            counters,
-            settings_of(settings, name),
-        )
-        for name, mean, peak, queue in rows.iter_rows()
+        _summary(name, numbers, loaded_part(series, name, mtu=mtu), counters, settings_of(settings, name))
+        for name, *numbers in rows.iter_rows()
     )
 
 
@@ -122,7 +115,7 @@ def loaded_part(series: pl.DataFrame, name: str, *, mtu: int) -> pl.DataFrame:
 
 def _summary(
     name: str,
-    mean_peak_and_queue: tuple[float, float, float | None],
+    mean_peak_and_queue: Sequence[Any],
     loaded: pl.DataFrame,
     counters: pl.DataFrame,
     settings: Mapping[str, Any],

@@ -275,22 +275,34 @@ def _sharers(work: Path) -> Iterator[Path]:
             file.unlink(missing_ok=True)
 
 
-def _is_held(file: Path) -> bool:
-    """Whether a process has the lock of this file."""
-    try:
-        descriptor = os.open(file, os.O_RDWR)
-    except OSError:
-        return False
+def _refusal(file: Path) -> int | None:
+    """Return the number of the error that refuses a lock on a file; none where it can be had.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    """
+    descriptor = os.open(file, os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            return True
-        holder = _holder(file)
-        return holder is None or not holder.is_gone()
+        return error.errno
     finally:
         os.close(descriptor)
-    return False
+    return None
+
+
+def _is_held(file: Path) -> bool:
+    """Whether a process has the lock of this file."""
+    try:
+        refusal = _refusal(file)
+    except OSError:
+        return False
+    if refusal not in _NO_LOCKS:
+        return refusal is not None
+    holder = _holder(file)
+    return holder is None or not holder.is_gone()
 
 
 def _in_use(shown: str, file: Path) -> InUseError:
@@ -307,16 +319,9 @@ def _in_use(shown: str, file: Path) -> InUseError:
 def _has_locks(file: Path) -> bool:
     """Whether the file system of a file has locks."""
     try:
-        descriptor = os.open(file, os.O_RDWR)
+        return _refusal(file) not in _NO_LOCKS
     except OSError:
         return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in _NO_LOCKS
-    finally:
-        os.close(descriptor)
-    return True
 
 
 def is_ours(name: str) -> bool:

@@ -160,7 +160,9 @@ class Lossless:
             unproven=tuple(Unproven(**fields) for fields in raw.get("unproven", ())),
             react_is_zero=raw.get("react_is_zero", False),
             loss=None if loss is None else Loss(**_classed(loss)),
-            failed=None if failed is None else Failed(**{**failed, "drops": _pairs(failed["drops"])}),
+            failed=None
+            if failed is None
+            else Failed(**{**failed, "drops": tuple(map(tuple, failed["drops"]))}),
         )
 
 
@@ -285,7 +287,3 @@ def _size(size: int) -> str:
 
 def _classed(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {"class_" if key == "class" else key: value for key, value in raw.items()}
-
-
-def _pairs(raw: Sequence[Sequence[Any]]) -> tuple[tuple[str, int], ...]:
-    return tuple((reason, packets) for reason, packets in raw)

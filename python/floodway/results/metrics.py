@@ -1,7 +1,7 @@
-"""Metrics of watched objects in time, over equal parts of a run.
+"""Metrics of watched objects in time, over equal parts of a run, and rates of links.
 
 A metric is computed from the series that a run keeps: a rate or a share from what a bucket summed up, a
-length as the mean or the most of its buckets.
+length as the mean or the most of its buckets. Rates are in the settings of the recorded scenario.
 """
 
 from __future__ import annotations
@@ -9,32 +9,37 @@ from __future__ import annotations
 import fnmatch
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from floodway.common.errors import PlotError
 from floodway.common.names import not_a_choice
-from floodway.results.settings import rates_gbps
+from floodway.results.quantities import quantity_gbps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from floodway.results.result import Result
 
-__all__ = [
-    "METRICS",
-    "THROUGHPUT",
-    "Metric",
-    "chosen_objects",
-    "in_time",
-    "metric_of",
-    "natural",
-    "over_parts",
-]
+__all__ = ["METRICS", "THROUGHPUT", "Metric", "chosen_objects", "direction_settings", "in_time"]
+__all__ += ["link_rates", "matches", "metric_of", "natural", "over_parts", "rates_gbps", "settings_of"]
 
 
-@dataclass(frozen=True, kw_only=True)
+_Kind = Literal["rate", "share", "used", "sum", "mean", "max"]
+#: Name, source, kind, column and label of each metric.
+_METRICS: tuple[tuple[str, str, _Kind, str, str], ...] = (
+    ("throughput", "tx_bytes", "rate", "throughput_gbps", "throughput"),
+    ("utilisation", "tx_bytes", "used", "utilisation_percent", "utilisation"),
+    ("paused", "paused_us", "share", "paused_percent", "time paused"),
+    ("queue", "queue_mean_bytes", "mean", "queue_mean_bytes", "mean queue"),
+    ("queue-max", "queue_max_bytes", "max", "queue_max_bytes", "longest queue"),
+    ("buffer", "buffer_max_bytes", "max", "buffer_max_bytes", "most held by the port's buffer"),
+)
+
+
+@dataclass(frozen=True)
 class Metric:
     """A quantity of a watched object over time.
 
@@ -55,39 +60,14 @@ class Metric:
 
     name: str
     source: str
-    kind: Literal["rate", "share", "used", "sum", "mean", "max"]
+    kind: _Kind
     column: str
     label: str
 
 
-THROUGHPUT = Metric(
-    name="throughput", source="tx_bytes", kind="rate", column="throughput_gbps", label="throughput"
-)
 #: Metrics by the names that people use; a metric of the series goes by its own name, too.
-METRICS = (
-    THROUGHPUT,
-    Metric(
-        name="utilisation", source="tx_bytes", kind="used", column="utilisation_percent", label="utilisation"
-    ),
-    Metric(name="paused", source="paused_us", kind="share", column="paused_percent", label="time paused"),
-    Metric(
-        name="queue", source="queue_mean_bytes", kind="mean", column="queue_mean_bytes", label="mean queue"
-    ),
-    Metric(
-        name="queue-max",
-        source="queue_max_bytes",
-        kind="max",
-        column="queue_max_bytes",
-        label="longest queue",
-    ),
-    Metric(
-        name="buffer",
-        source="buffer_max_bytes",
-        kind="max",
-        column="buffer_max_bytes",
-        label="most held by the port's buffer",
-    ),
-)
+METRICS = tuple(starmap(Metric, _METRICS))
+THROUGHPUT = METRICS[0]
 
 
 def metric_of(name: str, series: Iterable[pl.DataFrame]) -> Metric:
@@ -110,10 +90,7 @@ def metric_of(name: str, series: Iterable[pl.DataFrame]) -> Metric:
 
 
 def chosen_objects(
-    patterns: Sequence[str],
-    series: Iterable[pl.DataFrame],
-    *,
-    noun: str = "the name of a watched object",
+    patterns: Sequence[str], series: Iterable[pl.DataFrame], *, noun: str = "the name of a watched object"
 ) -> list[str]:
     """Return the watched objects that patterns name, in the order of their names; all without a pattern.
 
@@ -169,11 +146,7 @@ def in_time(result: Result, metric: Metric, *, objects: Sequence[str], points: i
 
 
 def over_parts(
-    series: pl.DataFrame,
-    metric: Metric,
-    *,
-    points: int,
-    capacity_gbps: Mapping[str, float] | None = None,
+    series: pl.DataFrame, metric: Metric, *, points: int, capacity_gbps: Mapping[str, float] | None = None
 ) -> pl.DataFrame:
     """Compute a metric of every object of a table of series over equal parts of the run.
 
@@ -233,18 +206,20 @@ def _value(kind: str) -> pl.Expr:
 def _as_kept(name: str) -> Metric:
     """Describe a metric of the series that has no name of its own here, by the words of its name."""
     parts = name.split("_")
-    kind: Literal["sum", "mean", "max"] = (
-        "max" if "max" in parts else "sum" if name in ("tx_bytes", "paused_us") else "mean"
-    )
+    kind: _Kind = "max" if "max" in parts else "sum" if name in {"tx_bytes", "paused_us"} else "mean"
     return Metric(name=name, source=name, kind=kind, column=name, label=" ".join(parts[:-1]) or name)
 
 
 def _names(pattern: str, name: str) -> bool:
     """Whether a pattern names an object by its name, its direction or its link."""
     link, _, direction = name.partition(": ")
-    # Brackets have no meaning of their own, as in scenarios.
+    return matches(pattern, *filter(None, (name, link, direction)))
+
+
+def matches(pattern: str, *names: str) -> bool:
+    """Whether a pattern names one of these; brackets have no meaning of their own, as in scenarios."""
     plain = pattern.replace("[", "[[]")
-    return any(fnmatch.fnmatchcase(part, plain) for part in (name, link, direction) if part)
+    return any(fnmatch.fnmatchcase(name, plain) for name in names)
 
 
 def _no_object(pattern: str, names: Sequence[str], noun: str) -> PlotError:
@@ -254,3 +229,56 @@ def _no_object(pattern: str, names: Sequence[str], noun: str) -> PlotError:
         _, near = not_a_choice(pattern, noun="", allowed=directions)
         text += f"; did you mean {near!r}?" if near else ""
     return PlotError(text, key="object", given=pattern, allowed=tuple(names), nearest=near)
+
+
+def link_rates(series: pl.DataFrame, *, points: int) -> pl.DataFrame:
+    """Compute what each watched link carried over equal parts of the run.
+
+    A bucket of a short run holds few packets, and one packet more or less shows; wider parts do not.
+
+    Parameters
+    ----------
+    series
+        The table of series.
+    points
+        At most this many parts.
+
+    Returns
+    -------
+    polars.DataFrame
+        `object`, `time_us` (the part's begin), `gbps` (on the wire), in the order of `series`.
+    """
+    rates = over_parts(series, THROUGHPUT, points=points)
+    return rates.select("object", "time_us", gbps=pl.col("value"))
+
+
+def direction_settings(scenario: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Collect what each direction of a link ended up with, by the direction's name.
+
+    Parameters
+    ----------
+    scenario
+        The scenario after defaults, as `run.json` keeps it.
+    """
+    groups = [group for group in scenario.get("resolved", ()) if group["kind"] == "direction"]
+    return {
+        name: {setting["key"]: setting["value"] for setting in group["settings"]}
+        for group in groups
+        for name in group["objects"]
+    }
+
+
+def settings_of(settings: Mapping[str, dict[str, Any]], name: str) -> dict[str, Any]:
+    """Look up an object of the series, `link: from>to`.
+
+    Where parallel links share a direction, its name in the settings begins with the link's.
+    """
+    link, _, direction = name.partition(": ")
+    return settings.get(f"{link} {direction}") or settings.get(direction) or {}
+
+
+def rates_gbps(scenario: Mapping[str, Any], names: Iterable[str]) -> dict[str, float]:
+    """Return the rate of each object of the series whose rate is known, in Gbit/s."""
+    settings = direction_settings(scenario)
+    rates = {name: settings_of(settings, name).get("rate") for name in names}
+    return {name: quantity_gbps(rate) for name, rate in rates.items() if rate is not None}

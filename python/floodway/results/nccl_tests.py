@@ -85,33 +85,23 @@ def read_log(file: str | os.PathLike[str]) -> Measured:
         with path.open(encoding="utf-8", errors="replace") as log:
             lines = log.read(LONGEST).splitlines()
     except OSError as error:
-        message = f"{path}: cannot read it: {error.strerror}"
-        raise PlotError(message) from error
+        raise PlotError(f"{path}: cannot read it: {error.strerror}") from error
     rows = list(_rows(path, lines))
     if not rows:
         message = f"{path} is no output of nccl-tests: it has no table with {', '.join(HEADER)} and rows"
         raise PlotError(message)
     ranks = sum(re.match(r"#\s+Rank\s+\d+", line) is not None for line in lines) or None
     kind = _operation(lines)
-    columns = {
-        "workload": [path.stem] * len(rows),
-        "kind": [kind] * len(rows),
-        "name": [kind] * len(rows),
-        "bytes": [size for size, *_ in rows],
-        "ranks": [ranks] * len(rows),
-        "count": [None] * len(rows),
-        "least_us": [None] * len(rows),
-        "mean_us": [time for _, time, *_ in rows],
-        "most_us": [None] * len(rows),
-        "algbw_gbps": [algbw * 8 for _, _, algbw, _ in rows],
-        "busbw_gbps": [busbw * 8 for *_, busbw in rows],
-    }
-    texts, whole = ("workload", "kind", "name"), ("bytes", "ranks", "count")
-    types = {
-        name: pl.String if name in texts else pl.UInt64 if name in whole else pl.Float64 for name in columns
-    }
+    texts = dict.fromkeys(("workload", "kind", "name"), pl.String)
+    whole = dict.fromkeys(("bytes", "ranks", "count"), pl.UInt64)
+    real = dict.fromkeys(("least_us", "mean_us", "most_us", "algbw_gbps", "busbw_gbps"), pl.Float64)
+    data = [
+        (path.stem, kind, kind, size, ranks, None, None, time, None, algbw * 8, busbw * 8)
+        for size, time, algbw, busbw in rows
+    ]
+    frame = pl.DataFrame(data, schema={**texts, **whole, **real}, orient="row")
     is_whole = any(AVERAGE in line for line in lines)
-    return Measured(label=path.stem, data=pl.DataFrame(columns, schema=types), is_whole=is_whole)
+    return Measured(label=path.stem, data=frame, is_whole=is_whole)
 
 
 def _operation(lines: Sequence[str]) -> str:
@@ -132,8 +122,7 @@ def _rows(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, float, float,
             places = [words.index(name) - 1 for name in ("size", "time", "algbw", "busbw")]
         elif places and words and words[0].isdigit():
             if len(words) <= max(places):
-                message = f"{path}, line {number}: the row ends before its bandwidths"
-                raise PlotError(message)
+                raise PlotError(f"{path}, line {number}: the row ends before its bandwidths")
             texts = [words[place] for place in places]
             row = _numbers(texts)
             if row is None:

@@ -8,22 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from floodway.results.lossless import Lossless
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = [
-    "Blocked",
-    "Captured",
-    "CnpTotals",
-    "Deadlock",
-    "Difference",
-    "LinkRetry",
-    "NotSkipped",
-    "Outcome",
-    "Skipped",
-    "Stopped",
-    "SwitchPeak",
-    "WorkloadTotals",
-]
+__all__ = ["Blocked", "Captured", "CnpTotals", "Deadlock", "Difference", "JobTotals", "NotSkipped"]
+__all__ += ["Outcome", "Skipped", "SwitchPeak", "WorkloadTotals"]
 
 Stopped = Literal["finished", "limit", "deadlock", "interrupted"]
 
@@ -348,6 +336,9 @@ class Outcome:
         Why it ended.
     simulated_us
         Simulated time, in microseconds.
+    all_simulated_us
+        Until when all parts of the network were simulated, in microseconds, where an interrupted run had
+        not come equally far in all (docs/jobs.md); None otherwise.
     broken
         Invariants that do not hold, each with its first breach in words; a bug where not empty.
     lossless
@@ -379,9 +370,10 @@ class Outcome:
     link_retry
         What link retries sent again, where links have one.
     skipped
-        Iterations of jobs that were not simulated, if some were not: in the order of time.
+        Iterations of jobs that were not simulated, if some were not: by part of the network, in the order of
+        time.
     not_skipped
-        Why all were, where a job has several and skips are not switched off.
+        Why all of a part's jobs were, where one has several and skips are not switched off.
     """
 
     stopped: Stopped
@@ -405,6 +397,7 @@ class Outcome:
     link_retry: LinkRetry | None = None
     skipped: tuple[Skipped, ...] = ()
     not_skipped: NotSkipped | None = None
+    all_simulated_us: float | None = None
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -447,9 +440,13 @@ class Outcome:
     def from_json(cls, raw: Mapping[str, Any]) -> Outcome:
         """Read the simulator's JSON, whose other keys are ignored."""
         verdicts = raw["invariants"].items()
+        tables = ("pauses", "signals", "allowances", "shares", "operations")
+        kinds: dict[str, Callable[..., Any]]
+        kinds = {"cnps": CnpTotals, "capture": Captured, "link_retry": LinkRetry, "not_skipped": _not_skipped}
         return cls(
             stopped=cast("Stopped", raw["stopped"]),
             simulated_us=raw["simulated_us"],
+            all_simulated_us=raw.get("all_simulated_us"),
             broken=tuple((name, verdict["broken"]) for name, verdict in verdicts if verdict != "holds"),
             lossless=Lossless.from_json(raw["lossless"]),
             deadlocks=tuple(
@@ -462,24 +459,15 @@ class Outcome:
             blocked=tuple(
                 Blocked(class_=entry.pop("class"), **entry) for entry in map(dict, raw.get("blocked", ()))
             ),
-            cnps=CnpTotals(**raw["cnps"]) if "cnps" in raw else None,
-            pauses_beyond=raw.get("pauses", {}).get("beyond", 0),
-            signals_beyond=raw.get("signals", {}).get("beyond", 0),
-            allowances_beyond=raw.get("allowances", {}).get("beyond", 0),
-            shares_beyond=raw.get("shares", {}).get("beyond", 0),
-            operations_beyond=raw.get("operations", {}).get("beyond", 0),
             jobs=tuple(JobTotals(**{**job, "waiting": tuple(job["waiting"])}) for job in raw.get("jobs", ())),
-            capture=Captured(**raw["capture"]) if "capture" in raw else None,
-            link_retry=LinkRetry(**raw["link_retry"]) if "link_retry" in raw else None,
             skipped=tuple(Skipped(**skipped) for skipped in raw.get("skipped", ())),
-            not_skipped=_not_skipped(raw["not_skipped"]) if "not_skipped" in raw else None,
+            **{f"{table}_beyond": raw.get(table, {}).get("beyond", 0) for table in tables},
+            **{name: kind(**raw[name]) for name, kind in kinds.items() if name in raw},
         )
 
 
-def _not_skipped(raw: Mapping[str, Any]) -> NotSkipped:
-    return NotSkipped(
-        **{**raw, "differences": tuple(Difference(**difference) for difference in raw["differences"])}
-    )
+def _not_skipped(*, differences: Sequence[Mapping[str, Any]], **rest: Any) -> NotSkipped:  # noqa: ANN401 (JSON)
+    return NotSkipped(**rest, differences=tuple(Difference(**difference) for difference in differences))
 
 
 def _totals(raw: Mapping[str, Any]) -> WorkloadTotals:

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "FEW_FLOWS_NOTE",
-    "LEAST_BEYOND",
-    "MARK",
-    "few_counted",
-    "few_noted",
-    "is_few",
-    "name_of",
-    "of_flows",
-]
+__all__ = ["FEW_FLOWS_NOTE", "MARK", "few_counted", "few_noted", "is_few", "name_of", "of_flows"]
 
 #: A percentile is marked where fewer flows than this lie beyond it: p99 of fewer than 1,000.
 LEAST_BEYOND = 10

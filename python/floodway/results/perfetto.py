@@ -3,29 +3,31 @@
 Each port has a counter of its queue, a track of pauses for each class, and a track of the states that its
 congestion point assigned; each host has the flows that it sent; each job its collectives. An arrow leads to a
 pause from its cause, as `causes` has it. Times are whole nanoseconds, rounded down.
+
+The encoding is that of Protocol Buffers, as far as a trace needs it. A message is a sequence of fields. Each
+begins with its number and wire type: a varint (0), 64 bits (1), or bytes with their length (2).
+https://protobuf.dev/programming-guides/encoding/
 """
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+import struct
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from floodway.results.causes import ends_of, pause_causes, ports_that_run_out
+from floodway.results.causes import Grid, ends_of, grid_of, pause_causes, ports_that_run_out
 from floodway.results.feedback import pause_spans, state_spans
 from floodway.results.files import TRACE_FILE
-from floodway.results.grid import grid_of
 from floodway.results.metrics import natural
-from floodway.results.protobuf import bytes_field, double_field, fixed64_field, text_field, uint_field
 from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from floodway.results.grid import Grid
     from floodway.results.result import Result
 
 __all__ = ["FILE", "notes", "trace", "write"]
@@ -46,6 +48,7 @@ EXPLICIT = 3
 #: Columns of flows and collectives that a slice has as arguments.
 OF_FLOWS = ("destination", "size_bytes", "fct_us", "ideal_fct_us", "slowdown", "finished")
 OF_COLLECTIVES = ("bytes", "ranks", "ranks_done", "busbw_gbps", "straggler", "lag_us")
+VARINT, FIXED64, LENGTH = 0, 1, 2
 
 
 class _Writer:
@@ -118,17 +121,12 @@ def notes(result: Result) -> Iterator[str]:
     if beyond := result.outcome.pauses_beyond:
         yield f"the trace lacks the last {beyond:,} pauses and resumes, for which the table had no room"
     if result.pauses is not None and (outs := ports_that_run_out(pause_spans(result), grid_of(result))):
-        yield (
-            f"pauses of {counted(len(outs), 'port')} ran out without a resume, such as {min(outs)}: in the "
-            "trace each lasts until the next resume"
-        )
-    watched, ports = result.series["object"].n_unique(), _ports_of(result)
+        ran_out = f"pauses of {counted(len(outs), 'port')} ran out without a resume, such as {min(outs)}"
+        yield f"{ran_out}: in the trace each lasts until the next resume"
+    watched = result.series["object"].n_unique()
+    ports = len(result.counters.select(pl.col("node", "link").cast(pl.String)).unique())
     if watched < ports:
         yield f'the trace has queues of {watched:,} of {ports:,} ports (records.watch = "*" records all)'
-
-
-def _ports_of(result: Result) -> int:
-    return len(result.counters.select(pl.col("node", "link").cast(pl.String)).unique())
 
 
 def _ports(writer: _Writer, result: Result, grid: Grid) -> None:
@@ -149,9 +147,8 @@ def _ports(writer: _Writer, result: Result, grid: Grid) -> None:
         for port in by_node[node]:
             track = writer.track(port, of_node)
             if port in rows:
-                _queue(
-                    writer, _queue_track(writer, track, float(grid.widths_us[rows[port]])), grid, rows[port]
-                )
+                of_queue = f"longest queue in {grid.widths_us[rows[port]]:g} us"
+                _queue(writer, writer.track(of_queue, track, of_bytes=True), grid, rows[port])
             if port in spans:
                 _pauses(writer, track, spans[port].sort("row"), arrows)
             for class_, class_states in states.get(port, {}).items():
@@ -170,11 +167,6 @@ def _states(result: Result) -> dict[str, dict[int, list[tuple[float, float, str]
         span = (row["from_us"], row["to_us"], str(row["state"]))
         by_port.setdefault(row["object"], {}).setdefault(row["class"], []).append(span)
     return by_port
-
-
-def _queue_track(writer: _Writer, port: int, width_us: float) -> int:
-    """Define a counter, whose name says what a value of it is."""
-    return writer.track(f"longest queue in {width_us:g} us", port, of_bytes=True)
 
 
 def _queue(writer: _Writer, track: int, grid: Grid, row: int) -> None:
@@ -221,55 +213,39 @@ def _flows(writer: _Writer, result: Result) -> None:
     """Add the flows of each source; those that overlap are on tracks of their own."""
     root, end = writer.track("flows"), result.outcome.simulated_us
     flows = result.flows.with_columns(pl.col("source", "destination").cast(pl.String))
-    flows = flows.with_columns(to_us=pl.col("finish_receiver_us").fill_null(end)).sort("start_us", "flow_id")
+    mark = pl.when("finished").then(pl.lit("")).otherwise(pl.lit(" (unfinished)"))
+    flows = flows.with_columns(
+        to_us=pl.col("finish_receiver_us").fill_null(end),
+        title=pl.concat_str(pl.col("flow_id").cast(pl.String), mark),
+    ).sort("start_us", "flow_id")
     by_source = {str(key[0]): rows for key, rows in flows.group_by("source", maintain_order=True)}
     for source in sorted(by_source, key=natural):
-        spans = (
-            (
-                (row["start_us"], row["to_us"]),
-                _flow_name(row),
-                _annotations({key: row[key] for key in OF_FLOWS}),
-            )
-            for row in by_source[source].iter_rows(named=True)
-        )
-        _packed(writer, writer.track(source, root), "flows", spans)
-
-
-def _flow_name(row: Mapping[str, Any]) -> str:
-    return str(row["flow_id"]) if row["finished"] else f"{row['flow_id']} (unfinished)"
+        _packed(writer, writer.track(source, root), "flows", by_source[source], OF_FLOWS)
 
 
 def _collectives(writer: _Writer, collectives: pl.DataFrame, end_us: float) -> None:
     """Add the collectives of each job."""
     root = writer.track("collectives")
     plain = collectives.with_columns(
-        pl.col("workload", "name").cast(pl.String), to_us=pl.col("end_us").fill_null(end_us)
+        pl.col("workload").cast(pl.String), title="name", to_us=pl.col("end_us").fill_null(end_us)
     ).filter(pl.col("start_us").is_not_null())
     for (workload,), rows in plain.group_by("workload", maintain_order=True):
-        spans = (
-            (
-                (row["start_us"], row["to_us"]),
-                str(row["name"]),
-                _annotations({key: row[key] for key in OF_COLLECTIVES}),
-            )
-            for row in rows.sort("start_us").iter_rows(named=True)
-        )
-        _packed(writer, writer.track(str(workload), root), "collectives", spans)
+        track, spans = writer.track(str(workload), root), rows.sort("start_us")
+        _packed(writer, track, "collectives", spans, OF_COLLECTIVES)
 
 
-def _packed(
-    writer: _Writer, parent: int, name: str, spans: Iterable[tuple[tuple[float, float], str, bytes]]
-) -> None:
-    """Add slices, in the order of their starts, to as few tracks as do not let them overlap."""
+def _packed(writer: _Writer, parent: int, name: str, rows: pl.DataFrame, about: Sequence[str]) -> None:
+    """Add a slice for each row, in the order of their starts, to as few tracks as do not let them overlap."""
     tracks: list[int] = []
     ends: list[float] = []
-    for span, title, about in spans:
-        free = next((number for number, end in enumerate(ends) if end <= span[0]), len(ends))
+    for row in rows.iter_rows(named=True):
+        free = next((number for number, end in enumerate(ends) if end <= row["start_us"]), len(ends))
         if free == len(ends):
             tracks.append(writer.track(name, parent))
             ends.append(0.0)
-        ends[free] = span[1]
-        writer.slice(span, tracks[free], title, about)
+        ends[free] = row["to_us"]
+        span, arguments = (row["start_us"], row["to_us"]), {key: row[key] for key in about}
+        writer.slice(span, tracks[free], str(row["title"]), _annotations(arguments))
 
 
 def _annotations(values: Mapping[str, object]) -> bytes:
@@ -291,3 +267,50 @@ def _annotation(value: object) -> bytes:
             return double_field(ANNOTATION_DOUBLE, float(value))
         case _:
             return text_field(ANNOTATION_TEXT, str(value))
+
+
+def _varint(value: int) -> bytes:
+    """Encode a number from 0 up, seven bits a byte, the low ones first."""
+    parts = bytearray()
+    while value > 0x7F:  # noqa: PLR2004 (seven bits)
+        parts.append(value & 0x7F | 0x80)
+        value >>= 7
+    parts.append(value)
+    return bytes(parts)
+
+
+def uint_field(number: int, value: int) -> bytes:
+    """Encode a field of a whole number from 0 up.
+
+    Examples
+    --------
+    >>> uint_field(1, 150).hex()
+    '089601'
+    """
+    return _varint(number << 3 | VARINT) + _varint(value)
+
+
+def fixed64_field(number: int, value: int) -> bytes:
+    """Encode a field of 64 bits."""
+    return _varint(number << 3 | FIXED64) + struct.pack("<Q", value)
+
+
+def double_field(number: int, value: float) -> bytes:
+    """Encode a field of a floating-point number."""
+    return _varint(number << 3 | FIXED64) + struct.pack("<d", value)
+
+
+def bytes_field(number: int, value: bytes) -> bytes:
+    """Encode a field of bytes, or of another message.
+
+    Examples
+    --------
+    >>> text_field(2, "testing").hex()
+    '120774657374696e67'
+    """
+    return _varint(number << 3 | LENGTH) + _varint(len(value)) + value
+
+
+def text_field(number: int, value: str) -> bytes:
+    """Encode a field of text."""
+    return bytes_field(number, value.encode())

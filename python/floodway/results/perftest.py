@@ -13,30 +13,17 @@ if TYPE_CHECKING:
 
 __all__ = ["perftest"]
 
-BANDWIDTH = {
+PAIR = {
     "workload": pl.String,
     "from": pl.String,
     "to": pl.String,
     "bytes": pl.UInt64,
     "iterations": pl.UInt64,
-    "bw_peak_gbps": pl.Float64,
-    "bw_average_gbps": pl.Float64,
-    "msg_rate_mpps": pl.Float64,
 }
-LATENCY = {
-    "workload": pl.String,
-    "from": pl.String,
-    "to": pl.String,
-    "bytes": pl.UInt64,
-    "iterations": pl.UInt64,
-    "t_min_us": pl.Float64,
-    "t_max_us": pl.Float64,
-    "t_typical_us": pl.Float64,
-    "t_avg_us": pl.Float64,
-    "t_stdev_us": pl.Float64,
-    "p99_us": pl.Float64,
-    "p999_us": pl.Float64,
-}
+BANDWIDTH = PAIR | dict.fromkeys(("bw_peak_gbps", "bw_average_gbps", "msg_rate_mpps"), pl.Float64)
+LATENCY = PAIR | dict.fromkeys(
+    ("t_min_us", "t_max_us", "t_typical_us", "t_avg_us", "t_stdev_us", "p99_us", "p999_us"), pl.Float64
+)
 
 
 def perftest(flows: pl.DataFrame, run: RunInfo) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -227,11 +227,7 @@ class Result:
                 raise OutputError(error.path, reason) from error
 
     def export_hpcc(
-        self,
-        folder: str | os.PathLike[str],
-        *,
-        scenario: Scenario | None = None,
-        force: bool = False,
+        self, folder: str | os.PathLike[str], *, scenario: Scenario | None = None, force: bool = False
     ) -> HpccExport:
         """Write `fct.txt`, `pfc.txt` and `qlen.txt` as the HPCC simulator writes them, and a map of nodes.
 
@@ -274,11 +270,5 @@ class Result:
         from floodway.results.summary import summarise  # noqa: PLC0415 (where it is asked for)
 
         return summarise(
-            self.flows,
-            self.series,
-            self.counters,
-            self.outcome,
-            self.run,
-            self.collectives,
-            self.operations,
+            self.flows, self.series, self.counters, self.outcome, self.run, self.collectives, self.operations
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from floodway.common.documents import four_digits
@@ -69,16 +68,13 @@ class Realised:
     def from_result(cls, result: Result) -> Realised:
         """Return the outcome of a result."""
         sizes = result.flows.filter("measured")["size_bytes"]
-        smallest, median, largest = (
-            (_int(sizes.min()), _int(sizes.median()), _int(sizes.max())) if len(sizes) else (None,) * 3
-        )
         return cls(
             seed=result.run.seed,
             simulated_ms=result.outcome.simulated_us / 1000,
             flows=len(sizes),
-            smallest_bytes=smallest,
-            median_bytes=median,
-            largest_bytes=largest,
+            smallest_bytes=_int(sizes.min()),
+            median_bytes=_int(sizes.median()),
+            largest_bytes=_int(sizes.max()),
         )
 
 
@@ -127,21 +123,17 @@ def _topology(scenario: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _nodes(built: Mapping[str, Any]) -> Iterator[str]:
-    nodes = built.get("nodes", ())
+    nodes = []
+    for node in built.get("nodes", ()):
+        ending = "s" if node["kind"] == "host" and node["count"] > 1 else ""
+        nodes.append(f"{node['count']:,} {node['kind']}{ending}")
     if nodes:
-        yield ", ".join(
-            f"{node['count']:,} {node['kind']}{'s' * (node['kind'] == 'host' and node['count'] > 1)}"
-            for node in nodes
-        )
+        yield ", ".join(nodes)
 
 
 def _links(built: Mapping[str, Any]) -> Iterator[str]:
     """Tell how many links of each rate and delay there are, and of which kinds."""
-
-    def alike(link: Mapping[str, Any]) -> tuple[Any, ...]:
-        return link["rate_gbps"], link["delay_us"]
-
-    for (rate, delay), links in _grouped(built.get("links", ()), alike):
+    for (rate, delay), links in _grouped(built.get("links", ()), "rate_gbps", "delay_us"):
         count = sum(link["count"] for link in links)
         yield f"{count:,} of {rate:g} Gbit/s and {delay:g} us ({_kinds(links)})"
 
@@ -171,12 +163,8 @@ def _key(key: str, value: object) -> str:
 
 def _flow_control(built: Mapping[str, Any]) -> Iterator[str]:
     """Tell the thresholds of each kind of port, those with the same together."""
-
-    def alike(port: Mapping[str, Any]) -> tuple[Any, ...]:
-        keys = ("class", "flow_control", "threshold_bytes", "level_bytes", "headroom_bytes")
-        return tuple(port[key] for key in keys)
-
-    for (class_, name, threshold, level, headroom), ports in _grouped(built.get("ports", ()), alike):
+    keys = ("class", "flow_control", "threshold_bytes", "level_bytes", "headroom_bytes")
+    for (class_, name, threshold, level, headroom), ports in _grouped(built.get("ports", ()), *keys):
         parts = [f"{name}, class {class_}"]
         parts += [f"threshold {bytes_text(threshold)}"] if threshold is not None else []
         parts += [f"level {bytes_text(level)}"] if level is not None else []
@@ -185,25 +173,19 @@ def _flow_control(built: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _buffers(built: Mapping[str, Any]) -> Iterator[str]:
-    def alike(port: Mapping[str, Any]) -> tuple[Any, ...]:
-        keys = ("class", "buffer_bytes", "output_queue_bytes", "reserve_bytes")
-        return tuple(port.get(key) for key in keys)
-
-    for (class_, size, queue, reserve), rows in _grouped(built.get("ports", ()), alike):
+    keys = ("class", "buffer_bytes", "output_queue_bytes", "reserve_bytes")
+    for (class_, size, queue, reserve), rows in _grouped(built.get("ports", ()), *keys):
         reserve_text = f", {bytes_text(reserve)} reserved" if reserve else ""
         held = "from the shared pool" if size is None else bytes_text(size)
         held = held if queue is None else f"output queues of {bytes_text(queue)}"
         yield f"{held} a port of class {class_}{reserve_text} ({_kinds(rows)})"
-    for (size,), rows in _grouped(built.get("pools", ()), lambda pool: (pool["pool_bytes"],)):
+    for (size,), rows in _grouped(built.get("pools", ()), "pool_bytes"):
         yield f"shared pool of {bytes_text(size)} a switch ({_kinds(rows)})"
 
 
 def _congestion_points(built: Mapping[str, Any]) -> Iterator[str]:
-    def alike(port: Mapping[str, Any]) -> tuple[Any, ...]:
-        return (json.dumps(port["congestion_points"]),)
-
-    for (points,), ports in _grouped(built.get("egress", ()), alike):
-        yield f"{_value_text(json.loads(points))} ({_kinds(ports)})"
+    for (points,), ports in _grouped(built.get("egress", ()), "congestion_points"):
+        yield f"{_value_text(points)} ({_kinds(ports)})"
 
 
 def _of_workloads(scenario: Mapping[str, Any], describe: Callable[[Mapping[str, Any]], str]) -> Iterator[str]:
@@ -255,13 +237,13 @@ def _inner(value: object) -> str:
 
 
 def _grouped(
-    rows: Iterable[Mapping[str, Any]], alike: Callable[[Mapping[str, Any]], tuple[Any, ...]]
+    rows: Iterable[Mapping[str, Any]], *keys: str
 ) -> Iterator[tuple[tuple[Any, ...], list[Mapping[str, Any]]]]:
-    """Group equal rows, in the order of the first of each."""
-    keys = list(dict.fromkeys(alike(row) for row in rows))
-    order = sorted(rows, key=lambda row: keys.index(alike(row)))
-    for key, group in groupby(order, key=alike):
-        yield key, list(group)
+    """Group rows with equal values of these keys, in the order of the first of each."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(json.dumps([row.get(key) for key in keys]), []).append(row)
+    yield from ((tuple(json.loads(values)), group) for values, group in groups.items())
 
 
 def _kinds(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -292,5 +274,5 @@ def seeds_text(seeds: Iterable[int]) -> str:
     return f"{ordered[0]} to {ordered[-1]}" if whole else ", ".join(map(str, ordered))
 
 
-def _int(value: object) -> int:
-    return round(value)  # type: ignore[call-overload, no-any-return]
+def _int(value: object) -> int | None:
+    return None if value is None else round(value)  # type: ignore[call-overload]

@@ -4,6 +4,9 @@ Everything is written to a hidden folder beside the final one, and is on the dis
 by renaming. So a reader never finds half a result, a process that is killed or a machine that stops
 leaves the old results or the new ones, and a place that cannot be written is found before the run. The
 place is locked from its reservation on.
+
+Results of earlier versions have no digests, and must have the parts that make them usable. Results that
+cannot be written to their place are written to another folder.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import contextlib
 import json
 import os
 import shutil
+import tempfile
 import warnings
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +26,7 @@ import polars as pl
 from floodway.common.errors import LostResultsError, OutputError, UnverifiedWarning, unwritable
 from floodway.results.digests import (
     RUN_FILE,
+    UNREADABLE,
     DigestedFile,
     document_of,
     faults_of,
@@ -40,35 +45,23 @@ from floodway.results.files import (
 from floodway.results.folders import refuse_collections
 from floodway.results.locks import Lock, left_behind, refuse_in_use
 from floodway.results.result import AskedLoad, Result, RunInfo, Timings
-from floodway.results.undigested import refuse_unusable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
     from types import TracebackType
 
-__all__ = [
-    "ANOTHER_RUN",
-    "CAPTURE_FILE",
-    "FILES",
-    "READ_FILES",
-    "TABLES",
-    "Reservation",
-    "finish_left_behind",
-    "read",
-    "read_as",
-    "remove_left_behind",
-]
+
+__all__ = ["ANOTHER_RUN", "FILES", "READ_FILES", "RECORDED", "Reservation", "finish_left_behind", "read"]
+__all__ += ["read_as", "remove_left_behind", "rescued"]
 
 #: A class of results.
 Kind = TypeVar("Kind", bound=Result)
 
 #: The tables of a result, each in a file of its name.
 TABLES = ("flows", "latency", "series", "counters")
-#: Tables that are there where the scenario asks for them.
-OPTIONAL_TABLES = (
-    *("pauses", "signals", "allowances", "shares", "queue_histogram"),
-    *("operations", "collectives"),
-)
+#: Tables of what the scenario asks a run to record, and with those of jobs all that may be missing.
+RECORDED = ("pauses", "signals", "allowances", "shares", "queue_histogram")
+OPTIONAL_TABLES = (*RECORDED, "operations", "collectives")
 #: Captured frames, where there are any.
 CAPTURE_FILE = "capture.pcapng"
 #: Files that are read of a result beside `run.json`.
@@ -90,6 +83,20 @@ _UNREADABLE = (
 )
 #: Parts of `run.json` that are of its files, not of the run.
 _OF_FILES = ("files", "key", "sha256")
+#: The columns that every version has written and every summary needs, by what they hold.
+_NEEDED: dict[str, dict[str, tuple[str, ...]]] = {
+    "flows": {
+        "text": ("flow_id", "workload"),
+        "numbers": ("size_bytes", "delivered_bytes", "start_us", "fct_us", "slowdown"),
+        "flags": ("measured", "finished"),
+    },
+    "latency": {"text": ("workload", "component"), "numbers": ("packets",)},
+    "series": {"text": ("object", "kind", "metric"), "numbers": ("time_us", "bucket_us", "value")},
+    "counters": {
+        "text": ("node", "link"),
+        "numbers": ("class", "peak_bytes", "headroom_peak_bytes", "paused_us", "pfc_rx", "pfc_tx"),
+    },
+}
 
 
 class Reservation:
@@ -124,7 +131,7 @@ class Reservation:
             raise OutputError(ascii(self._shown), "is not text in UTF-8; choose another folder") from error
         except OSError as error:
             remove_empty(self._made)
-            raise self._unwritable(error) from error
+            raise unwritable(self._shown, error) from error
         except OutputError:
             remove_empty(self._made)
             raise
@@ -137,7 +144,7 @@ class Reservation:
             self._lock.release()
             remove_empty(self._made)
             if isinstance(error, OSError):
-                raise self._unwritable(error) from error
+                raise unwritable(self._shown, error) from error
             raise
 
     def __enter__(self) -> Self:
@@ -220,7 +227,7 @@ class Reservation:
         except OSError as error:
             if old.exists() and not self._folder.exists():
                 old.rename(self._folder)
-            raise self._unwritable(error) from error
+            raise unwritable(self._shown, error) from error
         self._reserved = _identity(self._folder)
 
     def _refuse_begun(self, *, force: bool) -> None:
@@ -243,21 +250,15 @@ class Reservation:
         if not (self._folder / RUN_FILE).is_file():
             raise OutputError(self._shown, "holds something other than results; choose another folder")
         if not force:
-            raise OutputError(
-                self._shown, "holds results already; --force, in Python force=True, replaces them"
-            )
+            reason = "holds results already; --force, in Python force=True, replaces them"
+            raise OutputError(self._shown, reason)
 
     def _refuse_full(self) -> None:
         disk = shutil.disk_usage(self._folder.parent)
         # Some network file systems do not report it.
         if disk.total and disk.free < LEAST_FREE_BYTES:
-            reason = (
-                f"cannot be written: its disk is full, {disk.free:,} bytes are free; choose another folder"
-            )
-            raise LostResultsError(self._shown, reason)
-
-    def _unwritable(self, error: OSError) -> OutputError:
-        return unwritable(self._shown, error)
+            full = f"its disk is full, {disk.free:,} bytes are free"
+            raise LostResultsError(self._shown, f"cannot be written: {full}; choose another folder")
 
 
 def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:
@@ -290,9 +291,7 @@ def read_as(kind: type[Kind], folder: str | os.PathLike[str], *, key: str | None
     path, shown = Path(folder), os.fspath(folder)
     lacking = [f"{table}.parquet" for table in TABLES if not (path / f"{table}.parquet").is_file()]
     if lacking and (path / RUN_FILE).is_file():
-        raise OutputError(
-            shown, f"holds no results that this version can read: it lacks {', '.join(lacking)}"
-        )
+        raise OutputError(shown, f"{UNREADABLE}: it lacks {', '.join(lacking)}")
     if not (path / RUN_FILE).exists():
         refuse_collections(path)
     document = document_of(path, shown=shown)
@@ -307,7 +306,7 @@ def read_as(kind: type[Kind], folder: str | os.PathLike[str], *, key: str | None
     except OSError as error:
         raise OutputError(shown, f"cannot be read: {error.strerror or error}") from error
     except _UNREADABLE as error:
-        raise OutputError(shown, "holds no results that this version can read") from error
+        raise OutputError(shown, UNREADABLE) from error
     if "files" not in document:
         warnings.warn(
             f"{shown}: cannot be verified: an earlier version wrote it without digests",
@@ -356,7 +355,10 @@ def _finish_interrupted(folder: Path, work: Path) -> None:
             # New results were whole and on the disk before the old ones gave way.
             (new if new.is_dir() else old).rename(folder)
         if old.is_dir():
-            _keep_others(old, folder)
+            for entry in old.iterdir():
+                # What is not ours stays in its folder.
+                if entry.name not in FILES:
+                    entry.rename(folder / entry.name)
             shutil.rmtree(old)
     if new.exists():
         shutil.rmtree(new)
@@ -371,13 +373,6 @@ def _identity(folder: Path) -> tuple[int, ...] | None:
     except FileNotFoundError:
         return (folder.stat().st_ino,)
     return folder.stat().st_ino, status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
-
-
-def _keep_others(old: Path, folder: Path) -> None:
-    """Move what is not ours from replaced results to the new ones."""
-    for entry in old.iterdir():
-        if entry.name not in FILES:
-            entry.rename(folder / entry.name)
 
 
 def _write(result: Result, folder: Path, *, also: Callable[[Path], object] | None, key: str | None) -> None:
@@ -443,3 +438,84 @@ def _read(kind: type[Kind], path: Path, document: Mapping[str, Any]) -> Kind:
     capture = path / CAPTURE_FILE
     captured = capture.read_bytes() if capture.is_file() else None
     return kind(run=RunInfo(**fields), capture=captured, **tables)
+
+
+def refuse_unusable(result: Result, *, shown: str) -> None:
+    """Check that a summary can be made of a result.
+
+    Raises
+    ------
+    OutputError
+        If a column is missing or holds something else.
+    KeyError, TypeError, ValueError, AttributeError
+        If what is known about the run lacks something, or holds something else.
+    """
+    for table, kinds in _NEEDED.items():
+        schema: pl.Schema = getattr(result, table).schema
+        for kind, names in kinds.items():
+            missing = next((name for name in names if _kind(schema.get(name)) != kind), None)
+            if missing is not None:
+                lacks = f"{table}.parquet has no column {missing} that holds {kind}"
+                raise OutputError(shown, f"{UNREADABLE}: {lacks}")
+    run = result.run
+    if not (isinstance(run.name, str) and isinstance(run.seed, int) and isinstance(run.scenario, dict)):
+        raise TypeError("its name, seed or scenario is invalid")
+    result.summary()
+
+
+def _kind(dtype: pl.DataType | None) -> str | None:
+    if dtype is None:
+        return None
+    if dtype.is_numeric():
+        return "numbers"
+    if dtype == pl.Boolean:
+        return "flags"
+    return "text" if dtype in (pl.String, pl.Categorical, pl.Enum) else None
+
+
+def rescued(write: Callable[[Path], None], *, name: str, error: OutputError) -> Path:
+    """Write results into a new folder: among temporary files, or else in the user's own folder.
+
+    Parameters
+    ----------
+    write
+        Writes them into the empty folder that it is given.
+    name
+        What the new folder is called after.
+    error
+        Why they cannot be written to their place.
+
+    Returns
+    -------
+    Path
+        The new folder.
+
+    Raises
+    ------
+    LostResultsError
+        If they cannot be written there either.
+    """
+    tried = []
+    for base in _bases():
+        try:
+            folder = Path(tempfile.mkdtemp(prefix=f"floodway-{name}-", dir=base))
+        except OSError:
+            tried.append(str(base))
+            continue
+        try:
+            write(folder)
+        except (OSError, OutputError):
+            tried.append(str(base))
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            return folder
+    neither = f"neither can {' and '.join(tried)}, and " if tried else ""
+    raise LostResultsError(error.path, f"{error.reason}; {neither}the results are lost") from error
+
+
+def _bases() -> Iterator[Path]:
+    # Looking for a folder for temporary files writes to it, and finds none where all are full.
+    with contextlib.suppress(OSError):
+        yield Path(tempfile.gettempdir())
+    with contextlib.suppress(OSError, RuntimeError):
+        yield Path.home()

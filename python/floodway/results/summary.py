@@ -7,15 +7,15 @@ finish ranks above every finished one, so that leaving it out never makes a sche
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
 from floodway.results.goodput import goodput_gbps
 from floodway.results.links import LinkSummary, link_summaries
-from floodway.results.outcome import CnpTotals
+from floodway.results.outcome import CnpTotals, Outcome, WorkloadTotals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,26 +23,13 @@ if TYPE_CHECKING:
     import numpy as np
 
     from floodway.results.iterations import IterationSummary
-    from floodway.results.outcome import Outcome, WorkloadTotals
     from floodway.results.result import AskedLoad, RunInfo
 
-__all__ = [
-    "CollectiveSummary",
-    "EndlessSummary",
-    "FctSummary",
-    "FeedbackSummary",
-    "LinkSummary",
-    "OrderSummary",
-    "PortSummary",
-    "SizeBucket",
-    "Summary",
-    "WorkloadSummary",
-    "last_finish_us",
-    "percentile",
-    "size_buckets",
-    "slowdown_by_size",
-    "summarise",
-]
+__all__ = ["CollectiveSummary", "EndlessSummary", "FctSummary", "FeedbackSummary", "OrderSummary"]
+__all__ += ["PortSummary", "SizeBucket", "Summary", "WorkloadSummary", "last_finish_us", "percentile"]
+__all__ += ["size_buckets", "slowdown_by_size", "summarise"]
+
+_OfPort = TypeVar("_OfPort", "PortSummary", "FeedbackSummary")
 
 #: Buckets of flow size, of equal numbers of flows.
 BUCKETS = 20
@@ -351,7 +338,10 @@ def summarise(  # noqa: PLR0913, PLR0917 (the tables of a run)
     feedback, end = _feedback(counters), outcome.simulated_us
     return Summary(
         total=_workload("all", flows, outcome.workloads, run.loads, end),
-        workloads=tuple(_of_workload(flows, totals, run.loads, end) for totals in outcome.workloads),
+        workloads=tuple(
+            _workload(totals.name, flows.filter(pl.col("workload") == totals.name), (totals,), run.loads, end)
+            for totals in outcome.workloads
+        ),
         endless=_endless(flows, outcome.simulated_us),
         links=link_summaries(series, counters, run.scenario),
         peak_buffers=_ports(counters, by="peak_bytes"),
@@ -380,9 +370,7 @@ def _collectives(collectives: pl.DataFrame) -> Iterator[CollectiveSummary]:
     from floodway.results.collectives import bandwidths  # noqa: PLC0415 (where there are jobs)
 
     for row in bandwidths(collectives).iter_rows(named=True):
-        yield CollectiveSummary(
-            **{field: row[field] for field in CollectiveSummary.__dataclass_fields__ if field in row}
-        )
+        yield CollectiveSummary(**{field.name: row[field.name] for field in fields(CollectiveSummary)})
 
 
 def _iterations(operations: pl.DataFrame, run: RunInfo) -> Iterator[IterationSummary]:
@@ -491,15 +479,6 @@ def _endless(flows: pl.DataFrame, end_us: float) -> tuple[EndlessSummary, ...]:
     )
 
 
-def _of_workload(
-    flows: pl.DataFrame, totals: WorkloadTotals, loads: tuple[AskedLoad, ...], end_us: float
-) -> WorkloadSummary:
-    workload_loads = tuple(load for load in loads if load.workload == totals.name)
-    return _workload(
-        totals.name, flows.filter(pl.col("workload") == totals.name), (totals,), workload_loads, end_us
-    )
-
-
 def _workload(
     name: str,
     flows: pl.DataFrame,
@@ -512,7 +491,8 @@ def _workload(
     slowdown = _sorted(measured["slowdown"])
     rates = [t.offered_bytes * 8e-3 / t.span_us for t in totals if t.span_us > 0]
     # Shares of different capacities have no sum.
-    asked_load = loads[0] if len(totals) == len(loads) == 1 else None
+    asked_loads = [load for load in loads if len(totals) == 1 and load.workload == totals[0].name]
+    asked_load = asked_loads[0] if len(asked_loads) == 1 else None
     return WorkloadSummary(
         name=name,
         flows=sum(t.flows for t in totals),
@@ -551,47 +531,26 @@ def _sorted(values: pl.Series) -> pl.Series:
 
 def _order(flows: pl.DataFrame) -> OrderSummary:
     """Count packets; results of older versions know of none."""
-    counts = [
-        int(flows[name].sum()) if name in flows.columns else 0 for name in ("packets", "out_of_order_packets")
-    ]
-    return OrderSummary(packets=counts[0], out_of_order=counts[1])
+    return OrderSummary(packets=_total(flows, "packets"), out_of_order=_total(flows, "out_of_order_packets"))
 
 
 def _feedback(counters: pl.DataFrame) -> tuple[FeedbackSummary, ...]:
     """Name the ports with feedback; results of older versions lack some columns."""
     by = ("cnps", "cns", "ue_marks", "ecn_marks")
     unknown = [name for name in by if name not in counters.columns]
-    counted = counters.with_columns(pl.lit(0).alias(name) for name in unknown).filter(
-        pl.any_horizontal(pl.col(by) > 0)
-    )
-    rows = counted.sort(by, descending=True, maintain_order=True)
-    return tuple(
-        FeedbackSummary(
-            node=row["node"],
-            link=row["link"],
-            class_=row["class"],
-            cnps=row["cnps"],
-            cns=row["cns"],
-            ecn_marks=row["ecn_marks"],
-            ue_marks=row["ue_marks"],
-        )
-        for row in rows.iter_rows(named=True)
-    )
+    complete = counters.with_columns(pl.lit(0).alias(name) for name in unknown)
+    rows = complete.filter(pl.any_horizontal(pl.col(by) > 0))
+    return _of_ports(FeedbackSummary, rows.sort(by, descending=True, maintain_order=True))
 
 
 def _ports(counters: pl.DataFrame, *, by: str) -> tuple[PortSummary, ...]:
     """Name the ports that are highest in `by`, leaving out those where it is zero."""
-    rows = counters.filter(pl.col(by) > 0).sort(by, descending=True, maintain_order=True).head(NAMED_PORTS)
-    return tuple(
-        PortSummary(
-            node=row["node"],
-            link=row["link"],
-            class_=row["class"],
-            peak_bytes=row["peak_bytes"],
-            headroom_peak_bytes=row["headroom_peak_bytes"],
-            paused_us=row["paused_us"],
-            pfc_rx=row["pfc_rx"],
-            pfc_tx=row["pfc_tx"],
-        )
-        for row in rows.iter_rows(named=True)
-    )
+    rows = counters.filter(pl.col(by) > 0).sort(by, descending=True, maintain_order=True)
+    return _of_ports(PortSummary, rows.head(NAMED_PORTS))
+
+
+def _of_ports(kind: type[_OfPort], rows: pl.DataFrame) -> tuple[_OfPort, ...]:
+    """Return an object for each row, with the columns that it names."""
+    columns = {field.name: field.name.rstrip("_") for field in fields(kind)}
+    plain = rows.select(**columns)
+    return tuple(kind(**row) for row in plain.iter_rows(named=True))

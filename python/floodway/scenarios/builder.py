@@ -17,7 +17,7 @@ from typing import ClassVar, Self
 from floodway.common.errors import InputError
 from floodway.common.names import not_a_choice, printable
 
-__all__ = ["Table", "attribute", "plain"]
+__all__ = ["Table", "attribute", "key", "plain"]
 
 
 def attribute(key: str) -> str:
@@ -66,12 +66,12 @@ class Table:
         >>> Burst.from_dict({"from": "h1", "to": "h2", "size": "1MB"}).from_
         'h1'
         """
-        keys_by_field = {field.name: _key(field.name) for field in fields(cls)}
-        for key in keys:
-            if attribute(key) not in keys_by_field:
-                text, _ = not_a_choice(key, noun=f"a key of {cls.__name__}", allowed=keys_by_field.values())
+        keys_by_field = {field.name: key(field.name) for field in fields(cls)}
+        for name in keys:
+            if attribute(name) not in keys_by_field:
+                text, _ = not_a_choice(name, noun=f"a key of {cls.__name__}", allowed=keys_by_field.values())
                 raise TypeError(text)
-        return cls(**{attribute(key): value for key, value in keys.items()})
+        return cls(**{attribute(name): value for name, value in keys.items()})
 
     def to_dict(self) -> dict[str, object]:
         """Return the table as a dictionary.
@@ -88,7 +88,7 @@ class Table:
         {'pfc': {'xoff': {'alpha': 0.25}}}
         """
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
-        keys = {_key(name): plain(value) for name, value in values if value is not None}
+        keys = {key(name): plain(value) for name, value in values if value is not None}
         if self._tag is None:
             return keys
         return {self._tag: next(iter(keys.values())) if self._scalar else keys}
@@ -105,7 +105,7 @@ def plain(value: object, *, key_path: str = "") -> object:
     if isinstance(value, Table):
         value = value.to_dict()
     if isinstance(value, Mapping):
-        return {str(key): plain(item, key_path=_below(key_path, str(key))) for key, item in value.items()}
+        return {str(name): plain(item, key_path=_below(key_path, str(name))) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [
             plain(item, key_path=_below(key_path, str(number))) for number, item in enumerate(value, start=1)
@@ -137,9 +137,10 @@ def _scalar(value: object, key_path: str) -> object:
     raise InputError(text, key=key_path, given=repr(value))
 
 
-def _below(key_path: str, key: str) -> str:
-    return f"{key_path}.{key}" if key_path else key
+def _below(key_path: str, name: str) -> str:
+    return f"{key_path}.{name}" if key_path else name
 
 
-def _key(attribute: str) -> str:
+def key(attribute: str) -> str:
+    """Return the key of a scenario for an attribute of a builder."""
     return attribute.removesuffix("_").replace("_", "-")

@@ -38,11 +38,6 @@ class Grammar:
         """Return the grammar of scenarios of this simulator."""
         return cls(json.loads(_floodway.schema_json()))
 
-    @classmethod
-    def of_studies(cls) -> Grammar:
-        """Return the grammar of studies."""
-        return cls(json.loads(_floodway.study_schema_json()))
-
     @property
     def definitions(self) -> Mapping[str, Schema]:
         """Named definitions, to which other definitions refer."""

@@ -30,20 +30,29 @@ Examples
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import inspect
 import json
 import marshal
 import math
 import re
+import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_origin
 
 from floodway import _floodway
 from floodway.common.errors import InputError, MechanismError
 from floodway.common.names import nearest
-from floodway.scenarios.own_classes import fault_of, line_of, own_frames, refuse_callbacks, refuse_keywords
-from floodway.scenarios.own_documents import documented
-from floodway.scenarios.own_files import execute, neighbours_digest
+from floodway.scenarios.own_classes import (
+    documented,
+    fault_of,
+    line_of,
+    own_frames,
+    refuse_callbacks,
+    refuse_keywords,
+)
+from floodway.scenarios.own_code import FILES, REGISTERED, Registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -57,14 +66,11 @@ __all__ = [
     "Rate",
     "RateControl",
     "Size",
-    "code_of",
-    "digests",
-    "digests_of",
+    "execute",
     "line_of",
     "load_file",
-    "loaded_files",
-    "meanings_of",
     "name_of",
+    "neighbours_digest",
     "no_values",
 ]
 
@@ -121,28 +127,27 @@ class Rate(_Unit):
 
 
 TYPES |= {kind.__name__: kind for kind in (Duration, Size, Rate)}
-#: The slots that classes can fill.
-SLOTS = ("rate-control", "congestion-point")
 #: The inputs that a rate control can need.
 NEEDS = ("acks", "int", "marks", "timestamps")
 #: Ways in which a congestion point can notify senders.
 TELLS = ("marks", "cnps")
 
-#: Digests of the code of each registered class, by name.
-_DIGESTS: dict[str, str] = {}
-#: The class itself, by slot and name.
-_CLASSES: dict[str, type] = {}
-#: Meanings of the parameters of each class, by their keys, as far as the class documents them.
-_MEANINGS: dict[str, dict[str, str]] = {}
-#: Files that were loaded, in order, with the names that users gave.
-_FILES: dict[Path, str] = {}
 #: Files that are being loaded, the innermost last.
 _LOADING: list[Path] = []
-#: Files of the classes of loaded files, by slot and name.
-_LOADED_BY: dict[str, Path] = {}
 
 
-class RateControl:
+class _Chosen:
+    """A class whose objects floodway makes: other calls with values are mistakes."""
+
+    def __init__(self, *values: object, **keywords: object) -> None:
+        order = type(self).__mro__
+        # Another class may accept the arguments.
+        if (values or keywords) and order[order.index(_Chosen) + 1] is object:
+            raise TypeError(no_values(type(self), keywords))
+        super().__init__(*values, **keywords)
+
+
+class RateControl(_Chosen):
     """A rate control of your own: one object for each sending queue pair.
 
     The attributes below are read after each call, and a value holds until the object sets another one.
@@ -194,11 +199,6 @@ class RateControl:
         described["needs"] = _choices(cls, "needs", needs, NEEDS)
         described["tells"] = []
         _register(cls, name, "rate-control", described, _floodway.register_rate_control)
-
-    def __init__(self, *values: object, **keywords: object) -> None:
-        if (values or keywords) and _is_last(type(self), RateControl):
-            raise TypeError(no_values(type(self), keywords))
-        super().__init__(*values, **keywords)
 
     def start(self, flow: Flow) -> None:
         """A queue pair begins.
@@ -257,7 +257,7 @@ class RateControl:
         """
 
 
-class CongestionPoint:
+class CongestionPoint(_Chosen):
     """A congestion point of your own: one object for each egress port that it is chosen for.
 
     A run with such a class uses one thread.
@@ -302,11 +302,6 @@ class CongestionPoint:
         described["needs"] = []
         described["tells"] = _choices(cls, "tells", tells, TELLS)
         _register(cls, name, "congestion-point", described, _floodway.register_congestion_point)
-
-    def __init__(self, *values: object, **keywords: object) -> None:
-        if (values or keywords) and _is_last(type(self), CongestionPoint):
-            raise TypeError(no_values(type(self), keywords))
-        super().__init__(*values, **keywords)
 
     def start(self, port: Port) -> None:
         """A port begins; it is also called before a run, with an example.
@@ -439,14 +434,10 @@ class CongestionPoint:
         self._cnps.append((flow, rate, window, degree))
 
 
-def _is_last(cls: type, base: type) -> bool:
-    """Whether no class after floodway's base in the order of bases accepts the arguments of an object."""
-    return cls.__mro__[cls.__mro__.index(base) + 1] is object
-
-
 def name_of(cls: type) -> str | None:
     """Return the name of a class in scenarios; `None` for a class that is not a mechanism."""
-    return next((full.partition(".")[2] for full, registered in _CLASSES.items() if registered is cls), None)
+    names = (full.partition(".")[2] for full, registered in REGISTERED.items() if registered.cls is cls)
+    return next(names, None)
 
 
 def no_values(cls: type, keywords: Mapping[str, object]) -> str:
@@ -525,7 +516,8 @@ def _choices(cls: type, keyword: str, values: Sequence[str], allowed: Sequence[s
 def _register(cls: type, name: str | None, slot: str, described: dict[str, Any], register: Any) -> None:  # noqa: ANN401 (either of two)
     called = _kebab(cls.__name__) if name is None else name
     full, by = f"{slot}.{called}", _LOADING[-1] if _LOADING else None
-    other = _LOADED_BY.get(full)
+    before = REGISTERED.get(full)
+    other = None if before is None else before.file
     if by is not None and other is not None:
         raise TypeError(
             f"{cls.__name__}: {other.name} has a {slot} {called!r} already; give it a name of its own,"
@@ -536,10 +528,8 @@ def _register(cls: type, name: str | None, slot: str, described: dict[str, Any],
     document, meanings = documented(cls, classes)
     head = document or f"`{cls.__name__}`, written in Python."
     register(called, head, cls, described)
-    _DIGESTS[full], _CLASSES[full] = _digest_of(cls), cls
-    _MEANINGS[full] = {attribute.replace("_", "-"): text for attribute, text in meanings.items()}
-    if by is not None:
-        _LOADED_BY[full] = by
+    by_key = {attribute.replace("_", "-"): text for attribute, text in meanings.items()}
+    REGISTERED[full] = Registered(cls=cls, digest=_digest_of(cls), meanings=by_key, file=by or other)
 
 
 def _kebab(name: str) -> str:
@@ -569,23 +559,6 @@ def _plain(code: CodeType) -> bytes:
     return marshal.dumps(code.replace(co_filename="", co_firstlineno=1))
 
 
-def digests() -> dict[str, str]:
-    """Return digests of the code of each registered class, by slot and name."""
-    return dict(_DIGESTS)
-
-
-def digests_of(resolved: object) -> dict[str, str]:
-    """Return digests of the code of each class that a scenario chooses, by slot and name.
-
-    Parameters
-    ----------
-    resolved
-        The scenario after defaults.
-    """
-    chosen = set(_chosen(resolved)) if _DIGESTS else set()
-    return {full: digest for full, digest in sorted(_DIGESTS.items()) if full in chosen}
-
-
 def load_file(path: Path, *, name: str | None = None) -> None:
     """Execute a Python file, whose classes become mechanisms; once in a process.
 
@@ -607,7 +580,7 @@ def load_file(path: Path, *, name: str | None = None) -> None:
     """
     name = name or str(path)
     path = path.resolve()
-    if path in _FILES:
+    if path in FILES:
         return
     if not path.is_file():
         raise InputError(f"{name}: there is no such file")
@@ -617,65 +590,89 @@ def load_file(path: Path, *, name: str | None = None) -> None:
     try:
         execute(path)
     except Exception as error:
-        for full in [full for full, by in _LOADED_BY.items() if by == path]:
-            del _LOADED_BY[full]
+        for registered in _of_file(path):
+            registered.file = None
         # Frames of floodway and of imports do not help the user.
         error.__traceback__ = own_frames(error.__traceback__)
         raise MechanismError(name) from error
     finally:
         _LOADING.pop()
     neighbours = neighbours_digest(path)
-    for full, by in _LOADED_BY.items():
-        if by == path:
-            _DIGESTS[full] += f"+{neighbours}"
-    _FILES[path] = name
+    for registered in _of_file(path):
+        registered.digest += f"+{neighbours}"
+    FILES[path] = name
 
 
-def meanings_of(full: str) -> Mapping[str, str]:
-    """Return the meanings of the parameters of a mechanism in Python, by key; empty for others."""
-    return _MEANINGS.get(full, {})
+def _of_file(path: Path) -> list[Registered]:
+    return [registered for registered in REGISTERED.values() if registered.file == path]
 
 
-def loaded_files() -> dict[Path, str]:
-    """Return the files that were loaded, in order, with their names in messages."""
-    return dict(_FILES)
+#: Packages whose files are not a part of a user's code.
+PACKAGES = ("floodway", "floodway_lab")
 
 
-def code_of(resolved: object) -> list[dict[str, str]]:
-    """Return, of each mechanism in Python that a scenario chooses, its code as `run.json` records it.
+def execute(path: Path) -> None:
+    """Execute a file as a module; it can import modules beside it.
+
+    Its folder is searched last: a file called `random.py` or `numpy.py` replaces neither Python's own module
+    nor that of a package. Such a file itself becomes a module with a name that nothing imports.
 
     Parameters
     ----------
-    resolved
-        The scenario after defaults.
+    path
+        The file, resolved; it ends with .py.
 
-    Returns
-    -------
-    list
-        Slot and name (`mechanism`), the class, its file as it was named with `--python`, else the module that
-        defines it, and the digest of that file, else of the class's code.
+    Raises
+    ------
+    Exception
+        Any exception that the file raises.
     """
-    return [_code(full) for full in digests_of(resolved)]
+    folder, name = str(path.parent), _module_name(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None  # noqa: PT018, S101 (by its ending)
+    module = importlib.util.module_from_spec(spec)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
 
 
-def _code(full: str) -> dict[str, str]:
-    cls, file = _CLASSES[full], _LOADED_BY.get(full)
-    source = {"module": cls.__module__} if file is None else {"file": _FILES.get(file, file.name)}
-    # What a file imports from its folder is behind the sign.
-    digest = _DIGESTS[full].partition("+")[0]
-    return {"mechanism": full, "class": cls.__qualname__, **source, "sha256": digest}
+def _module_name(path: Path) -> str:
+    """Return the name of a file's module: its stem, unless that is the name of another module.
+
+    >>> _module_name(Path("/nowhere/my_control.py"))
+    'my_control'
+    >>> _module_name(Path("/nowhere/random.py")).startswith("random_")
+    True
+    """
+    stem = path.stem
+    is_other = stem in sys.modules or stem in sys.stdlib_module_names or _is_found_elsewhere(stem, path)
+    return f"{stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}" if is_other else stem
 
 
-def _chosen(value: object, slot: str | None = None) -> Iterator[str]:
-    """Yield every key below that of a slot, as `SLOT.KEY`: each may choose a mechanism."""
-    if isinstance(value, list):
-        for part in value:
-            yield from _chosen(part, slot)
-    if isinstance(value, dict):
-        # A setting is `{"key": SLOT, "value": CHOICE, "origin": PLACE}`.
-        setting = value.get("key")
-        below = setting if isinstance(setting, str) and setting in SLOTS else slot
-        for key, inner in value.items():
-            if slot is not None:
-                yield f"{slot}.{key}"
-            yield from _chosen(inner, below)
+def _is_found_elsewhere(stem: str, path: Path) -> bool:
+    # Not all folders have a loader, and not every stem is a name.
+    spec = PathFinder.find_spec(stem) if stem.isidentifier() else None
+    return spec is not None and (spec.origin is None or Path(spec.origin).resolve() != path)
+
+
+def neighbours_digest(path: Path) -> str:
+    """Hash a file and the modules that it imported from its folder, installed packages excepted."""
+    folder = path.parent
+    files = {
+        Path(file)
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] not in PACKAGES and (file := getattr(module, "__file__", None))
+    }
+    neighbours = sorted(
+        file for file in files if file.is_relative_to(folder) and "site-packages" not in file.parts
+    )
+    code = hashlib.sha256()
+    for file in neighbours:
+        if file.is_file():
+            code.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
+    return code.hexdigest()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import sys
 import warnings
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,30 +16,65 @@ from typing import TYPE_CHECKING, Any
 from floodway.common.extensions import FOLDER, native
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["changed", "chosen_digests", "code_of", "known_digests", "meanings_of", "missing", "warn_of_older"]
+__all__ = [
+    "FILES",
+    "REGISTERED",
+    "Registered",
+    "changed",
+    "chosen_digests",
+    "code_of",
+    "known_digests",
+    "meanings_of",
+    "missing",
+    "warn_of_older",
+]
 
-#: The module that knows the classes; it is imported when one is defined.
-MECHANISMS = "floodway.scenarios.mechanisms"
+#: The slots that classes can fill.
+SLOTS = ("rate-control", "congestion-point")
+
+
+@dataclass(kw_only=True)
+class Registered:
+    """A class in Python that scenarios can choose: its code's digest, and the meanings of its parameters.
+
+    `file` is the file of `--python` that defines it, if any. Behind a `+` the digest has what that file
+    imports from its folder.
+    """
+
+    cls: type
+    digest: str
+    meanings: Mapping[str, str]
+    file: Path | None
+
+
+#: All of them, by slot and name.
+REGISTERED: dict[str, Registered] = {}
+#: Files of `--python` that were loaded, in order, with the names that users gave.
+FILES: dict[Path, str] = {}
 
 
 def known_digests() -> dict[str, str]:
     """Return digests of the code of each class in Python that is known now, by slot and name."""
-    module = sys.modules.get(MECHANISMS)
-    return {} if module is None else module.digests()
+    return {full: registered.digest for full, registered in REGISTERED.items()}
 
 
 def chosen_digests(resolved: object) -> dict[str, str]:
-    """Return digests of the code of each class in Python that a scenario chooses, by slot and name."""
-    module = sys.modules.get(MECHANISMS)
-    return {} if module is None else module.digests_of(resolved)
+    """Return digests of the code of each class in Python that a scenario chooses, by slot and name.
+
+    Parameters
+    ----------
+    resolved
+        The scenario after defaults.
+    """
+    chosen = set(_chosen(resolved)) if REGISTERED else set()
+    return {full: registered.digest for full, registered in sorted(REGISTERED.items()) if full in chosen}
 
 
 def meanings_of(full: str) -> Mapping[str, str]:
     """Return the meanings of the parameters of a class in Python, by key; empty for other mechanisms."""
-    module = sys.modules.get(MECHANISMS)
-    return {} if module is None else module.meanings_of(full)
+    return REGISTERED[full].meanings if full in REGISTERED else {}
 
 
 def warn_of_older(digests: Mapping[str, str], resolved: object, *, name: str) -> None:
@@ -142,8 +177,15 @@ def _import_of(code: Mapping[str, str]) -> str:
 
 
 def _python(resolved: object) -> list[dict[str, str]]:
-    module = sys.modules.get(MECHANISMS)
-    return [] if module is None else module.code_of(resolved)
+    """Return, of each mechanism in Python that a scenario chooses, its code as `run.json` records it."""
+    return [_record(full, digest.partition("+")[0]) for full, digest in chosen_digests(resolved).items()]
+
+
+def _record(full: str, digest: str) -> dict[str, str]:
+    """Record slot and name, the class, its file as `--python` named it, else its module, and the digest."""
+    cls, file = REGISTERED[full].cls, REGISTERED[full].file
+    source = {"module": cls.__module__} if file is None else {"file": FILES.get(file, file.name)}
+    return {"mechanism": full, "class": cls.__qualname__, **source, "sha256": digest}
 
 
 def _extension() -> dict[str, str]:
@@ -161,3 +203,18 @@ def _record_of(name: str, file: str) -> tuple[tuple[str, str], ...]:
         parts.append(("version", version(name)))
     parts.append(("sha256", hashlib.sha256(Path(file).read_bytes()).hexdigest()))
     return tuple(parts)
+
+
+def _chosen(value: object, slot: str | None = None) -> Iterator[str]:
+    """Yield every key below that of a slot, as `SLOT.KEY`: each may choose a mechanism."""
+    if isinstance(value, list):
+        for part in value:
+            yield from _chosen(part, slot)
+    if isinstance(value, dict):
+        # A setting is `{"key": SLOT, "value": CHOICE, "origin": PLACE}`.
+        setting = value.get("key")
+        below = setting if isinstance(setting, str) and setting in SLOTS else slot
+        for key, inner in value.items():
+            if slot is not None:
+                yield f"{slot}.{key}"
+            yield from _chosen(inner, below)

@@ -12,7 +12,7 @@ from floodway import _floodway
 from floodway.common.errors import Fault, InputError, ScenarioError
 from floodway.common.files import is_pipe, read_pipe
 from floodway.common.limits import LARGEST_SEED
-from floodway.scenarios.builder import plain
+from floodway.scenarios.builder import key, plain
 from floodway.scenarios.own_code import known_digests
 from floodway.scenarios.scenario_keys import Keys
 
@@ -24,6 +24,8 @@ __all__ = ["Extent", "Scenario", "inline", "load", "recorded"]
 
 #: The name of a scenario without a file or a name of its own, in messages.
 NAMELESS = "scenario"
+#: The most rows of a list of flows: as many as a text of the largest size can have.
+MOST_ROWS = 20_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,12 +152,12 @@ class Scenario(Keys):
         scenario._digests = known_digests()  # noqa: SLF001 (its own)
         return scenario
 
-    def _begin(self, keys: Mapping[str, object]) -> None:
-        self._native = _parsed(NAMELESS, keys)
+    def _begin(self, arguments: Mapping[str, object]) -> None:
+        self._native = _parsed(NAMELESS, _keys(arguments))
         self._digests = known_digests()
 
-    def _replaced(self, keys: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
-        text = _json({key: value for key, value in keys.items() if value is not None})
+    def _replaced(self, arguments: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
+        text = _json(_keys(arguments))
         return self._from_native(self._native.replaced(text, sets=list(sets), tables=_as_csv))
 
     @property
@@ -304,11 +306,25 @@ class Scenario(Keys):
 
 
 def _as_csv(path: Path) -> str:
-    """Return a list of flows that is not text as CSV."""
-    # Few scenarios name one: the others do without the tables' library.
-    from floodway.scenarios.tables import as_csv  # noqa: PLC0415
+    """Return a list of flows in Parquet, which the native module cannot read, as CSV with a header line.
 
-    return as_csv(path)
+    Raises
+    ------
+    ValueError
+        If it cannot be read; the text says why in one line.
+    """
+    # Few scenarios name one: the others do without the tables' library.
+    import polars as pl  # noqa: PLC0415
+
+    try:
+        rows = pl.scan_parquet(path).select(pl.len()).collect().item()
+        if rows > MOST_ROWS:
+            raise ValueError(f"it has {rows:,} rows, and the limit is {MOST_ROWS:,}")
+        return pl.read_parquet(path).write_csv(float_scientific=False)
+    except FileNotFoundError as error:
+        raise ValueError("no such file") from error
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise ValueError(str(error).partition("\n")[0]) from error
 
 
 def load(path: str | os.PathLike[str], *, sets: Sequence[tuple[str, str]] = ()) -> Scenario:
@@ -413,6 +429,12 @@ def recorded(document: Mapping[str, Any]) -> Scenario:
     return Scenario._from_native(  # noqa: SLF001 (its own module)
         _floodway.parse_json(file, _json(keys), sets=[], tables=_as_csv, folder=folder)
     )
+
+
+def _keys(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return the keys that the arguments of a method give, in the order of the grammar."""
+    names = [name for name in Keys.replace.__kwdefaults__ or () if name != "sets"]
+    return {key(name): arguments[name] for name in names if arguments[name] is not None}
 
 
 def _parsed(name: str, keys: Mapping[str, object]) -> _floodway.Scenario:

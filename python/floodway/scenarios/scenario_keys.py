@@ -106,29 +106,7 @@ class Keys:
         records: RecordKeys | None = None,
         engine: EngineKeys | None = None,
     ) -> None:
-        self._begin(
-            {
-                "name": name,
-                "description": description,
-                "seed": seed,
-                "profile": profile,
-                "wire": wire,
-                "mtu": mtu,
-                "semantics": semantics,
-                "origin": origin,
-                "topology": topology,
-                "gpu-nodes": gpu_nodes,
-                "defaults": defaults,
-                "override": override,
-                "workload": workload,
-                "measure": measure,
-                "limit": limit,
-                "stop": stop,
-                "on-deadlock": on_deadlock,
-                "records": records,
-                "engine": engine,
-            }
-        )
+        self._begin(locals())
 
     def replace(
         self,
@@ -215,33 +193,10 @@ class Keys:
         ScenarioError
             If the changed scenario is invalid.
         """
-        return self._replaced(
-            {
-                "name": name,
-                "description": description,
-                "seed": seed,
-                "profile": profile,
-                "wire": wire,
-                "mtu": mtu,
-                "semantics": semantics,
-                "origin": origin,
-                "topology": topology,
-                "gpu-nodes": gpu_nodes,
-                "defaults": defaults,
-                "override": override,
-                "workload": workload,
-                "measure": measure,
-                "limit": limit,
-                "stop": stop,
-                "on-deadlock": on_deadlock,
-                "records": records,
-                "engine": engine,
-            },
-            sets,
-        )
+        return self._replaced(locals(), sets)
 
-    def _begin(self, keys: Mapping[str, object]) -> None:
+    def _begin(self, arguments: Mapping[str, object]) -> None:
         raise NotImplementedError
 
-    def _replaced(self, keys: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
+    def _replaced(self, arguments: Mapping[str, object], sets: Sequence[tuple[str, str]]) -> Self:
         raise NotImplementedError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from floodway.results import result, store
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from floodway._floodway import Progress
-    from floodway.plot import Source
     from floodway.scenarios.scenario import Scenario
     from floodway.simulation.critical_path import CriticalPath
     from floodway.simulation.report import Page
@@ -196,9 +195,7 @@ class Result(result.Result):
         PlotError
             If no measured flow finished, or there is no such workload.
         """
-        from floodway import plot  # noqa: PLC0415 (drawing takes as long to load as all the rest)
-
-        return plot.fct(self._sources(), workloads=workloads).figure
+        return self._drawn("fct", workloads=workloads)
 
     def plot_slowdown(self, *, workloads: Sequence[str] = ()) -> Figure:
         """Draw median and 99th percentile of slowdown against flow size, over buckets of equal size.
@@ -220,9 +217,7 @@ class Result(result.Result):
         PlotError
             If no percentile is reached, or there is no such workload.
         """
-        from floodway import plot  # noqa: PLC0415 (as above)
-
-        return plot.slowdown(self._sources(), workloads=workloads).figure
+        return self._drawn("slowdown", workloads=workloads)
 
     def plot_series(self, *, objects: Sequence[str] | str = (), metric: str = "throughput") -> Figure:
         """Draw a metric of watched objects in time, a panel an object.
@@ -247,9 +242,7 @@ class Result(result.Result):
         PlotError
             If nothing was watched, or there is no such metric or object.
         """
-        from floodway import plot  # noqa: PLC0415 (as above)
-
-        return plot.series(self._sources(), objects=_several(objects), metric=metric).figure
+        return self._drawn("series", objects=_several(objects), metric=metric)
 
     def plot_heatmap(self, *, objects: Sequence[str] | str = (), metric: str = "utilisation") -> Figure:
         """Draw watched objects against time with a metric as the colour: how congestion spreads.
@@ -271,9 +264,7 @@ class Result(result.Result):
         PlotError
             As in `plot_series`.
         """
-        from floodway import plot  # noqa: PLC0415 (as above)
-
-        return plot.heatmap(self._sources(), objects=_several(objects), metric=metric).figure
+        return self._drawn("heatmap", objects=_several(objects), metric=metric)
 
     def plot_ports(
         self,
@@ -307,11 +298,8 @@ class Result(result.Result):
         PlotError
             If nothing was recorded at these ports, or there is no such port or flow.
         """
-        from floodway import plot  # noqa: PLC0415 (as above)
-
-        window = (from_us, to_us)
-        drawn = plot.ports(self._sources(), objects=_several(objects), flows=_several(flows), window=window)
-        return drawn.figure
+        window, shown = (from_us, to_us), {"objects": _several(objects), "flows": _several(flows)}
+        return self._drawn("ports", window=window, **shown)
 
     def plot_region(
         self, *, class_: int | None = None, from_us: float | None = None, to_us: float | None = None
@@ -338,9 +326,7 @@ class Result(result.Result):
         PlotError
             If no signals were recorded, there is no such class, or no port was in a region.
         """
-        from floodway import plot  # noqa: PLC0415 (as above)
-
-        return plot.region(self._sources(), class_=class_, window=(from_us, to_us)).figure
+        return self._drawn("region", class_=class_, window=(from_us, to_us))
 
     def plot_shares(
         self,
@@ -378,20 +364,15 @@ class Result(result.Result):
         PlotError
             If no shares were recorded, there is no such direction or flow, or there is nothing to show.
         """
-        from floodway import plot  # noqa: PLC0415 (as above)
+        window, shown = (from_us, to_us), {"objects": _several(objects), "flows": _several(flows)}
+        return self._drawn("shares", window=window, bucket_us=bucket_us, **shown)
 
-        return plot.shares(
-            self._sources(),
-            objects=_several(objects),
-            flows=_several(flows),
-            window=(from_us, to_us),
-            bucket_us=bucket_us,
-        ).figure
+    def _drawn(self, picture: str, **choices: Any) -> Figure:  # noqa: ANN401 (those of the picture's function)
+        from floodway import plot  # noqa: PLC0415 (drawing takes as long to load as all the rest)
 
-    def _sources(self) -> tuple[Source, ...]:
-        from floodway.plot import Source  # noqa: PLC0415 (as above)
-
-        return (Source(label=self.run.name, results=(self,)),)
+        sources = (plot.Source(label=self.run.name, results=(self,)),)
+        drawing: plot.Drawing = getattr(plot, picture)(sources, **choices)
+        return drawing.figure
 
 
 def read(folder: str | os.PathLike[str], *, key: str | None = None) -> Result:

@@ -54,9 +54,8 @@ def cluster(where: str) -> Iterator[Client]:
         import dask  # noqa: PLC0415 (of the extra)
         import distributed  # noqa: PLC0415 (of the extra)
     except ImportError as error:
-        raise InputError(
-            f"--cluster needs the package {error.name!r}: pip install 'floodway[cluster]'"
-        ) from error
+        text = f"--cluster needs the package {error.name!r}: pip install 'floodway[cluster]'"
+        raise InputError(text) from error
     del distributed
     _silence()
     settings: dict[str, Any] = {}
@@ -83,11 +82,8 @@ def _settings(file: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{file}: is not YAML: {error}", given=str(file)) from error
     if not isinstance(document, dict) or not isinstance(document.get(ADDRESS), str):
-        raise InputError(
-            f"{file}: expected Dask's configuration with {ADDRESS}, such as {ADDRESS}: tcp://host:8786",
-            given=str(file),
-            key=ADDRESS,
-        )
+        expected = f"Dask's configuration with {ADDRESS}, such as {ADDRESS}: tcp://host:8786"
+        raise InputError(f"{file}: expected {expected}", given=str(file), key=ADDRESS)
     return document
 
 
@@ -134,18 +130,15 @@ def _connected(address: str, label: str) -> Client:
             reply = answer.get(timeout=POLL_S)
     match reply:
         case None:
-            raise ClusterError(
-                f"--cluster {label}: what is there accepts a connection, and does not answer as a scheduler "
-                f"of Dask does within {CONNECT_S + PATIENCE_S:.0f} s"
-            )
+            silent = "what is there accepts a connection, and does not answer as a scheduler of Dask does"
+            raise ClusterError(f"--cluster {label}: {silent} within {CONNECT_S + PATIENCE_S:.0f} s")
         case OSError() | ValueError():
             why = _first_line(reply) or f"no scheduler answered within {CONNECT_S} s"
             raise ClusterError(f"--cluster {label}: cannot be reached: {why}") from reply
         case BaseException():
             why = _first_line(reply) or type(reply).__name__
-            raise ClusterError(
-                f"--cluster {label}: does not answer as a scheduler of Dask does: {why}"
-            ) from reply
+            text = f"--cluster {label}: does not answer as a scheduler of Dask does: {why}"
+            raise ClusterError(text) from reply
         case _:
             return reply
 

@@ -8,31 +8,31 @@ to break down the time of the messages on the path.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from floodway import _floodway
 from floodway.common.errors import InputError, RunError, UnknownNameError
 from floodway.common.names import nearest
-from floodway.results.frames import frame
 from floodway.results.iterations import iterations_of
 from floodway.results.quantities import counted
-from floodway.simulation.path_phases import phases_of
-from floodway.simulation.why import CAUSES, Part, differs, run_again, scenario_of
+from floodway.simulation.path_phases import Phase, phases_of
+from floodway.simulation.run import frame
+from floodway.simulation.why import CAUSES, Part, by_cause, differs, run_again, scenario_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from floodway._floodway import Progress
     from floodway.results import Result
     from floodway.results.outcome import JobTotals
     from floodway.scenarios.scenario import Scenario
-    from floodway.simulation.path_phases import Phase
 
-__all__ = ["PATH_CAUSES", "CriticalPath", "Step", "Target", "find_path", "target_of", "targets_of"]
+__all__ = ["PATH_CAUSES", "CriticalPath", "Step", "find_path", "target_of", "targets_of"]
 
 #: Causes of the time of a path: those of a flow's time, and the work of ranks.
 PATH_CAUSES = {
@@ -163,11 +163,11 @@ class CriticalPath:
     @property
     def parts(self) -> tuple[Part, ...]:
         """The parts of the time of all steps: one for each cause, port and origin of pauses."""
-        sums: dict[tuple[str, str | None, str | None], int] = {}
+        sums: Counter[tuple[str, str | None, str | None]] = Counter()
         for part in (part for step in self.steps for part in step.parts):
-            key = (part.cause, part.port, part.origin)
-            sums[key] = sums.get(key, 0) + part.time_ps
-        ordered = sorted(sums.items(), key=lambda item: (*_place(item[0]), -item[1]))
+            sums[part.cause, part.port, part.origin] += part.time_ps
+        causes = list(PATH_CAUSES)
+        ordered = sorted(sums.items(), key=lambda item: (causes.index(item[0][0]), -item[1]))
         return tuple(
             Part(cause=cause, port=port, origin=origin, time_ps=time)
             for (cause, port, origin), time in ordered
@@ -182,23 +182,15 @@ class CriticalPath:
     def frame(self) -> pl.DataFrame:
         """One row a step: its times in microseconds, ranks, kind, operation, and its share of the path."""
         columns = ("rank", "began_at", "peer", "kind", "iteration", "operation", "name", "of_target")
-        return pl.DataFrame(
-            [
-                {
-                    "from_us": step.from_ps / 1e6,
-                    "to_us": step.to_ps / 1e6,
-                    "time_us": step.time_ps / 1e6,
-                    **{name: getattr(step, name) for name in columns},
-                    "share": step.time_ps / max(self.time_ps, 1),
-                }
-                for step in self.steps
-            ],
-            schema={
-                "from_us": pl.Float64, "to_us": pl.Float64, "time_us": pl.Float64, "rank": pl.Int64,
-                "began_at": pl.Int64, "peer": pl.Int64, "kind": pl.String, "iteration": pl.Int64,
-                "operation": pl.Int64, "name": pl.String, "of_target": pl.Boolean, "share": pl.Float64,
-            },
-        )  # fmt: skip
+        times = dict.fromkeys(("from_us", "to_us", "time_us"), pl.Float64)
+        other = {"kind": pl.String, "name": pl.String, "of_target": pl.Boolean}
+        schema = {**times, **{name: other.get(name, pl.Int64) for name in columns}, "share": pl.Float64}
+        rows = []
+        for step in self.steps:
+            span = (step.from_ps / 1e6, step.to_ps / 1e6, step.time_ps / 1e6)
+            share = step.time_ps / max(self.time_ps, 1)
+            rows.append((*span, *(getattr(step, name) for name in columns), share))
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     def by_cause(self) -> dict[str, tuple[Part, ...]]:
         """Return the parts by cause.
@@ -208,8 +200,7 @@ class CriticalPath:
         dict of tuple
             The parts of each cause that has any, in the order of `PATH_CAUSES`.
         """
-        grouped = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in PATH_CAUSES}
-        return {cause: parts for cause, parts in grouped.items() if parts}
+        return by_cause(self.parts, PATH_CAUSES)
 
     def summary(self) -> str:
         """Summarise the path.
@@ -237,10 +228,6 @@ class CriticalPath:
         return f"{time_ps * 100 / max(self.time_ps, 1):.1f} %"
 
 
-def _place(key: tuple[str, str | None, str | None]) -> tuple[int, str]:
-    return list(PATH_CAUSES).index(key[0]), key[0]
-
-
 def targets_of(result: Result) -> tuple[Target, ...]:
     """Return the collectives and iterations of a run that are complete, each workload's in their order."""
     if result.operations is None or result.collectives is None:
@@ -249,25 +236,28 @@ def targets_of(result: Result) -> tuple[Target, ...]:
 
 
 def _collectives(collectives: pl.DataFrame) -> tuple[Target, ...]:
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     targets = []
     for row in collectives.iter_rows(named=True):
         workload = str(row["workload"])
-        number = counts[workload] = counts.get(workload, -1) + 1
-        if row["time_us"] is None:
-            continue
-        targets.append(
-            Target(
-                name=f"{workload}:{number}",
-                title=f"{row['name'] or row['kind']} of {counted(row['ranks'], 'rank')}",
-                workload=workload,
-                iteration=row["iteration"],
-                call=(row["group"], row["sequence"]),
-                start_us=row["start_us"],
-                end_us=row["end_us"],
-            )
-        )
+        if row["time_us"] is not None:
+            title = f"{row['name'] or row['kind']} of {counted(row['ranks'], 'rank')}"
+            call = (row["group"], row["sequence"])
+            targets.append(_target(row, f"{workload}:{counts[workload]}", title, call))
+        counts[workload] += 1
     return tuple(targets)
+
+
+def _target(row: Mapping[str, Any], name: str, title: str, call: tuple[int, int] | None) -> Target:
+    return Target(
+        name=name,
+        title=title,
+        workload=str(row["workload"]),
+        iteration=row["iteration"],
+        call=call,
+        start_us=row["start_us"],
+        end_us=row["end_us"],
+    )
 
 
 def _iterations(result: Result) -> tuple[Target, ...]:
@@ -290,17 +280,8 @@ def _iterations(result: Result) -> tuple[Target, ...]:
         # A rank begins an iteration when all of the one before is complete there.
         if not done.get(workload, False) and after["ranks"].to_list() != [row["ranks"]]:
             continue
-        targets.append(
-            Target(
-                name=f"{workload}:iteration-{iteration}",
-                title=counted(row["ranks"], "rank"),
-                workload=workload,
-                iteration=iteration,
-                call=None,
-                start_us=row["start_us"],
-                end_us=row["end_us"],
-            )
-        )
+        name, title = f"{workload}:iteration-{iteration}", counted(row["ranks"], "rank")
+        targets.append(_target(row, name, title, None))
     return tuple(targets)
 
 
@@ -329,14 +310,16 @@ def target_of(result: Result, name: str) -> Target:
     exact = next((target for target in targets if target.name == name), None)
     if exact is not None:
         return exact
-    called = [target for target in targets if target.call is not None and name in _names(target, result)]
+    called = [target for target in targets if name in _names(target, result)]
     if called:
         return max(called, key=lambda target: target.end_us - target.start_us)
     raise _unknown(result, name, targets)
 
 
 def _names(target: Target, result: Result) -> tuple[str, ...]:
-    """Return names of a collective that others share."""
+    """Return names of a collective that others share; none of an iteration."""
+    if target.call is None:
+        return ()
     title = target.title.rpartition(" of ")[0]
     alone = len({job.workload for job in result.outcome.jobs}) == 1
     return (target.workload, f"{target.workload} {title}", *((title,) if alone else ()))
@@ -349,16 +332,12 @@ def _unknown(result: Result, name: str, targets: tuple[Target, ...]) -> InputErr
         return UnknownNameError(message, key="collective", given=name)
     if (unfinished := _unfinished(result, name, targets)) is not None:
         return InputError(unfinished, key="collective", given=name)
-    names = list(
-        dict.fromkeys(name for target in targets for name in (target.name, *_others(target, result)))
-    )
+    names = list(dict.fromkeys(name for target in targets for name in (target.name, *_names(target, result))))
     near = nearest(name, names)
     hint = f"; did you mean {near!r}?" if near else ""
-    span = (
-        f"{len(targets):,} from {targets[0].name!r} to {targets[-1].name!r}"
-        if targets
-        else "none that is complete"
-    )
+    span = "none that is complete"
+    if targets:
+        span = f"{len(targets):,} from {targets[0].name!r} to {targets[-1].name!r}"
     span = f"{targets[0].name!r} alone" if len(targets) == 1 else span
     message = f"{name!r} is no collective or iteration of this run, which has {span}{hint}"
     return UnknownNameError(message, key="collective", given=name, nearest=near)
@@ -402,10 +381,6 @@ def _is_of(name: str, job: JobTotals) -> bool:
     """Whether a name is of a job, or of an operation that it waits for."""
     title = name.removeprefix(f"{job.workload} ")
     return name == job.workload or any(f": {title} (" in f"{waits} (" for waits in job.waiting)
-
-
-def _others(target: Target, result: Result) -> tuple[str, ...]:
-    return _names(target, result) if target.call is not None else ()
 
 
 def _count(collectives: pl.DataFrame | None, workload: str) -> int:
@@ -474,11 +449,7 @@ def _steps(steps: pl.DataFrame, parts: pl.DataFrame) -> tuple[Step, ...]:
     of_step: dict[int, list[Part]] = {}
     for row in parts.iter_rows(named=True):
         of_step.setdefault(row.pop("step"), []).append(Part(**row))
-    rows = enumerate(steps.iter_rows(named=True))
+    peers = steps.with_columns(pl.col("peer").cast(pl.Int64))
     return tuple(
-        Step(
-            **{**row, "peer": None if row["peer"] is None else int(row["peer"])},
-            parts=tuple(of_step.get(at, ())),
-        )
-        for at, row in rows
+        Step(**row, parts=tuple(of_step.get(at, ()))) for at, row in enumerate(peers.iter_rows(named=True))
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Future", "Work", "drive", "in_threads"]
+__all__ = ["Future", "drive", "in_threads"]
 
 #: A piece of work.
 Piece = TypeVar("Piece")

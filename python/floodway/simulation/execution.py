@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import MechanismError, RunError
-from floodway.simulation.driver import in_threads
+from floodway.simulation.driver import Future, in_threads
 from floodway.simulation.run import run
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from floodway._floodway import Progress
     from floodway.scenarios.scenario import Extent, Scenario
     from floodway.simulation.analysis import Result
-    from floodway.simulation.driver import Future
 
 __all__ = ["Resources", "Task", "cores", "run_all"]
 
@@ -125,19 +124,27 @@ def run_all(  # noqa: PLR0913 (what a comparison chooses)
     ]
 
     def end(place: int, future: Future) -> None:
-        _keep(future, missing[place][0], tasks, on_result)
+        number, task = missing[place]
+        try:
+            result: Result | None = future.result()
+        except CancelledError:
+            return
+        except MechanismError as error:
+            # It has its cause, and keeps it.
+            error.label = task.label
+            raise
+        except RunError as error:
+            raise type(error)(f"{task.label}: {error}", label=task.label) from error
+        if result is not None:
+            on_result(number, result)
+            task.result = result
 
     def look() -> None:
         if on_progress is not None:
             on_progress([task for _, task in missing])
 
-    in_threads(
-        [partial(_run, task, stop, resources) for _, task in missing],
-        jobs=jobs,
-        stop=stop,
-        end=end,
-        look=look,
-    )
+    calls = [partial(_run, task, stop, resources) for _, task in missing]
+    in_threads(calls, jobs=jobs, stop=stop, end=end, look=look)
 
 
 def _run(task: Task, stop: threading.Event, resources: Resources) -> Result | None:
@@ -157,25 +164,3 @@ def _run(task: Task, stop: threading.Event, resources: Resources) -> Result | No
         on_progress=look,
     )
     return None if result.outcome.stopped == "interrupted" else result
-
-
-def _keep(
-    future: Future,
-    number: int,
-    tasks: Sequence[Task],
-    on_result: Callable[[int, Result], None],
-) -> None:
-    try:
-        result: Result | None = future.result()
-    except CancelledError:
-        return
-    except MechanismError as error:
-        # It has its cause, and keeps it.
-        error.label = tasks[number].label
-        raise
-    except RunError as error:
-        label = tasks[number].label
-        raise type(error)(f"{label}: {error}", label=label) from error
-    if result is not None:
-        on_result(number, result)
-        tasks[number].result = result

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from floodway.simulation.critical_path import Step
     from floodway.simulation.why import Part
 
-__all__ = ["BETWEEN_NODES", "BETWEEN_SITES", "WITHIN_NODES", "Phase", "phases_of", "place_of"]
+__all__ = ["Phase", "phases_of"]
 
 #: The places that messages can be in.
 WITHIN_NODES, BETWEEN_NODES, BETWEEN_SITES = "within nodes", "between nodes", "between sites"
@@ -31,7 +31,7 @@ _OPERATION = re.compile(r"(?:(.+) \()?(send|recv|compute) (?:of|from|for) .*")
 MOST_PHASES = 12
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Phase:
     """Steps of a critical path that belong together.
 
@@ -94,24 +94,19 @@ def phases_of(steps: Sequence[Step]) -> tuple[Phase, ...]:
     A reduction belongs to the messages before it. A path of more than a dozen stretches, like that of a ring
     through nodes or of an iteration, has one phase for each operation and place, of several stretches.
     """
-    keys = list(_keys(steps))
+    pairs = zip(_keys(steps), steps, strict=True)
     stretches = [
-        (key, tuple(step for _, step in pairs))
-        for key, pairs in groupby(zip(keys, steps, strict=True), key=lambda pair: pair[0])
+        (key, tuple(step for _, step in group)) for key, group in groupby(pairs, key=lambda pair: pair[0])
     ]
     if len(stretches) <= MOST_PHASES:
-        return tuple(_phase(key, stretch, 1) for key, stretch in stretches)
+        return tuple(Phase(name, place, stretch, 1) for (name, place), stretch in stretches)
     alike: dict[tuple[str, str], list[tuple[Step, ...]]] = {}
     for key, stretch in stretches:
         alike.setdefault(key, []).append(stretch)
     return tuple(
-        _phase(key, tuple(step for part in group for step in part), len(group))
-        for key, group in alike.items()
+        Phase(name, place, tuple(chain.from_iterable(group)), len(group))
+        for (name, place), group in alike.items()
     )
-
-
-def _phase(key: tuple[str, str], steps: tuple[Step, ...], stretches: int) -> Phase:
-    return Phase(name=key[0], place=key[1], steps=steps, stretches=stretches)
 
 
 def _short(name: str) -> str:

@@ -66,18 +66,15 @@ def refusal(arguments: Sequence[str]) -> str | None:
         return None
     if command != COMMAND:
         program = f"floodway {command}" if command else "floodway"
-        return (
-            f"{program} was started in {count} processes; only `floodway run` divides its work among them: "
-            "start it without mpirun, or divide studies and comparisons with --shard"
-        )
+        divides = "only `floodway run` divides its work among them"
+        hint = "start it without mpirun, or divide studies and comparisons with --shard"
+        return f"{program} was started in {count} processes; {divides}: {hint}"
     # Imported here: a native module that cannot be loaded is reported by the program.
     from floodway import _floodway  # noqa: PLC0415 (several processes alone need it)
 
     if not _floodway.Ranks.is_built():
-        return (
-            f"floodway run was started in {count} processes, and this floodway is built without MPI: "
-            "`make mpi` builds one with it"
-        )
+        started = f"floodway run was started in {count} processes"
+        return f"{started}, and this floodway is built without MPI: `make mpi` builds one with it"
     return None
 
 
@@ -138,9 +135,8 @@ def require_alike(ranks: Ranks, scenario: Scenario) -> None:
         for rank, text in enumerate(texts):
             if text != texts[0]:
                 hint = f": {OTHERWISE[subject]} on all machines must be the same"
-                raise RanksError(
-                    f"rank 0 has {subject} {texts[0]}, and rank {rank} has {subject} {text}{hint}"
-                )
+                differ = f"rank 0 has {subject} {texts[0]}, and rank {rank} has {subject} {text}"
+                raise RanksError(f"{differ}{hint}")
 
 
 def _numbers() -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""The simulation of a scenario, with its result."""
+"""The simulation of a scenario, with its result in frames."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from floodway import _floodway
 from floodway.common.errors import OutOfMemoryError
 from floodway.common.limits import MOST_THREADS
 from floodway.results.collectives import collectives_of
-from floodway.results.frames import flows_frame, frame, optional_frame
 from floodway.results.result import AskedLoad, RunInfo, Timings
+from floodway.results.store import RECORDED
 from floodway.scenarios.own_code import code_of, warn_of_older
 from floodway.scenarios.scenario import Scenario
 from floodway.simulation.analysis import Result
@@ -26,9 +26,12 @@ from floodway.simulation.watching import stopped_by_interrupt, watched
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from floodway._floodway import Plan, Progress, Ranks
+    from floodway._floodway import Column, Plan, Progress, Ranks, Table
 
-__all__ = ["run", "run_part", "versions"]
+__all__ = ["frame", "run", "run_part", "versions", "with_report_records"]
+
+#: The code of a text that is not there.
+NONE = 0xFFFF_FFFF
 
 
 def check_threads(threads: int | None) -> None:
@@ -200,11 +203,7 @@ def run_part(  # noqa: PLR0913 (each is a choice of its own)
         latency=frame(records.latency),
         series=frame(records.series),
         counters=frame(records.counters),
-        pauses=optional_frame(records.pauses),
-        signals=optional_frame(records.signals),
-        allowances=optional_frame(records.allowances),
-        shares=optional_frame(records.shares),
-        queue_histogram=optional_frame(records.queue_histogram),
+        **{table: optional_frame(getattr(records, table)) for table in RECORDED},
         operations=operations,
         collectives=None if operations is None else collectives_of(operations),
         capture=records.capture,
@@ -224,8 +223,47 @@ def asked_loads(scenario: Scenario) -> tuple[AskedLoad, ...]:
 
 def versions() -> dict[str, str]:
     """Versions of floodway and of what its results depend on."""
-    return {
-        "floodway": _floodway.__version__,
-        "polars": pl.__version__,
-        "python": platform.python_version(),
-    }
+    return {"floodway": _floodway.__version__, "polars": pl.__version__, "python": platform.python_version()}
+
+
+def frame(table: Table) -> pl.DataFrame:
+    """Make a frame of a table: NaN becomes null, codes become an Enum over their dictionary."""
+    return pl.DataFrame([_series(column) for column in table.columns])
+
+
+def optional_frame(table: Table | None) -> pl.DataFrame | None:
+    """Make a frame of a table that is there where the scenario asks for it."""
+    return None if table is None else frame(table)
+
+
+def flows_frame(table: Table) -> pl.DataFrame:
+    """Make the frame of flows, whose ids are `workload:source:number`.
+
+    The parts of the id are the ones that do not depend on other workloads, so that a flow keeps its
+    id when traffic is added beside it.
+    """
+    flows = frame(table)
+    flow_id = pl.format("{}:{}:{}", "workload", "source", "number").alias("flow_id")
+    return flows.select(flow_id, pl.exclude("number"))
+
+
+def _series(column: Column) -> pl.Series:
+    """Return a column's values where the native module holds them, or texts for its codes.
+
+    A table of series has millions of rows, so that nothing is copied without need.
+    """
+    values = pl.Series(column).alias(column.name)
+    if column.kind == "bool":
+        return values.cast(pl.Boolean)
+    if column.kind == "f64":
+        return values.fill_nan(None) if values.is_nan().any() else values
+    if column.kind != "text":
+        return values
+    names = column.dictionary
+    meaning = pl.Series(column.name, names, dtype=pl.Enum(names))
+    return meaning.gather(values.set(values == NONE, None) if values.max() == NONE else values)
+
+
+def with_report_records(scenario: Scenario) -> Scenario:
+    """Return the scenario with `records.report = true`."""
+    return scenario.replace(sets=[("records.report", "true")])

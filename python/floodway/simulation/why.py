@@ -7,6 +7,7 @@ runs again until the flow is complete, and this time the simulator follows that 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -18,9 +19,9 @@ from floodway import _floodway
 from floodway.common.documents import time_text
 from floodway.common.errors import InputError, OutputError, RunError, ScenarioError, UnknownNameError
 from floodway.common.names import nearest, not_a_choice
-from floodway.results.frames import frame
 from floodway.scenarios.own_code import changed, missing
-from floodway.scenarios.scenario import recorded
+from floodway.scenarios.scenario import Scenario, recorded
+from floodway.simulation.run import frame
 from floodway.simulation.watching import stopped_by_interrupt, watched
 
 if TYPE_CHECKING:
@@ -28,22 +29,9 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Progress
     from floodway.results import Result
-    from floodway.scenarios.scenario import Scenario
 
-__all__ = [
-    "CAUSES",
-    "Part",
-    "Sent",
-    "Why",
-    "chosen",
-    "differs",
-    "is_rank",
-    "run_again",
-    "scenario_of",
-    "short_name",
-    "take_apart",
-    "take_each_apart",
-]
+__all__ = ["CAUSES", "Part", "Sent", "Why", "by_cause", "chosen", "differs", "is_rank", "run_again"]
+__all__ += ["scenario_of", "short_name", "take_apart", "take_each_apart"]
 
 _Found_co = TypeVar("_Found_co", covariant=True)
 
@@ -158,22 +146,13 @@ class Why:
     @property
     def frame(self) -> pl.DataFrame:
         """One row a part: `cause`, `port`, `origin`, `time_us`, and its `share` of the completion time."""
-        return pl.DataFrame(
-            {
-                "cause": [part.cause for part in self.parts],
-                "port": [part.port for part in self.parts],
-                "origin": [part.origin for part in self.parts],
-                "time_us": [part.time_us for part in self.parts],
-                "share": [part.time_ps / self.fct_ps for part in self.parts],
-            },
-            schema={
-                "cause": pl.String,
-                "port": pl.String,
-                "origin": pl.String,
-                "time_us": pl.Float64,
-                "share": pl.Float64,
-            },
-        )
+        texts = dict.fromkeys(("cause", "port", "origin"), pl.String)
+        numbers = dict.fromkeys(("time_us", "share"), pl.Float64)
+        rows = [
+            (part.cause, part.port, part.origin, part.time_us, part.time_ps / self.fct_ps)
+            for part in self.parts
+        ]
+        return pl.DataFrame(rows, schema={**texts, **numbers}, orient="row")
 
     def by_cause(self) -> dict[str, tuple[Part, ...]]:
         """Return the parts by cause.
@@ -183,8 +162,7 @@ class Why:
         dict of tuple
             The parts of each cause that has any, in the order of `CAUSES`.
         """
-        grouped = {cause: tuple(part for part in self.parts if part.cause == cause) for cause in CAUSES}
-        return {cause: parts for cause, parts in grouped.items() if parts}
+        return by_cause(self.parts, CAUSES)
 
     def sentence(self) -> str:
         """Summarise the breakdown.
@@ -218,11 +196,8 @@ class Why:
         origin, from_there = _largest((part.origin, part.time_ps) for part in parts)
         if origin is None:
             return where
-        pauses = (
-            "those pauses"
-            if from_there == whole
-            else f"{_percent(from_there, whole)} of the pauses, by time,"
-        )
+        some = f"{_percent(from_there, whole)} of the pauses, by time,"
+        pauses = "those pauses" if from_there == whole else some
         return f"{where}; {pauses} began at {self.short(origin)}"
 
     def short(self, name: str) -> str:
@@ -239,6 +214,12 @@ class Why:
             `from>to`, or the whole name where that is ambiguous.
         """
         return short_name(name, self.parts)
+
+
+def by_cause(parts: Sequence[Part], causes: Iterable[str]) -> dict[str, tuple[Part, ...]]:
+    """Return the parts of each of these causes that has any."""
+    grouped = {cause: tuple(part for part in parts if part.cause == cause) for cause in causes}
+    return {cause: of_cause for cause, of_cause in grouped.items() if of_cause}
 
 
 def take_apart(
@@ -468,10 +449,8 @@ def differs(result: Result, subject: str, *, was_us: float, now_us: float | None
     wrote, current = result.run.versions.get("floodway"), _floodway.__version__
     if wrote != current:
         return f"{text}: floodway {wrote} wrote them, and this is {current}"
-    return (
-        f"{text}: another build of floodway {current} wrote them, or files that the scenario names "
-        "have changed"
-    )
+    build = f"another build of floodway {current} wrote them"
+    return f"{text}: {build}, or files that the scenario names have changed"
 
 
 def short_name(name: str, parts: Iterable[Part]) -> str:
@@ -496,10 +475,10 @@ def _largest_of(causes: Mapping[str, tuple[Part, ...]]) -> str:
 
 def _largest(times: Iterable[tuple[str | None, int]]) -> tuple[str | None, int]:
     """Return the name with the largest sum of times, and the sum; the first of several."""
-    sums: dict[str | None, int] = {}
+    sums: Counter[str | None] = Counter()
     for name, time in times:
-        sums[name] = sums.get(name, 0) + time
-    return max(sums.items(), key=lambda item: item[1])
+        sums[name] += time
+    return sums.most_common(1)[0]
 
 
 def _percent(part: int, whole: int) -> str:

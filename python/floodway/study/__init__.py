@@ -2,12 +2,10 @@
 
 from floodway.study.execution import conduct, report_of
 from floodway.study.format.model import Study
-from floodway.study.format.papers import Paper, papers, ready_studies
-from floodway.study.format.read import load_study
-from floodway.study.outcome import Conducted, Part
-from floodway.study.running.plan import Plan, plan_of
-from floodway.study.running.status import expected_minutes, states_of
-from floodway.study.running.task import Task
+from floodway.study.format.read import Paper, load_study, papers, ready_studies
+from floodway.study.numbers import Conducted, Part
+from floodway.study.running.runs import Plan, expected_minutes, plan_of, states_of
+from floodway.study.running.work import Task
 
 __all__ = [
     "Conducted",

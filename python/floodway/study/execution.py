@@ -7,33 +7,30 @@ depends on the runs alone.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floodway.common.errors import InUseError, LostResultsError, OutputError
+from floodway.common.errors import InUseError, LostResultsError, OutputError, output_errors
 from floodway.results.locks import report_lock
 from floodway.results.store import finish_left_behind, remove_left_behind
 from floodway.simulation.execution import cores
-from floodway.study.numbers import evaluated
-from floodway.study.outcome import Conducted, Part
-from floodway.study.reports import reports
+from floodway.study.numbers import Conducted, Part, evaluated, reports
 from floodway.study.running.executors import run_on
-from floodway.study.running.storage import Runs, StudyFolder, output_errors
-from floodway.study.running.task import Task
+from floodway.study.running.storage import Runs, StudyFolder
+from floodway.study.running.work import Task
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Executor
 
     from distributed import Client
 
     from floodway.plot import Format
     from floodway.simulation.shards import Shard
-    from floodway.study.running.plan import Plan
-    from floodway.study.running.runs import Run
+    from floodway.study.running.runs import Plan, Run
 
 __all__ = ["conduct", "report_of"]
 
@@ -116,17 +113,33 @@ def conduct(  # noqa: PLR0913 (what a caller may choose)
         for run in runs if force else ():
             study_folder.runs.forget(run.key)
         missing = [run for run in runs if not _is_there(study_folder.runs, run, notify)]
-        work = partial(_work_on, executor, study_folder, jobs or cores(), on_progress, notify)
+
+        def work(tasks: Sequence[Task], on_end: Callable[[Task], None]) -> bool:
+            """Run tasks here or on an executor, and return whether all have ended."""
+            with contextlib.nullcontext() if executor is None else study_folder.mark() as mark:
+                return run_on(
+                    executor,
+                    tasks,
+                    mark=mark,
+                    jobs=jobs or cores(),
+                    on_progress=on_progress,
+                    on_end=on_end,
+                    on_message=notify,
+                )
+
         complete = _run_missing(missing, study_folder, work, notify)
         study_folder.tidy(runs)
         so_far = _so_far(plan, study_folder, complete=complete)
         if not complete or so_far.missing:
             return so_far
+        written = _Report(
+            title=title, formats=formats if report or shard is not None else None, notify=notify
+        )
         if shard is None:
-            return _reported(so_far, study_folder, title, formats if report else None, notify)
+            return _reported(so_far, study_folder, written)
         try:
             with report_lock(folder, shown=str(folder)):
-                return _checked(so_far, study_folder, title, formats, notify)
+                return _checked(so_far, study_folder, written)
         except InUseError:
             # The process that writes it began when all runs were there.
             return so_far
@@ -171,7 +184,8 @@ def report_of(
     ):
         so_far = _so_far(plan, study_folder, complete=True)
         if not so_far.missing:
-            so_far = _checked(so_far, study_folder, title, formats, on_message or (lambda _: None))
+            written = _Report(title=title, formats=formats, notify=on_message or (lambda _: None))
+            so_far = _checked(so_far, study_folder, written)
         if so_far.missing:
             raise _lacking(folder, so_far.missing, plan)
         return so_far
@@ -182,28 +196,6 @@ def _lacking(folder: Path, missing: int, plan: Plan) -> OutputError:
         str(folder),
         f"{missing} of {len(plan.runs)} runs are missing; the same command without --report runs them",
     )
-
-
-def _work_on(  # noqa: PLR0913, PLR0917 (as `conduct`)
-    executor: Executor | Client | None,
-    study_folder: StudyFolder,
-    jobs: int,
-    on_progress: Callable[[Sequence[Task]], None] | None,
-    notify: Callable[[str], None],
-    tasks: Sequence[Task],
-    on_end: Callable[[Task], None],
-) -> bool:
-    """Run tasks here or on an executor, and return whether all have ended."""
-    with contextlib.nullcontext() if executor is None else study_folder.mark() as mark:
-        return run_on(
-            executor,
-            tasks,
-            mark=mark,
-            jobs=jobs,
-            on_progress=on_progress,
-            on_end=on_end,
-            on_message=notify,
-        )
 
 
 def _run_missing(
@@ -265,55 +257,54 @@ def _so_far(plan: Plan, study_folder: StudyFolder, *, complete: bool) -> Conduct
     )
 
 
-def _checked(
-    so_far: Conducted,
-    study_folder: StudyFolder,
-    title: str,
-    formats: Sequence[Format],
-    notify: Callable[[str], None],
-) -> Conducted:
+@dataclass(frozen=True, kw_only=True)
+class _Report:
+    """A report that is asked for: its title, further formats of its pictures, and who gets messages.
+
+    Without formats it is not written.
+    """
+
+    title: str
+    formats: Sequence[Format] | None
+    notify: Callable[[str], None]
+
+
+def _checked(so_far: Conducted, study_folder: StudyFolder, report: _Report) -> Conducted:
     """Write the report unless a run that another process ran is not whole: then it is missing again."""
     store = study_folder.runs
     done = [run for run in so_far.plan.runs if run.key in so_far.done]
     then = "it is missing again, and the command that ran it runs it again"
-    torn = [run for run in done if not _is_there(store, run, notify, then=then)]
+    torn = [run for run in done if not _is_there(store, run, report.notify, then=then)]
     if torn:
         return replace(so_far, done=so_far.done - {run.key for run in torn}, missing=len(torn))
     # Nobody else writes here now: the report is locked, and no run is missing.
     remove_left_behind(study_folder.folder)
     finish_left_behind(store.folder)
-    return _reported(so_far, study_folder, title, formats, notify)
+    return _reported(so_far, study_folder, report)
 
 
-def _reported(
-    so_far: Conducted,
-    study_folder: StudyFolder,
-    title: str,
-    formats: Sequence[Format] | None,
-    notify: Callable[[str], None],
-) -> Conducted:
+def _reported(so_far: Conducted, study_folder: StudyFolder, report: _Report) -> Conducted:
     """Compute the verdicts and, if formats are given, write numbers, pictures and the report.
 
     Without a package that does so there are numbers alone.
     """
     writer, store = reports(), study_folder.runs
     if writer is None:
-        return replace(so_far, parts=tuple(_numbers(so_far, store, notify)))
-    conducted = writer.judged(so_far, store, on_message=notify)
-    if formats is None:
+        evaluate = partial(evaluated, done=so_far.done, failures=so_far.failures, on_message=report.notify)
+        studies = so_far.plan.studies
+        parts = (Part(study=study, numbers=evaluate(study, runs, store)) for study, runs in studies)
+        return replace(so_far, parts=tuple(parts))
+    conducted = writer.judged(so_far, store, on_message=report.notify)
+    if report.formats is None:
         return conducted
-    heading = title or so_far.plan.studies[0][0].title
+    heading = report.title or so_far.plan.studies[0][0].title
     try:
-        files = writer.written(conducted, store, title=heading, formats=formats, on_message=notify)
+        files = writer.written(
+            conducted, store, title=heading, formats=report.formats, on_message=report.notify
+        )
     except OutputError as error:
         raise LostResultsError(error.path, f"{error.reason}{GOES_ON}") from error
     except OSError as error:
         reason = f"cannot be written: {error.strerror or error}{GOES_ON}"
         raise LostResultsError(str(study_folder.folder), reason) from error
     return replace(conducted, files=files)
-
-
-def _numbers(so_far: Conducted, store: Runs, notify: Callable[[str], None]) -> Iterator[Part]:
-    for study, runs in so_far.plan.studies:
-        numbers = evaluated(study, runs, store, done=so_far.done, failures=so_far.failures, on_message=notify)
-        yield Part(study=study, numbers=numbers)

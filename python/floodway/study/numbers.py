@@ -1,25 +1,42 @@
-"""Numbers of all runs of a study, read once each."""
+"""Numbers of all runs of studies, read once each, their table, and the outcome of studies that were run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
+from floodway.common.documents import Table, four_digits
 from floodway.common.errors import PlotError, StudyError
-from floodway.results.interval import half_width
+from floodway.common.laboratory import REPORTS, laboratory
+from floodway.results.interval import LEAST_SEEDS, half_width
+from floodway.results.percentiles import MARK, few_noted, is_few, name_of
 from floodway.study.format.model import KINDS_OF_NUMBERS
-from floodway.study.format.read import ready_metric
+from floodway.study.format.read import metric_of, ready_metric
 from floodway.study.metrics.kinds import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
+    from floodway.common.documents import Document
+    from floodway.plot import Format
     from floodway.results import Result
     from floodway.study.format.model import Coordinates, Metric, Study
-    from floodway.study.running.runs import Run
+    from floodway.study.running.runs import Plan, Run
     from floodway.study.running.storage import Runs
 
-__all__ = ["Cell", "Numbers", "RunFacts", "evaluated", "metrics_of"]
+__all__ = [
+    "Cell",
+    "Conducted",
+    "Numbers",
+    "Part",
+    "Reports",
+    "RunFacts",
+    "evaluated",
+    "metrics_of",
+    "numbers_table",
+    "reports",
+]
 
 #: The metrics of a study that defines none.
 USUAL = ("flows", "unfinished", "fct-mean", "fct-p99", "slowdown-p99", "goodput", "last-finish", "drops")
@@ -75,32 +92,9 @@ class Cell:
     failures: tuple[str, ...] = ()
 
     @property
-    def exact(self) -> bool:
-        """Whether chance seems to play no part: two seeds or more gave the same results to the byte.
-
-        A chance that rarely shows, such as a hash that selects one of two links, may still be there.
-        """
-        return len(self.facts) > 1 and len({fact.digest for fact in self.facts}) == 1
-
-    @property
-    def lost(self) -> int:
-        """Packets that its runs lost."""
-        return sum(fact.lost for fact in self.facts)
-
-    @property
-    def deadlocked(self) -> int:
-        """How many of its runs ran into a deadlock."""
-        return sum(fact.deadlocked for fact in self.facts)
-
-    @property
     def known(self) -> tuple[float, ...]:
         """The values of the runs that have one."""
         return tuple(value.value for value in self.values.values() if value.value is not None)
-
-    @property
-    def whole(self) -> bool:
-        """Whether every seed has been run and has a value."""
-        return bool(self.values) and not self.missing and len(self.known) == len(self.values)
 
     @property
     def mean(self) -> float | None:
@@ -160,12 +154,6 @@ class Numbers:
             failures=tuple(self.failures[run.key] for run in runs if run.key in self.failures),
         )
 
-    def at(self, variant: str, at: Coordinates) -> tuple[Run, ...]:
-        """Return the completed runs of a variant at some coordinates, one per seed."""
-        return tuple(
-            run for run in self.runs if run.variant == variant and run.at == at and run.key in self.done
-        )
-
 
 def evaluated(  # noqa: PLR0913 (what is known of the runs)
     study: Study,
@@ -218,9 +206,9 @@ def metrics_of(study: Study) -> tuple[Metric, ...]:
 
 
 def _needed(study: Study) -> list[Metric]:
-    of_claims = [claim.metric for claim in study.claims]
-    of_plots = [metric for plot in study.plots if plot.kind in KINDS_OF_NUMBERS for metric in plot.metrics]
-    return list({metric.name: metric for metric in (*of_claims, *of_plots)}.values())
+    of_claims = [claim["metric"] for claim in study.claims]
+    of_plots = [name for plot in study.plots if plot["kind"] in KINDS_OF_NUMBERS for name in plot["metrics"]]
+    return [metric_of(study, name) for name in dict.fromkeys((*of_claims, *of_plots))]
 
 
 def _value(study: Study, metric: Metric, result: Result, label: str) -> Value:
@@ -229,3 +217,145 @@ def _value(study: Study, metric: Metric, result: Result, label: str) -> Value:
     except PlotError as error:
         text = f"{study.file}: metric.{metric.name}: {label}: {error}"
         raise StudyError(text, place=str(study.file), key=f"metric.{metric.name}") from error
+
+
+def numbers_table(part: Part, metrics: Sequence[Metric]) -> Table:
+    """Return a row for each variant and point: means over the seeds, with their confidence intervals."""
+    study, numbers = part.study, part.numbers
+    places = list(dict.fromkeys((run.variant, run.at) for run in numbers.runs))
+    axes = [axis for axis in study.axes if len(axis.points) > 1]
+    words = ("variant", *(axis.label for axis in axes))
+    cells = {
+        (variant, at): [(metric, numbers.cell(metric, variant, at)) for metric in metrics]
+        for variant, at in places
+    }
+    rows = tuple(
+        (
+            study.variant(variant).label,
+            *(dict(at)[axis.name] for axis in axes),
+            *(_written(metric, cell) for metric, cell in pairs),
+        )
+        for (variant, at), pairs in cells.items()
+    )
+    flat = [pair for pairs in cells.values() for pair in pairs]
+    return Table(
+        columns=(*words, *(metric.title for metric in metrics)),
+        rows=rows,
+        words=frozenset(words),
+        notes=tuple(_notes(flat)),
+    )
+
+
+def _written(metric: Metric, cell: Cell) -> str:
+    if cell.mean is None:
+        missing = "not run" if cell.missing or not cell.values else "-"
+        return f"not reached: {cell.unfinished:,} unfinished" if cell.unfinished else missing
+    reach = "" if cell.reach is None else f" ± {_two_digits(cell.reach)}"
+    star = "*" if cell.unfinished else ""
+    few = cell.few(metric.kind.thousandths)
+    mark = f" {MARK}{few[1]:,}" if few and is_few(few[1], thousandths=few[0]) else ""
+    return f"{four_digits(cell.mean)}{reach}{star}{mark}"
+
+
+def _two_digits(value: float) -> str:
+    """Write two digits, or all before the point."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 (two digits)
+
+
+def _notes(cells: Sequence[tuple[Metric, Cell]]) -> Iterator[str]:
+    seeds = [len(cell.values) for _, cell in cells if cell.values]
+    if seeds and max(seeds) >= LEAST_SEEDS:
+        counted = f"{min(seeds)}" if min(seeds) == max(seeds) else f"{min(seeds)} to {max(seeds)}"
+        yield f"mean ± its 95 % confidence interval, by Student's t over {counted} seeds"
+    elif seeds:
+        yield f"mean over {max(seeds)} seed{'s' * (max(seeds) > 1)}: too few for a confidence interval"
+    if any(cell.unfinished and cell.mean is not None for _, cell in cells):
+        yield "* some of the flows did not finish"
+    few = {
+        few_flows[0]
+        for metric, cell in cells
+        if (few_flows := cell.few(metric.kind.thousandths)) and is_few(few_flows[1], thousandths=few_flows[0])
+    }
+    if few:
+        names = " and ".join(name_of(thousandths) for thousandths in sorted(few))
+        yield few_noted("run", percentile=names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A study with its numbers.
+
+    Attributes
+    ----------
+    study, numbers
+        The study, and the metrics of its runs.
+    judged, known
+        The verdicts of its claims, and further facts about its runs, by their keys: empty where no package
+        that judges claims is installed.
+    """
+
+    study: Study
+    numbers: Numbers
+    judged: tuple[Any, ...] = ()
+    known: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conducted:
+    """Studies that have been run.
+
+    Attributes
+    ----------
+    plan
+        The runs of the studies.
+    folder
+        The folder with runs, pictures and the report.
+    parts
+        The results of each study; empty after Ctrl-C, and where runs are missing.
+    done, failures
+        Keys of the completed runs; the reasons of the failed ones, by their keys.
+    complete
+        Whether every run that this process was to run has ended; false after Ctrl-C.
+    missing
+        How many runs neither are there nor have failed, where other processes have a share of them: the
+        last to end writes the report.
+    files
+        The written files, the report first; none where runs are missing, another process writes them, or no
+        package that makes reports is installed.
+    """
+
+    plan: Plan
+    folder: Path
+    parts: tuple[Part, ...]
+    done: frozenset[str]
+    failures: Mapping[str, str]
+    complete: bool
+    missing: int = 0
+    files: tuple[Path, ...] = ()
+
+
+class Reports(Protocol):
+    """Verdicts and reports of studies whose runs are there."""
+
+    def judged(self, ran: Conducted, store: Runs, *, on_message: Callable[[str], None]) -> Conducted:
+        """Return the studies with the verdicts of their claims."""
+
+    def written(
+        self,
+        conducted: Conducted,
+        store: Runs,
+        *,
+        title: str,
+        formats: Sequence[Format],
+        on_message: Callable[[str], None],
+    ) -> tuple[Path, ...]:
+        """Write numbers, pictures and the report beside the runs, and return the files."""
+
+    def claims(self, conducted: Conducted) -> Document | None:
+        """Return counts of verdicts, claims that do not hold first, and all claims; None without claims."""
+
+
+def reports() -> Reports | None:
+    """Return what makes reports; none where it is not installed."""
+    writer: Reports | None = laboratory(REPORTS, "studies")
+    return writer

@@ -60,6 +60,8 @@ pub(crate) fn close_links(ctx: &Ctx<'_, '_>, links: &mut Links) {
 pub(crate) struct Closed<'a> {
     /// The time of the run, and what of it was skipped: the clock of the simulation is as far behind.
     pub now: u64,
+    /// Until when all parts were simulated, where not all have come so far.
+    pub all_until: Option<u64>,
     pub skipped: u64,
     pub facts: Facts<'a>,
     pub nodes: Vec<Node>,
@@ -143,6 +145,7 @@ impl Closed<'_> {
         Outcome {
             stopped,
             simulated_us: Time(self.now).as_us(),
+            all_simulated_us: self.all_until.map(|until| Time(until).as_us()),
             invariants: Invariants {
                 conservation: bytes.verdict(),
                 buffers: in_network.buffers(&gathered.broken),

@@ -62,6 +62,10 @@ pub struct Outcome {
     pub stopped: Stopped,
     /// Simulated time, in microseconds.
     pub simulated_us: f64,
+    /// Of an interrupted run, whose parts of the network had come differently far: until when all of them were
+    /// simulated, in microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all_simulated_us: Option<f64>,
     /// Invariants; a breach of one is a bug.
     pub invariants: Invariants,
     /// Losses of lossless classes, and the verdict.
@@ -85,10 +89,11 @@ pub struct Outcome {
     /// What link retries sent, where links have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_retry: Option<RetryTotals>,
-    /// What of the run was not simulated again, since it repeats what was: by time, and of each time by job.
+    /// What of the run was not simulated again, since it repeats what was: by part of the
+    /// network, time and job.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
-    /// Why no iteration was skipped, where a job has several and skips are not switched off.
+    /// Why no iteration of a part was skipped, where a job has several and skips are not switched off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_skipped: Option<NotSkipped>,
     /// Most bytes that each switch's buffer held.

@@ -280,6 +280,7 @@ impl<'a> Parts<'a> {
             return None;
         }
         let now = self.all.iter().map(Part::run_time).max()?;
+        let all_until = self.all.iter().map(Part::run_time).min().filter(|&until| until < now);
         let (mut skips, mut not_skipped) = (Vec::new(), None);
         for World { facts, runs, recurrence, .. } in self.worlds() {
             skips.extend(recurrence.skips());
@@ -302,6 +303,7 @@ impl<'a> Parts<'a> {
         let skipped = events.skipped();
         let closed = Closed {
             now,
+            all_until,
             skipped,
             facts,
             nodes,
@@ -314,5 +316,32 @@ impl<'a> Parts<'a> {
             not_skipped,
         };
         Some(closed.records(stopped))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Fabric;
+    use crate::testing::busy;
+
+    /// How far the network runs in parts with these owners; none if they are connected.
+    fn events_of(owners: &[u8]) -> Option<Vec<(&'static str, u64)>> {
+        let (blueprint, control) = (busy(), Control::default());
+        let fabric = Fabric::build(&blueprint, &control).expect("it is sound");
+        let routes = Arc::clone(&fabric.world.facts.routes);
+        let mut parts = Parts::of(&blueprint, &routes, &control, owners).expect("it is sound");
+        parts.start(Some(&ThreadPlan::one(None)));
+        Some(parts.go()?.finish()?.outcome.events)
+    }
+
+    #[test]
+    fn parts_that_packets_leave_are_none() {
+        // Hosts `a` to `d`, and the switches `s` of the first two and `t`.
+        let whole = events_of(&[0; 6]);
+        assert!(whole.is_some());
+        for owners in [[0, 0, 1, 1, 0, 1], [1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 1]] {
+            assert_eq!(events_of(&owners), None, "{owners:?}");
+        }
     }
 }

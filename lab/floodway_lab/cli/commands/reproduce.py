@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
-from floodway.cli.commands.study_request import with_study_request
-from floodway.cli.completions import beginning
-from floodway.cli.option_groups import GroupedCommand
+from floodway.cli import options
+from floodway.cli.commands.study import study_options, study_request
+from floodway.cli.options import beginning
 from floodway.common.loading import loading
-
-if TYPE_CHECKING:
-    from floodway.cli.study import Request
 
 __all__ = ["command"]
 
@@ -20,7 +17,7 @@ __all__ = ["command"]
 def _papers(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the papers with studies whose names begin so."""
     from floodway.common.errors import UnknownNameError
-    from floodway.study.format.papers import papers
+    from floodway.study.format.read import papers
 
     try:
         return beginning(incomplete, (paper.name for paper in papers()))
@@ -28,7 +25,7 @@ def _papers(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]
         return []
 
 
-@click.command(cls=GroupedCommand)
+@click.command(cls=options.GroupedCommand)
 @click.argument(
     "papers",
     nargs=-1,
@@ -37,8 +34,8 @@ def _papers(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]
     help="A paper and the figures to reproduce (by default all), then further papers.",
     shell_complete=_papers,
 )
-@with_study_request(out="out/reproduce/PAPER")
-def command(*, papers: tuple[str, ...], request: Request) -> int:
+@study_options(out="out/reproduce/PAPER")
+def command(*, papers: tuple[str, ...], **values: Any) -> int:
     """Reproduce the figures of papers and compare them with the published numbers.
 
     The papers' studies are in studies/; `floodway list studies` shows them.
@@ -58,6 +55,7 @@ def command(*, papers: tuple[str, ...], request: Request) -> int:
       130  interrupted by Ctrl-C; completed runs are kept
       143  interrupted by SIGTERM; as 130
     """
+    request = study_request(values)
     with loading():
         from floodway_lab.cli.reproduce import reproduce
     return reproduce(papers, request)

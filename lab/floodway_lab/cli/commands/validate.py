@@ -7,13 +7,12 @@ from pathlib import Path
 import click
 
 from floodway.cli import options
-from floodway.cli.option_groups import GroupedCommand
 from floodway.common.loading import loading
 
 __all__ = ["command"]
 
 
-@click.command(cls=GroupedCommand)
+@click.command(cls=options.GroupedCommand)
 @click.argument(
     "folder",
     type=click.Path(path_type=Path),

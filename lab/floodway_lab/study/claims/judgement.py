@@ -10,8 +10,8 @@ from floodway.results.quantities import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from floodway.study.format.model import Claim
     from floodway_lab.study.claims.rule import Answer, Interval
+    from floodway_lab.study.model import Claim
 
 __all__ = ["HOLDS", "VERDICTS", "Ablation", "Judged", "Verdict", "best_reading"]
 

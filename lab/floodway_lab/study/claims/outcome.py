@@ -10,7 +10,7 @@ from floodway_lab.study.claims.verdicts import decided
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.study.outcome import Part
+    from floodway.study.numbers import Part
     from floodway_lab.study.claims.judgement import Judged
 
 __all__ = ["decided_together", "statement_of"]

@@ -15,7 +15,7 @@ from floodway.results.interval import LEVEL, half_width, ratio_half_width, ratio
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.study.format.model import Claim
+    from floodway_lab.study.model import Claim
 
 __all__ = [
     "Answer",

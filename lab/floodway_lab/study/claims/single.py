@@ -17,14 +17,16 @@ from floodway_lab.study.claims.rule import (
     margin_answer,
     mean_of,
 )
+from floodway_lab.study.facts import is_exact, is_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from floodway.study.format.model import Claim, Study
+    from floodway.study.format.model import Study
     from floodway.study.numbers import Cell, Numbers
     from floodway_lab.study.claims.judgement import Verdict
     from floodway_lab.study.claims.rule import Answer, Interval
+    from floodway_lab.study.model import Claim
 
 __all__ = [
     "Ranking",
@@ -47,7 +49,7 @@ def verdict_on_number(claim: Claim, numbers: Numbers, *, level: float) -> Judged
     unfinished = sum(cell.unfinished for cell in cells)
     # A number that is compared with itself, as in some ablations, has no difference.
     itself = (claim.variant, claim.at) == (claim.against, claim.against_at)
-    exact = itself or all(cell.exact for cell in cells)
+    exact = itself or all(is_exact(cell) for cell in cells)
     less = _subtracted(claim, numbers)
     interval = _interval(subject, other, less, exact=exact, level=level)
     seeds = len(frozenset.intersection(*(frozenset(cell.values) for cell in cells)))
@@ -205,7 +207,7 @@ class Ranking:
             claim=claim,
             means=tuple((name, known_means[name]) for name in ranked),
             seeds=min(len(cell.values) for cell in cells.values()),
-            exact=all(cell.exact for cell in cells.values()),
+            exact=all(is_exact(cell) for cell in cells.values()),
             unfinished=sum(cell.unfinished for cell in cells.values()),
             few=few_of_all(cell.few(claim.metric.kind.thousandths) for cell in cells.values()),
         )
@@ -227,7 +229,7 @@ class Ranking:
             # A variant is last if it left flows unfinished with every seed; a missing number decides nothing.
             always = all(value.unfinished for value in other.values.values())
             return "yes" if better not in self.last and always else "open"
-        exact = cell.exact and other.exact
+        exact = is_exact(cell) and is_exact(other)
         values, others = pairs_of(cell, other)
         return margin_answer(
             values, others, best=claim.best, margin=claim.margin, exact=exact, level=self.level
@@ -242,7 +244,7 @@ class Ranking:
         smaller, larger = pairs if self.judged.claim.best == "lowest" else reversed(pairs)
         if not smaller or min(*smaller, *larger) <= 0:
             return None
-        exact = cell.exact and other.exact
+        exact = is_exact(cell) and is_exact(other)
         interval = change(smaller, larger, exact=exact, level=self.level)
         return None if interval is None else replace(interval, middle=-interval.middle)
 
@@ -285,7 +287,7 @@ def _of_cause(claim: Claim, numbers: Numbers, other: Cell | None) -> float | Non
     cell = numbers.cell(claim.metric, claim.cause, claim.at)
     if claim.cause_against and claim.cause_against != claim.against:
         other = numbers.cell(claim.metric, claim.cause_against, claim.at)
-    if not cell.whole or cell.unfinished:
+    if not is_whole(cell) or cell.unfinished:
         return None
     interval = _interval(cell, other, exact=True, level=level_of(1))
     return None if interval is None else interval.middle

@@ -12,9 +12,10 @@ from floodway_lab.study.claims.single import Ranking, all_of, undecided
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from floodway.study.format.model import Claim, Study
+    from floodway.study.format.model import Study
     from floodway_lab.study.claims.judgement import Verdict
     from floodway_lab.study.claims.rule import Answer
+    from floodway_lab.study.model import Claim
 
 __all__ = ["verdict_on_unchanged_order"]
 

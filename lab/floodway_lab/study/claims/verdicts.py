@@ -23,14 +23,17 @@ from floodway_lab.study.claims.single import (
     verdict_on_order,
 )
 from floodway_lab.study.claims.unchanged import verdict_on_unchanged_order
+from floodway_lab.study.facts import deadlocks_of, is_exact, is_whole, losses_of
+from floodway_lab.study.model import claims_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from floodway.study.format.model import Claim, Study
+    from floodway.study.format.model import Study
     from floodway.study.numbers import Cell, Numbers
     from floodway_lab.study.claims.judgement import Verdict
     from floodway_lab.study.claims.rule import Answer
+    from floodway_lab.study.model import Claim
 
 __all__ = ["alone", "claim_verdicts", "decided", "point_of"]
 
@@ -46,7 +49,7 @@ def claim_verdicts(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
 
 def alone(study: Study, numbers: Numbers) -> tuple[Judged, ...]:
     """Judge every claim of a study, and the same claims without their mechanism, but not yet together."""
-    return tuple(_with_ablations(study, claim, numbers) for claim in study.claims)
+    return tuple(_with_ablations(study, claim, numbers) for claim in claims_of(study))
 
 
 def decided(claims: Sequence[tuple[Hashable, Judged]]) -> tuple[Judged, ...]:
@@ -250,12 +253,12 @@ def _differ(claim: Claim, subject: str, name: str, numbers: Numbers) -> bool:
     pairs = [
         [numbers.cell(claim.metric, variant, at) for variant in (subject, name)] for at in sorted(places)
     ]
-    complete = [cells for cells in pairs if all(cell.whole for cell in cells)]
+    complete = [cells for cells in pairs if all(is_whole(cell) for cell in cells)]
     if any(cell.unfinished for cells in complete for cell in cells):
         return True
     level = level_of(max(1, len(complete)))
     return any(
-        _beyond_chance(claim, *pairs_of(*cells), exact=all(cell.exact for cell in cells), level=level)
+        _beyond_chance(claim, *pairs_of(*cells), exact=all(is_exact(cell) for cell in cells), level=level)
         for cells in complete
     )
 
@@ -327,11 +330,11 @@ def _with_faults(study: Study, judged: Judged, numbers: Numbers) -> Judged:
             label += " at " + ", ".join(
                 f"{axis} = {point}" for axis, point in at if dict(claim.at)[axis] != point
             )
-        if cell.lost:
+        if losses_of(cell):
             must_not = name not in claim.may_lose
             failed |= must_not
             notes.append(f"{label} lost {_packets(cell)}" + (", and must lose none" if must_not else ""))
-        if cell.deadlocked:
+        if deadlocks_of(cell):
             notes.append(f"{label} ran into a deadlock")
         notes += [f"{label}: failed: {error}" for error in dict.fromkeys(cell.failures)]
     notes = [*judged.notes, *notes]
@@ -343,7 +346,7 @@ def _with_faults(study: Study, judged: Judged, numbers: Numbers) -> Judged:
 
 def _packets(cell: Cell) -> str:
     """Return the number of lost packets, and of runs that lost some, as text."""
-    count = counted(cell.lost, "packet")
+    count = counted(losses_of(cell), "packet")
     runs = sum(run_facts.lost > 0 for run_facts in cell.facts)
     return f"{count} in {runs} runs" if runs > 1 else count
 

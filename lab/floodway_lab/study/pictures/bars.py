@@ -9,12 +9,15 @@ import polars as pl
 
 from floodway.common.errors import PlotError
 from floodway.results.interval import ratio_half_width
+from floodway_lab.study.facts import is_exact
+from floodway_lab.study.model import claims_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from floodway.study.format.model import Coordinates, Metric, Plot, Study
+    from floodway.study.format.model import Coordinates, Metric, Study
     from floodway.study.numbers import Cell, Numbers
+    from floodway_lab.study.model import Plot
 
 __all__ = ["VARIANT", "Bar", "NothingRanError", "bars_of", "frame_of"]
 
@@ -131,7 +134,7 @@ def _bar(  # noqa: PLR0913, PLR0917 (what stands where)
         high=max(values, default=None),
         reach=reach,
         seeds=len(cell.values),
-        exact=cell.exact and (base is None or base.exact),
+        exact=is_exact(cell) and (base is None or is_exact(base)),
         unfinished=cell.unfinished,
         few=cell.few(metric.kind.thousandths),
         published=_published(study, plot, metric, at, group),
@@ -162,7 +165,7 @@ def _published(study: Study, plot: Plot, metric: Metric, at: str, group: str) ->
         ),
         None,
     )
-    for claim in study.claims:
+    for claim in claims_of(study):
         same = claim.metric.name == metric.name and (claim.variant, claim.at) == cell
         if not same or claim.several or claim.less_points or claim.value is None or claim.bound != "about":
             continue

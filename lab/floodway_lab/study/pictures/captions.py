@@ -10,7 +10,7 @@ from floodway.results.percentiles import of_flows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from floodway.study.format.model import Plot
+    from floodway_lab.study.model import Plot
     from floodway_lab.study.pictures.bars import Bar
 
 __all__ = ["few_flows", "first_of_seeds", "note_of", "over_seeds"]

@@ -10,7 +10,7 @@ import polars as pl
 
 from floodway.plot.axes import PANEL_HEIGHT, plain_style, scale_axes, shown
 from floodway.plot.curves import Drawing, Source, add_legend
-from floodway.plot.fct import FLOWS, TIME
+from floodway.plot.flows import FLOWS, TIME
 from floodway.plot.ports import ports
 from floodway.plot.region import region
 from floodway.plot.shares import shares
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from floodway.results import Result
-    from floodway.study.format.model import Plot, Study
+    from floodway.study.format.model import Study
     from floodway.study.numbers import Numbers
     from floodway.study.running.storage import Runs
+    from floodway_lab.study.model import Plot
 
 __all__ = ["cdf", "ports_in_time", "region_in_time", "series", "shares_in_time"]
 
@@ -190,7 +191,11 @@ def cdf(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Drawing:
 
 def _results(study: Study, plot: Plot, numbers: Numbers, store: Runs) -> Iterator[tuple[str, list[Result]]]:
     for variant in plot.variants:
-        runs = numbers.at(variant, plot.at)
+        runs = [
+            run
+            for run in numbers.runs
+            if run.variant == variant and run.at == plot.at and run.key in numbers.done
+        ]
         if runs:
             yield variant, [store.result(run.key) for run in runs]
     del study

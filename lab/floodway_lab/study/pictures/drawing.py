@@ -38,6 +38,7 @@ from floodway.plot.curves import (
     colour_of,
 )
 from floodway.plot.style import current
+from floodway_lab.study.model import plots_of
 from floodway_lab.study.pictures.bars import VARIANT, bars_of, frame_of
 from floodway_lab.study.pictures.captions import note_of
 from floodway_lab.study.pictures.formulas import FORMULAS
@@ -49,8 +50,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from floodway.study.format.model import Metric, Plot, Study, Theory
+    from floodway.study.format.model import Metric, Study
     from floodway.study.numbers import Numbers
+    from floodway_lab.study.model import Plot, Theory
     from floodway_lab.study.pictures.bars import Bar
 
 __all__ = ["bars", "colour_in", "figure_of", "line_in", "lines", "number_in", "value_label"]
@@ -167,7 +169,7 @@ def _rank(study: Study, variant: str) -> int:
     It is its own place among the variants, unless a picture shows it together with an earlier variant of that
     colour: then it is the first number that no earlier variant of its pictures has.
     """
-    shown_together = [frozenset(plot.variants) for plot in study.plots]
+    shown_together = [frozenset(plot.variants) for plot in plots_of(study)]
     ranks: dict[str, int] = {}
     for place, candidate in enumerate(study.variants):
         beside = {name for names in shown_together if candidate.name in names for name in names}

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from floodway.study.format.model import Plot, Study
+    from floodway.study.format.model import Study
     from floodway.study.numbers import Numbers
+    from floodway_lab.study.model import Plot
     from floodway_lab.study.pictures.bars import Bar
 
 __all__ = ["grid"]

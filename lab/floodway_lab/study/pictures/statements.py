@@ -14,7 +14,7 @@ from floodway.plot.style import heading
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.study.outcome import Part
+    from floodway.study.numbers import Part
     from floodway_lab.study.claims.judgement import Judged, Verdict
 
 __all__ = ["published_and_ours"]

@@ -15,9 +15,9 @@ from floodway_lab.study.claims.verdicts import point_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from floodway.study.format.model import Claim
-    from floodway.study.outcome import Part
+    from floodway.study.numbers import Part
     from floodway_lab.study.claims.judgement import Ablation, Judged
+    from floodway_lab.study.model import Claim
 
 __all__ = ["COLUMNS", "RULE", "Shown", "claim_rows", "readings_list", "shown", "statements"]
 

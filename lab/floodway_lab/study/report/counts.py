@@ -11,9 +11,9 @@ from floodway_lab.study.claims.outcome import statement_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from floodway.study.format.model import Origin
-    from floodway.study.outcome import Conducted
+    from floodway.study.numbers import Conducted
     from floodway_lab.study.claims.judgement import Judged
+    from floodway_lab.study.model import Origin
 
 __all__ = ["is_of_mechanism", "statements_of_all", "verdict_counts", "verdict_sentence"]
 

@@ -13,7 +13,7 @@ from floodway_lab.study.report.glance import at_a_glance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from floodway.study.outcome import Conducted, Part
+    from floodway.study.numbers import Conducted, Part
     from floodway.study.running.runs import Run
     from floodway_lab.study.claims.judgement import Ablation, Judged
 
@@ -55,7 +55,7 @@ def _part_document(part: Part, conducted: Conducted, pictures: Sequence[dict[str
         "paper": part.study.paper,
         "shows": " ".join(part.study.shows.split()),
         "notes": part.study.notes.strip(),
-        "readings": [{"name": reading.name, "says": reading.says} for reading in part.study.readings],
+        "readings": [{"name": reading["name"], "says": reading["says"]} for reading in part.study.readings],
         "rows": [dict(zip(COLUMNS, row.cells, strict=True)) for row in claim_rows(part)],
         "pictures": list(pictures),
         "claims": [

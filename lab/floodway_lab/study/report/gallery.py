@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import PlotError
-from floodway.common.markdown import plain, target
+from floodway.common.markdown import plain
 from floodway.plot.axes import FORMATS
 from floodway.plot.files import save
+from floodway_lab.markdown import target
 from floodway_lab.study.pictures.bars import NothingRanError
 from floodway_lab.study.pictures.distributions import (
     cdf,
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
     from floodway.plot.axes import Format
     from floodway.plot.curves import Drawing
-    from floodway.study.format.model import Plot, Study
-    from floodway.study.numbers import Numbers
-    from floodway.study.outcome import Conducted, Part
+    from floodway.study.format.model import Study
+    from floodway.study.numbers import Conducted, Numbers, Part
     from floodway.study.running.storage import Runs
+    from floodway_lab.study.model import Plot
 
 __all__ = ["Gallery", "file_name", "overview"]
 

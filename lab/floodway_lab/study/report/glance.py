@@ -13,7 +13,7 @@ from floodway_lab.study.report.counts import is_of_mechanism, statements_of_all
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from floodway.study.outcome import Conducted, Part
+    from floodway.study.numbers import Conducted, Part
     from floodway_lab.study.claims.judgement import Judged
 
 __all__ = ["COLUMNS", "at_a_glance", "statements_at_a_glance"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from floodway.comparison.variant_warnings import merged_warnings
+from floodway.comparison.variants import VariantWarning, merged_warnings
 from floodway.results.lossless import brief, sentence
 from floodway.results.quantities import counted
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from floodway.results import Lossless, Result
-    from floodway.study.outcome import Part
+    from floodway.study.numbers import Part
     from floodway.study.running.runs import Run
 
 __all__ = ["lossless_of", "run_faults", "warnings_of"]
@@ -55,7 +57,22 @@ def warnings_of(part: Part) -> tuple[str, ...]:
     """Return the warnings of `check` about the runs, each once, with its variants."""
     labels: Mapping[str, str] = {variant.name: variant.label for variant in part.study.variants}
     by_label = [(labels[run.variant], run.warnings) for run in part.numbers.runs]
-    return tuple(warning.whole for warning in merged_warnings(by_label, by_number=False))
+    alike: dict[str, list[VariantWarning]] = {}
+    for warning in merged_warnings(by_label):
+        alike.setdefault(re.sub(r"\d[\d.,]*", "#", warning.text), []).append(warning)
+    return tuple(
+        _one_of(warnings, tuple(dict.fromkeys(label for label, _ in by_label))) for warnings in alike.values()
+    )
+
+
+def _one_of(warnings: Sequence[VariantWarning], labels: Sequence[str]) -> str:
+    """Return the first of several warnings that differ only in numbers, with the variants of all of them."""
+    having = {label for warning in warnings for label in warning.labels or labels}
+    shown = replace(
+        warnings[0], labels=() if having == set(labels) else tuple(filter(having.__contains__, labels))
+    )
+    more = len(warnings) - 1
+    return f"{shown.whole} (and {more:,} more like it, with other numbers)" if more else shown.whole
 
 
 def _verdict(part: Part, pairs: Sequence[tuple[Run, Lossless]]) -> str:

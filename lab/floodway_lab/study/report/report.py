@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from floodway.common.documents.model import cell_of
 from floodway.common.documents.table_files import latex
 from floodway.common.errors import unwritable
-from floodway.common.markdown import Markdown, code, formatted, plain, table, target
+from floodway.common.markdown import Markdown, plain, table
 from floodway.common.pages import environment
 from floodway.results.files import REPORT_FILE as RUN_PAGE
 from floodway.results.files import replace_file
@@ -27,8 +27,9 @@ from floodway.results.quantities import counted
 from floodway.results.simulated import realised, seeds_text
 from floodway.scenarios.keys import engine
 from floodway.simulation.run import versions
-from floodway.study.format.model import NUMBERS
-from floodway.study.table import numbers_table
+from floodway.study.numbers import numbers_table
+from floodway_lab.markdown import code, formatted, target
+from floodway_lab.study.model import NUMBERS, plots_of
 from floodway_lab.study.report.claim_rows import COLUMNS, RULE, claim_rows, readings_list
 from floodway_lab.study.report.counts import verdict_counts, verdict_sentence
 from floodway_lab.study.report.document import document
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from floodway.plot.axes import Format
     from floodway.results.simulated import Fact
-    from floodway.study.outcome import Conducted, Part
+    from floodway.study.numbers import Conducted, Part
     from floodway.study.running.runs import Run
     from floodway.study.running.storage import Runs
     from floodway_lab.study.report.run_facts import Known
@@ -94,7 +95,7 @@ def write_report(
     several = len(conducted.parts) > 1
     for part in conducted.parts:
         gallery = Gallery(part, folder, store, own_formats, several=several)
-        texts = [gallery.picture(plot, on_message) for plot in part.study.plots]
+        texts = [gallery.picture(plot, on_message) for plot in plots_of(part.study)]
         numbers = _numbers(part, conducted, written)
         written += gallery.files
         sections.append(_section(part, conducted, texts, numbers))
@@ -137,7 +138,7 @@ def _section(part: Part, conducted: Conducted, pictures: Sequence[str], numbers:
     blocks = [title, plain(study.shows), *pictures[:1]]
     blocks += [table(COLUMNS, [row.cells for row in claim_rows(part)])] if part.judged else []
     blocks += [_warnings(part), *pictures[1:], formatted(study.notes)]
-    blocks += [readings_list((reading.name, reading.says) for reading in study.readings), numbers]
+    blocks += [readings_list((reading["name"], reading["says"]) for reading in study.readings), numbers]
     blocks += [_simulated(part, run_facts), f"Numbers: {plain(study.source)}" if study.source else ""]
     blocks += [_runs(part, conducted, run_facts), f"### {RULE_TITLE}\n\n{RULE}" if part.judged else ""]
     return "\n\n".join(block for block in blocks if block)

@@ -10,7 +10,7 @@ import polars as pl
 
 if TYPE_CHECKING:
     from floodway.study.format.model import Axis, Coordinates, Study
-    from floodway.study.outcome import Part
+    from floodway.study.numbers import Part
 
 __all__ = ["tidy"]
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
 from floodway.cli import options
-from floodway.cli.option_groups import GroupedCommand
 from floodway.cli.pictures import Kind, picture_options
 from floodway.common.loading import loading
 
 __all__ = ["command"]
 
 
-@click.command(cls=GroupedCommand)
+@click.command(cls=options.GroupedCommand)
 @click.argument(
     "kind",
     type=click.Choice(get_args(Kind)),
@@ -25,97 +23,76 @@ __all__ = ["command"]
     "the congestion region over time; shares: throughput of each flow on a link; timeline: "
     "operations of the ranks of jobs over time; busbw: bus bandwidth of collectives by size.",
 )
-@click.argument(
+@options.paths(
     "folders",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder that `run` or `compare` wrote, or several; runs and variants are overlaid. For busbw also "
+    "DIR",
+    "Folder that `run` or `compare` wrote, or several; runs and variants are overlaid. For busbw also "
     "a scenario, whose collective is run in the sizes of -b, -e and -f, and the output of nccl-tests.",
 )
-@options.formats
-@options.width
-@options.font_size
-@options.log
-@options.title
-@options.no_note
-@click.option(
+@options.pictures("Format of pictures: png, pdf, svg, or several.", "png")
+@options.value(
     "--label",
-    "labels",
+    "NAME",
+    "Name of a result or variant in the picture; once for each, in their order.",
+    "the folder's, or the variant's",
+    name="labels",
     multiple=True,
-    metavar="NAME",
-    help="Name of a result or variant in the picture; once for each, in their order.",
-    show_default="the folder's, or the variant's",
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR|FILE",
-    help="Folder of the files, or the file of the picture.",
-    show_default="out/plot/DIR",
-)
+@options.out("DIR|FILE", "Folder of the files, or the file of the picture.", "out/plot/DIR")
 @click.option(
     "--metric",
     help="For series and heatmap: throughput, utilisation, paused, queue, queue-max, buffer, or a "
     "metric of series.parquet.",
     show_default="throughput; utilisation of a heatmap",
 )
-@click.option(
+@options.value(
     "--object",
-    "objects",
+    "GLOB",
+    "For series, heatmap, ports and shares: a link (x1-x2) or its direction (x1>x2); may be repeated.",
+    "the busiest; all in a heatmap; the ports with most events",
+    name="objects",
     multiple=True,
-    metavar="GLOB",
-    help="For series, heatmap, ports and shares: a link (x1-x2) or its direction (x1>x2); may be repeated.",
-    show_default="the busiest; all in a heatmap; the ports with most events",
 )
-@click.option(
+@options.value(
     "--workload",
-    "workloads",
+    "NAME",
+    "For fct, slowdown, timeline and busbw: only this workload; may be repeated.",
+    name="workloads",
     multiple=True,
-    metavar="NAME",
-    help="For fct, slowdown, timeline and busbw: only this workload; may be repeated.",
 )
-@click.option(
+@options.value(
     "--flow",
-    "flows",
+    "GLOB",
+    "For ports and shares: a flow (its flow_id) or a workload to show; may be repeated.",
+    "the first six; all, with a line for each of the eight with most bytes",
+    name="flows",
     multiple=True,
-    metavar="GLOB",
-    help="For ports and shares: a flow (its flow_id) or a workload to show; may be repeated.",
-    show_default="the first six; all, with a line for each of the eight with most bytes",
 )
-@click.option(
+@options.value(
     "--class",
-    "class_",
+    "N",
+    "For region: the class of the queues.",
+    "the most severe state of any class",
+    name="class_",
     type=int,
-    metavar="N",
-    help="For region: the class of the queues.",
-    show_default="the most severe state of any class",
 )
-@click.option(
-    "--from",
-    "begin",
-    metavar="TIME",
-    help="For ports, region, shares and timeline: start of the time shown.",
-    show_default="0us",
+@options.value(
+    "--from", "TIME", "For ports, region, shares and timeline: start of the time shown.", "0us", name="begin"
 )
-@click.option(
+@options.value(
     "--to",
-    "end",
-    metavar="TIME",
-    help="For ports, region, shares and timeline: end of the time shown.",
-    show_default="the run's end",
+    "TIME",
+    "For ports, region, shares and timeline: end of the time shown.",
+    "the run's end",
+    name="end",
 )
-@click.option(
-    "--bucket",
-    metavar="TIME",
-    help="For shares: merge buckets until they are at least this wide.",
-    show_default="at most 250 buckets",
+@options.value(
+    "--bucket", "TIME", "For shares: merge buckets until they are at least this wide.", "at most 250 buckets"
 )
-@click.option(
+@options.value(
     "--path",
-    metavar="NAME",
-    help="For timeline: draw the critical path of a collective or an iteration, named as `why` takes it "
+    "NAME",
+    "For timeline: draw the critical path of a collective or an iteration, named as `why` takes it "
     "(gradients:0, job:iteration-0), and show its time; the scenario is run again, twice.",
 )
 @click.option(
@@ -154,39 +131,7 @@ __all__ = ["command"]
 @click.option("--quiet", is_flag=True, help="No warnings, no file names.")
 @click.option("--full", is_flag=True, help="For busbw of a scenario: print all sizes, as nccl-tests do.")
 @click.option("--json", is_flag=True, help="For busbw of a scenario: print its bandwidths as JSON.")
-def command(  # noqa: PLR0913 (one argument an option)
-    *,
-    kind: Kind,
-    folders: tuple[Path, ...],
-    form: str | None,
-    width: float | None,
-    font_size: float | None,
-    log: str | None,
-    title: str | None,
-    no_note: bool,
-    out: Path | None,
-    metric: str | None,
-    objects: tuple[str, ...],
-    labels: tuple[str, ...],
-    workloads: tuple[str, ...],
-    flows: tuple[str, ...],
-    class_: int | None,
-    begin: str | None,
-    end: str | None,
-    bucket: str | None,
-    path: str | None,
-    first_size: str | None,
-    last_size: str | None,
-    factor: int | None,
-    step: str | None,
-    iterations: int | None,
-    sets: tuple[str, ...],
-    csv: bool,
-    force: bool,
-    quiet: bool,
-    full: bool,
-    json: bool,
-) -> int:
+def command(**values: Any) -> int:
     """Draw results, and write the data of each picture as CSV.
 
     \b
@@ -214,39 +159,12 @@ def command(  # noqa: PLR0913 (one argument an option)
     with loading():
         from floodway.cli import plot as plotting
         from floodway.cli.sweep import Sizes
-    sizes = None
-    if first_size is not None:
-        sizes = Sizes(
-            first=first_size,
-            last=last_size or first_size,
-            factor=factor,
-            step=step,
-            iterations=iterations or 1,
-        )
-    elif any(option is not None for option in (last_size, factor, step, iterations)):
-        raise click.BadParameter("it is missing: the first size, like 8 or 1M", param_hint="-b")
-    return plotting.plot(
-        plotting.Request(
-            kind=kind,
-            folders=folders,
-            pictures=picture_options(form, width, font_size, log, title, note=not no_note),
-            out=out,
-            metric=metric,
-            objects=list(objects),
-            labels=labels,
-            workloads=list(workloads),
-            flows=list(flows),
-            class_=class_,
-            begin=begin,
-            end=end,
-            bucket=bucket,
-            path=path,
-            sizes=sizes,
-            sets=list(sets),
-            csv=csv,
-            force=force,
-            quiet=quiet,
-            full=full,
-            json=json,
-        )
+    first, last, factor, step, iterations = (
+        values.pop(name) for name in ("first_size", "last_size", "factor", "step", "iterations")
     )
+    sizes = None
+    if first is not None:
+        sizes = Sizes(first=first, last=last or first, factor=factor, step=step, iterations=iterations or 1)
+    elif any(option is not None for option in (last, factor, step, iterations)):
+        raise click.BadParameter("it is missing: the first size, like 8 or 1M", param_hint="-b")
+    return plotting.plot(plotting.Request(pictures=picture_options(values), sizes=sizes, **values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
-from floodway.common.documents.model import Cell, cell_of
+from floodway.common.documents.model import cell_of
 from floodway.common.pages import environment
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from floodway.common.documents.model import Document, Picture
+    from floodway.common.documents.model import Cell, Document, Picture
 
 __all__ = ["PAGE_WIDTH_IN", "body", "page"]
 
@@ -67,5 +67,5 @@ def _environment() -> Environment:
 
 
 def _mark(cell: Cell) -> str:
-    """Name the tone of a cell, for those who see no colours."""
+    """Return what marks the tone of a cell for those who see no colours."""
     return {"good": "✓ ", "bad": "✗ "}.get(cell.tone, "")

@@ -19,6 +19,7 @@ __all__ = [
     "Tone",
     "as_json",
     "cell_of",
+    "fields_of",
 ]
 
 #: Whether a number or an answer is what its reader wants: a page has a tick and a colour for it.
@@ -167,3 +168,8 @@ def as_json(document: Document) -> dict[str, Any]:
 def cell_of(cell: Cell | str) -> Cell:
     """Return a text as a cell, and a cell as it is."""
     return cell if isinstance(cell, Cell) else Cell(text=cell)
+
+
+def fields_of(value: object, *names: str) -> dict[str, Any]:
+    """Return attributes of an object by their names, for the data of a document."""
+    return {name: getattr(value, name) for name in names}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["FOLDER", "resolved", "shown"]
+from floodway.common.errors import UnknownNameError
+
+__all__ = ["FOLDER", "resolved", "root_of", "shown"]
 
 #: The folder that has `scenarios/` and `studies/`.
 FOLDER = Path(__file__).parent
@@ -32,3 +34,19 @@ def shown(path: Path) -> Path:
     'scenarios/demo.toml'
     """
     return path.relative_to(FOLDER) if path.is_relative_to(FOLDER) else path
+
+
+def root_of(kind: str, folder: Path | None) -> Path:
+    """Return a folder of `scenarios` or `studies`: by default the one here, else the package's own.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such folder.
+    """
+    candidates = [folder] if folder is not None else [Path(kind), FOLDER / kind]
+    root = next((candidate for candidate in candidates if candidate.is_dir()), None)
+    if root is None:
+        names = " or ".join(f"{str(candidate)!r}" for candidate in candidates)
+        raise UnknownNameError(f"{names} is not a folder of {kind}", given=names)
+    return root

@@ -2,7 +2,6 @@
 
 from floodway.planning.sonic.configuration import Configuration, LosslessPort
 from floodway.planning.sonic.judge import Judged, Lint, lint
-from floodway.planning.sonic.snippets import snippets
-from floodway.planning.sonic.writing import write
+from floodway.planning.sonic.writing import snippets, write
 
 __all__ = ["Configuration", "Judged", "Lint", "LosslessPort", "lint", "snippets", "write"]

@@ -1,34 +1,49 @@
-"""The lossless classes of a CONFIG_DB's ports as rows: their headroom, and faults that cause loss."""
+"""The lossless classes of a CONFIG_DB's ports as rows: their headroom, and faults that cause loss.
+
+Headroom may be computed by the switch itself, by SONiC's dynamic buffer model with NVIDIA's plug-in.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from floodway.common.errors import PlanError
-from floodway.planning.sonic.computed import computing_of
+from floodway.planning.asics import Asic, asics
+from floodway.planning.formulas import nvidia_profile
 from floodway.planning.sonic.config_checks import watchdog
-from floodway.planning.sonic.fields import fault
-from floodway.planning.sonic.limits import impossible, unusual
-from floodway.planning.sonic.links import has_link, link_of, named_for
-from floodway.planning.sonic.maps import ALL_PORTS, port_of
-from floodway.planning.sonic.pools import COMPUTED, profile_of
-from floodway.planning.sonic.queues import queues_of
-from floodway.planning.sonic.row import MEGA, Row
+from floodway.planning.sonic.maps import ALL_PORTS, Port, Queues, port_of, queues_of
+from floodway.planning.sonic.pools import (
+    COMPUTED,
+    DEFAULT_MTU,
+    Link,
+    Pool,
+    Profile,
+    has_link,
+    impossible,
+    link_of,
+    named_for,
+    pool_of,
+    profile_of,
+    unusual,
+)
+from floodway.planning.sonic.row import MEGA, Row, TrafficPattern, fault, number_of, number_within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from floodway.planning.sonic.computed import Computing
     from floodway.planning.sonic.json_tables import Table
-    from floodway.planning.sonic.links import Link
-    from floodway.planning.sonic.maps import Port
-    from floodway.planning.sonic.pools import Profile
-    from floodway.planning.sonic.queues import Queues
 
 __all__ = ["Config", "Group", "groups_of", "rows_of"]
+
+#: The pool of classes whose headroom is computed: `buffermgrdyn` knows no other name.
+POOL = "ingress_lossless_pool"
+#: SerDes of a port that names none, with which a class reserves half of what it does with eight.
+FEW_LANES = 4
+#: `sonic-lossless-traffic-pattern`: bytes, and percent.
+MTUS, PERCENT = range(1, 9217), range(101)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,17 +190,7 @@ def _row(config: Config, group: Group) -> tuple[Row, Profile | None] | str | Non
     is_computed = group.name == COMPUTED or (profile is not None and profile.is_computed)
     if not is_computed and (profile is None or profile.xoff is None):
         return None
-    bare = Row(
-        place=group.place,
-        group=group.port,
-        rate_bps=0,
-        length_m=0,
-        size=0,
-        xon=0,
-        xoff=0,
-        classes=group.groups,
-        is_computed=is_computed,
-    )
+    bare = Row(place=group.place, group=group.port, classes=group.groups, is_computed=is_computed)
     why = config.computing.why_not() if is_computed else ""
     if is_computed and not why and not has_link(config.tables, group.port):
         why = "the switch computes its headroom, and the port's speed and length are not in the file"
@@ -207,10 +212,8 @@ def _row(config: Config, group: Group) -> tuple[Row, Profile | None] | str | Non
 def _with_numbers(row: Row, profile: Profile, link: Link, computing: Computing) -> Row:
     nominal, remark = named_for(profile.name), ""
     if nominal is not None and nominal != (link.mbps, link.metres):
-        remark = (
-            f"the profile is named for {nominal[0]} Mb/s and {nominal[1]}m, the port has {link.mbps} and"
-            f" {link.metres}m"
-        )
+        nominal_text = f"the profile is named for {nominal[0]} Mb/s and {nominal[1]}m"
+        remark = f"{nominal_text}, the port has {link.mbps} and {link.metres}m"
     shared = None if profile.pool is None else profile.pool.xoff
     if profile.is_computed and computing.is_shared:
         # By a ratio: the switch computes the pool of headroom as well.
@@ -284,30 +287,143 @@ def _without_group(config: Config, lossless: Mapping[str, set[int]]) -> Iterator
         place = f"{config.file}: PORT_QOS_MAP|{name}"
         link = link_of(config.tables, name, None, place) if link_known else None
         listed = ", ".join(str(priority) for priority in left)
-        fault_text, unknown = _no_headroom(config, listed, bool(lossless))
-        yield Row(
-            place=place,
-            group=name,
-            rate_bps=link.mbps * MEGA if link else 0,
-            length_m=link.metres if link else 0,
-            size=0,
-            xon=0,
-            xoff=0,
-            classes=left,
-            frame_bytes=link.frame_bytes if link else None,
-            faults=(fault_text,) if fault_text else (),
-            unknown=unknown,
-        )
+        fault_texts, unknown = _no_headroom(config, listed, others=bool(lossless))
+        row = Row(place=place, group=name, classes=left, faults=fault_texts, unknown=unknown)
+        if link:
+            row = replace(row, rate_bps=link.mbps * MEGA, length_m=link.metres, frame_bytes=link.frame_bytes)
+        yield row
 
 
-def _no_headroom(config: Config, listed: str, others: bool) -> tuple[str, str]:  # noqa: FBT001 (one call)
-    """Return the fault of priorities without a group, and why their headroom is not known."""
+def _no_headroom(config: Config, listed: str, *, others: bool) -> tuple[tuple[str, ...], str]:
+    """Return the faults of priorities without a group, and why their headroom is not known."""
     sent = f"pauses are sent for priority {listed}"
     if "BUFFER_PG" not in config.tables:
-        return "", f"{sent}, and BUFFER_PG is not in the file"
+        return (), f"{sent}, and BUFFER_PG is not in the file"
     if others or config.computing.is_dynamic:
-        return f"{sent} without a lossless priority group: no headroom", "it has none"
-    return "", (
+        return (f"{sent} without a lossless priority group: no headroom",), "it has none"
+    return (), (
         f"{sent}, and no priority group is lossless: SONiC makes them from pg_profile_lookup.ini when a port"
         " comes up; judge that file, or the running configuration"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Computing:
+    """Inputs from which a switch computes headroom.
+
+    Attributes
+    ----------
+    chip
+        Its chip; none where it is not known.
+    is_dynamic
+        Whether it computes headroom (`buffer_model`), and does not look it up.
+    pattern
+        What it assumes of lossless traffic, if the file says so.
+    is_shared
+        Whether ports share headroom.
+    exponent
+        The `dynamic_th` of computed profiles.
+    pool
+        Their pool; none where the file has no such pool.
+    """
+
+    chip: Asic | None
+    is_dynamic: bool
+    pattern: TrafficPattern | None
+    is_shared: bool
+    exponent: int
+    pool: Pool | None
+
+    def why_not(self) -> str:
+        """Say why the headroom cannot be computed here; empty if it can."""
+        if not self.is_dynamic:
+            return "the switch takes its headroom from pg_profile_lookup.ini: judge that file"
+        if self.chip is None:
+            return "the switch computes its headroom, and its chip is not known (--asic)"
+        if not self.chip.generation:
+            return f"the switch computes its headroom, and {self.chip.label}'s formula is not known"
+        if self.pattern is None:
+            return "the switch computes its headroom, and LOSSLESS_TRAFFIC_PATTERN is not in the file"
+        return ""
+
+    def profile(self, link: Link, configured: Profile | None) -> Profile:
+        """Return the profile that a switch computes for a port, with pool and limit of a configured one.
+
+        Raises
+        ------
+        PlanError
+            If the plug-in has no value for the rate, or something is not known that it needs.
+        """
+        if self.chip is None or self.pattern is None:
+            raise PlanError(self.why_not())
+        computed = nvidia_profile(
+            self.chip,
+            rate_bps=link.mbps * MEGA,
+            length_m=link.metres,
+            port_mtu=link.mtu or DEFAULT_MTU,
+            lossless_mtu=self.pattern.mtu,
+            small_percent=self.pattern.small_percent,
+            lane_count=len(link.port_lanes.split(",")) if link.port_lanes else FEW_LANES,
+            shared_headroom=self.is_shared,
+        )
+        exponent = None if configured is None else configured.exponent
+        return Profile(
+            name=COMPUTED,
+            size=computed.size,
+            xon=computed.xon,
+            xoff=computed.xoff,
+            xon_offset=None,
+            exponent=self.exponent if exponent is None else exponent,
+            static=None,
+            pool_name=POOL if configured is None else configured.pool_name,
+            pool=self.pool if configured is None else configured.pool,
+            is_computed=True,
+        )
+
+    @property
+    def text(self) -> str:
+        """The inputs of the computation, in words."""
+        if self.chip is None or self.pattern is None:
+            return ""
+        shared = ", shared headroom" if self.is_shared else ""
+        packets = f"lossless packets of {self.pattern.mtu} bytes, {self.pattern.small_percent} % small"
+        return f"NVIDIA's plug-in for {self.chip.label.removeprefix('NVIDIA ')}, {packets}{shared}"
+
+
+def computing_of(tables: Mapping[str, Table], chip: str, file: str) -> Computing:
+    """Return the inputs from which a switch computes headroom.
+
+    Raises
+    ------
+    PlanError
+        If a field is not a number.
+    """
+    model = str(_only(tables, "DEVICE_METADATA", "localhost").get("buffer_model", ""))
+    pool = pool_of(tables, POOL, file)
+    name, fields = next(iter(tables.get("DEFAULT_LOSSLESS_BUFFER_PARAMETER", {}).items()), ("", {}))
+    place = f"{file}: DEFAULT_LOSSLESS_BUFFER_PARAMETER|{name}"
+    ratio = number_of(fields.get("over_subscribe_ratio", "0"), place, "over_subscribe_ratio")
+    return Computing(
+        chip=asics()[chip] if chip else None,
+        is_dynamic=model == "dynamic" if model else "LOSSLESS_TRAFFIC_PATTERN" in tables,
+        pattern=_pattern(tables, file),
+        is_shared=ratio > 0 or (pool is not None and pool.xoff > 0),
+        exponent=number_of(fields.get("default_dynamic_th", "0"), place, "default_dynamic_th"),
+        pool=pool,
+    )
+
+
+def _only(tables: Mapping[str, Table], table: str, row: str) -> dict[str, Any]:
+    return tables.get(table, {}).get(row, {})
+
+
+def _pattern(tables: Mapping[str, Table], file: str) -> TrafficPattern | None:
+    for name, fields in tables.get("LOSSLESS_TRAFFIC_PATTERN", {}).items():
+        place = f"{file}: LOSSLESS_TRAFFIC_PATTERN|{name}"
+        for needed in ("mtu", "small_packet_percentage"):
+            if needed not in fields:
+                raise fault(place, needed, "the field is missing")
+        mtu = number_within(fields["mtu"], place, "mtu", MTUS)
+        percent = number_within(fields["small_packet_percentage"], place, "small_packet_percentage", PERCENT)
+        return TrafficPattern(mtu=mtu, small_percent=percent)
+    return None

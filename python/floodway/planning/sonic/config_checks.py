@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from floodway.common.names import nearest
-from floodway.planning.sonic.fields import fault, number_of, size_of_field
-from floodway.planning.sonic.links import lengths_of, speed_of
-from floodway.planning.sonic.maps import ALL_PORTS
-from floodway.planning.sonic.queues import COLOURS
+from floodway.planning.sonic.maps import ALL_PORTS, COLOURS
+from floodway.planning.sonic.pools import lengths_of, speed_of
+from floodway.planning.sonic.row import Row, fault, number_of, size_of_field
 from floodway.planning.units import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from floodway.planning.sonic.json_tables import Table
-    from floodway.planning.sonic.row import Row
 
 __all__ = ["DETECTION_MS", "RESTORATION_MS", "disagreements", "over_subscribed", "watchdog"]
 
@@ -93,10 +91,8 @@ def over_subscribed(rows: Sequence[Row]) -> Iterator[str]:
                     headrooms[row.group, number] = max(row.xoff, headrooms.get((row.group, number), 0))
         needed = sum(headrooms.values())
         if needed > size:
-            yield (
-                f"BUFFER_POOL|{pool}: xoff {size:,} is less than the {needed:,} of all lossless classes: if"
-                f" all pause at once, {missing(needed - size)}"
-            )
+            less = f"xoff {size:,} is less than the {needed:,} of all lossless classes"
+            yield f"BUFFER_POOL|{pool}: {less}: if all pause at once, {missing(needed - size)}"
 
 
 def _cables(tables: Mapping[str, Table], ports: Iterable[str], file: str) -> Iterator[str]:
@@ -129,10 +125,7 @@ def _marks(fields: Mapping[str, Any], place: str) -> Iterator[str]:
             raise fault(place, key, f"{fields[key]!r} is not from 0 to 100", given=str(fields[key]))
         low, high = f"{colour}_min_threshold", f"{colour}_max_threshold"
         if low in fields and high in fields:
-            minimum, maximum = (
-                size_of_field(fields[low], place, low),
-                size_of_field(fields[high], place, high),
-            )
+            minimum, maximum = (size_of_field(fields[key], place, key) for key in (low, high))
             if maximum < minimum:
                 yield f"{place}: {high} {maximum} is below {low} {minimum}, which SONiC refuses"
 

@@ -14,25 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 from floodway.common.errors import PlanError
 from floodway.common.names import nearest
-from floodway.planning.asics import asics
-from floodway.planning.sonic.classes import Config, groups_of, rows_of
+from floodway.planning.asics import asics, chip_of
+from floodway.planning.sonic.classes import Config, Group, groups_of, rows_of
 from floodway.planning.sonic.config_checks import disagreements, over_subscribed
-from floodway.planning.sonic.fields import fault
-from floodway.planning.sonic.json_tables import tables_of
-from floodway.planning.sonic.maps import MAPS, check_maps
+from floodway.planning.sonic.json_tables import Table, tables_of
+from floodway.planning.sonic.maps import COLOURS, MAPS, check_maps
 from floodway.planning.sonic.pools import COMPUTED
-from floodway.planning.sonic.queues import COLOURS
-from floodway.planning.sonic.row import Row, Sheet
-from floodway.planning.sonic.switches import chip_of
+from floodway.planning.sonic.row import Row, Sheet, fault
 from floodway.results.quantities import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from floodway.planning.sonic.classes import Group
-    from floodway.planning.sonic.json_tables import Table
 
-__all__ = ["DECIDE", "NEEDED", "READ", "read_config_db"]
+__all__ = ["NEEDED", "READ", "read_config_db"]
 
 #: Tables without which it is not known whether a class is lossless.
 NEEDED = (
@@ -75,26 +70,14 @@ DECIDE = (
 ALIKE, NO_SLIPS = 0.85, (*READ, *DECIDE, "DSCP_TO_FC_MAP")
 OF_COLOUR = ("min_threshold", "max_threshold", "drop_probability")
 #: Fields whose value is the name of a row of another table.
-REFERENCES = {
-    "profile": "BUFFER_PROFILE",
-    "pool": "BUFFER_POOL",
-    "wred_profile": "WRED_PROFILE",
-    **MAPS,
-}
+REFERENCES = {"profile": "BUFFER_PROFILE", "pool": "BUFFER_POOL", "wred_profile": "WRED_PROFILE", **MAPS}
+#: Sizes of a profile, in bytes.
+SIZES = ("size", "xoff", "xon", "xon_offset")
 #: Fields that are read, and others of SONiC's that are as alike to them as slips are.
 FIELDS = {
     "BUFFER_PG": ("profile",),
     "BUFFER_POOL": ("size", "type", "xoff"),
-    "BUFFER_PROFILE": (
-        "dynamic_th",
-        "headroom_type",
-        "pool",
-        "size",
-        "static_th",
-        "xoff",
-        "xon",
-        "xon_offset",
-    ),
+    "BUFFER_PROFILE": ("dynamic_th", "headroom_type", "pool", "static_th", *SIZES),
     "BUFFER_QUEUE": ("profile",),
     "DEFAULT_LOSSLESS_BUFFER_PARAMETER": ("default_dynamic_th", "over_subscribe_ratio"),
     "LOSSLESS_TRAFFIC_PATTERN": ("mtu", "small_packet_percentage"),
@@ -143,12 +126,7 @@ def read_config_db(content: Any, file: str, asic: str = "") -> Sheet:  # noqa: A
         file=file,
         form="CONFIG_DB",
         rows=rows,
-        notes=(
-            *_unread(tables),
-            *_of_chip(hwsku, file_chip, asic),
-            *notes,
-            *_left_out(config, groups, rows),
-        ),
+        notes=(*_unread(tables), *_of_chip(hwsku, file_chip, asic), *notes, *_left_out(config, groups, rows)),
         warnings=(*_twice(groups), *disagreements(tables, rows, file)),
         conditions=("not all classes pause at once",) if any(over_subscribed(rows)) else (),
         pattern=config.computing.pattern,
@@ -204,9 +182,8 @@ def _references(tables: Mapping[str, Table], file: str) -> None:
                 if isinstance(value, str) and re.fullmatch(r"\[[^\]|]+\|[^\]]*\]", value.strip()):
                     plain = value.strip()[1:-1].partition("|")[2]
                     text = f'{value!r} is how old versions of SONiC refer; write "{plain}"'
-                    raise PlanError(
-                        f"{place}: {field}: {text}", place=place, key=field, given=value, nearest=plain
-                    )
+                    error = f"{place}: {field}: {text}"
+                    raise PlanError(error, place=place, key=field, given=value, nearest=plain)
                 _refers(tables, place, field, value)
 
 
@@ -265,10 +242,8 @@ def _left_out(config: Config, groups: Sequence[Group], rows: Sequence[Row]) -> I
     profiles = config.tables.get("BUFFER_PROFILE", {})
     lossless = [name for name, fields in profiles.items() if "xoff" in fields]
     if not lossless and not any(row.is_computed for row in rows):
-        yield (
-            "no BUFFER_PROFILE has xoff: SONiC makes lossless profiles from pg_profile_lookup.ini when it"
-            " starts; judge that file"
-        )
+        source = "SONiC makes lossless profiles from pg_profile_lookup.ini when it starts"
+        yield f"no BUFFER_PROFILE has xoff: {source}; judge that file"
     used = {group.name for group in groups}
     unused = [name for name in lossless if name not in used]
     if unused:

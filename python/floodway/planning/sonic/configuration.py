@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 from floodway.common.errors import PlanError
 from floodway.common.names import not_a_choice
 from floodway.planning.sonic.config_checks import DETECTION_MS, RESTORATION_MS
-from floodway.planning.sonic.fields import LARGEST, LONGEST_M
 from floodway.planning.sonic.lookup import SPEEDS
-from floodway.planning.sonic.row import MEGA
+from floodway.planning.sonic.row import LARGEST, LONGEST_M, MEGA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ACTIONS", "CNP_CLASS", "CNP_DSCP", "Configuration", "LosslessPort"]
+__all__ = ["CNP_CLASS", "CNP_DSCP", "Configuration", "LosslessPort"]
 
 #: `sonic-pfcwd`: `action`.
 ACTIONS = ("drop", "forward", "alert")
@@ -137,12 +136,9 @@ class Configuration:
         _dscps(self)
         for key, value, allowed, leaf in self._numbers():
             _within(key, value, allowed, leaf)
-        # sonic-wred-profile: green_max_threshold.
         if self.mark_to_bytes < self.mark_from_bytes:
-            text = (
-                f"mark_to_bytes: {self.mark_to_bytes} is below mark_from_bytes, {self.mark_from_bytes}"
-                " (sonic-wred-profile: green_max_threshold)"
-            )
+            below = f"{self.mark_to_bytes} is below mark_from_bytes, {self.mark_from_bytes}"
+            text = f"mark_to_bytes: {below} (sonic-wred-profile: green_max_threshold)"
             raise PlanError(text, key="mark_to_bytes", given=str(self.mark_to_bytes))
         # sonic-pfcwd: action.
         if self.action not in ACTIONS:
@@ -186,18 +182,15 @@ def _port(port: LosslessPort) -> None:
         text = f"{name}: port_lanes: longer than {NAME_LENGTH.stop - 1} characters (sonic-port)"
         raise PlanError(text, place=name, key="port_lanes", given=port.port_lanes)
     if port.rate_bps % MEGA or port.mbps not in SPEEDS:
-        text = (
-            f"{name}: rate_bps: {port.rate_bps} is not a whole number of Mb/s from 1 to {SPEEDS.stop - 1}"
-            " (sonic-port: speed)"
-        )
+        allowed = f"a whole number of Mb/s from 1 to {SPEEDS.stop - 1} (sonic-port: speed)"
+        text = f"{name}: rate_bps: {port.rate_bps} is not {allowed}"
         raise PlanError(text, place=name, key="rate_bps", given=str(port.rate_bps))
     lengths = range(1, LONGEST_M + 1)
     _within("length_m", port.length_m, lengths, "sonic-cable-length: length", place=name)
     for key in ("size", "xon", "xoff", "xon_offset"):
         value = getattr(port, key)
-        if value is None:
-            continue
-        _within(key, value, range(LARGEST + 1), f"sonic-buffer-profile: {key}", place=name)
+        if value is not None:
+            _within(key, value, range(LARGEST + 1), f"sonic-buffer-profile: {key}", place=name)
     _within("dynamic_th", port.dynamic_th, EXPONENTS, "sonic-buffer-profile: dynamic_th", place=name)
 
 
@@ -215,23 +208,20 @@ def _one_profile_each(ports: tuple[LosslessPort, ...]) -> None:
         for key in ("size", "xon", "xoff", "xon_offset", "dynamic_th"):
             mine, theirs = getattr(port, key), getattr(other, key)
             if mine != theirs:
-                text = (
-                    f"{port.name}: {key}: {mine}, but {other.name} of the same speed and length has {theirs};"
-                    f" SONiC has one profile for both, {port.profile}"
-                )
+                differ = f"{mine}, but {other.name} of the same speed and length has {theirs}"
+                text = f"{port.name}: {key}: {differ}; SONiC has one profile for both, {port.profile}"
                 raise PlanError(text, place=port.name, key=key, given=str(mine))
 
 
 def _classes(classes: tuple[int, ...]) -> None:
     # sonic-port-qos-map: pfc_enable; sonic-buffer-pg: pg_num.
-    if not classes or len(set(classes)) != len(classes) or not all(number in CLASSES for number in classes):
-        text = (
-            f"classes: {classes} are not priorities from 0 to 7, each once (sonic-port-qos-map: pfc_enable)"
-        )
-        raise PlanError(text, key="classes", given=str(classes))
-    if len(classes) == len(CLASSES):
-        text = "classes: all eight are lossless; one must be left for other traffic"
-        raise PlanError(text, key="classes", given=str(classes))
+    text = ""
+    if not classes or len(set(classes)) != len(classes) or not set(classes) <= set(CLASSES):
+        text = f"{classes} are not priorities from 0 to 7, each once (sonic-port-qos-map: pfc_enable)"
+    elif len(classes) == len(CLASSES):
+        text = "all eight are lossless; one must be left for other traffic"
+    if text:
+        raise PlanError(f"classes: {text}", key="classes", given=str(classes))
 
 
 def _dscps(configuration: Configuration) -> None:

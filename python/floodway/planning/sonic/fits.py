@@ -15,26 +15,24 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from floodway.common.errors import PlanError
-from floodway.planning.asics import asics, pipeline_reserve
-from floodway.planning.formulas import TILED, dnx_xoff, nvidia_profile
+from floodway.planning.asics import Asic, asics, pipeline_reserve
+from floodway.planning.formulas import TILED, Profile, dnx_xoff, nvidia_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from floodway.planning.asics import Asic
-    from floodway.planning.formulas import Profile
     from floodway.planning.sonic.row import Row
 
-__all__ = ["SLOPES", "Fit", "fits"]
+__all__ = ["Fit", "fits"]
 
-#: Parameters of NVIDIA's plug-in with which files were made: MTU of the port, of lossless packets, percent of
-#: small packets, SerDes of the port, and whether ports share headroom.
-PORT_MTUS, LOSSLESS_MTUS, PERCENTS, LANE_COUNTS = (
-    (9100, 9216),
-    (1024, 1500, 4096, 9100, 9216),
-    (0, 50, 100),
-    (4, 8),
-)
+#: Parameters of NVIDIA's plug-in with which files were made, and SerDes of their ports.
+PARAMETERS = {
+    "port_mtu": (9100, 9216),
+    "lossless_mtu": (1024, 1500, 4096, 9100, 9216),
+    "small_percent": (0, 50, 100),
+    "shared_headroom": (False, True),
+}
+LANE_COUNTS = (4, 8)
 #: A step of Jericho's rows, in bytes.
 DNX_STEP = 4096
 #: Bytes that a metre adds over what its fibre holds, by formula (rows of sonic-buildimage at 086b03bd70).
@@ -137,10 +135,14 @@ def _nvidia(row: Row) -> Iterator[str]:
         for lane_count in LANE_COUNTS:
             if row.xon != pipeline_reserve(chip, lane_count):
                 continue
-            for values in product(PORT_MTUS, LOSSLESS_MTUS, PERCENTS, (False, True)):
+            for values in product(*PARAMETERS.values()):
                 port_mtu, mtu, percent, shared = values
                 profile = _profile(
-                    chip, row.rate_bps, row.length_m, lane_count, port_mtu, mtu, percent, shared=shared
+                    chip,
+                    rate_bps=row.rate_bps,
+                    length_m=row.length_m,
+                    lane_count=lane_count,
+                    **dict(zip(PARAMETERS, values, strict=True)),
                 )
                 if profile is not None and (profile.xoff, profile.xon) == (row.xoff, row.xon):
                     pool = ", shared headroom" if shared else ""
@@ -161,28 +163,9 @@ def _chips() -> dict[str, Asic]:
 
 
 @cache
-def _profile(  # noqa: PLR0913, PLR0917 (parameters of the formula)
-    chip: Asic,
-    rate: int,
-    length: int,
-    lane_count: int,
-    port_mtu: int,
-    mtu: int,
-    percent: int,
-    *,
-    shared: bool,
-) -> Profile | None:
+def _profile(chip: Asic, **parameters: int) -> Profile | None:
     try:
-        return nvidia_profile(
-            chip,
-            rate_bps=rate,
-            length_m=length,
-            port_mtu=port_mtu,
-            lossless_mtu=mtu,
-            small_percent=percent,
-            lane_count=lane_count,
-            shared_headroom=shared,
-        )
+        return nvidia_profile(chip, **parameters)  # type: ignore[arg-type]
     except PlanError:
         # It knows no reaction time for the rate.
         return None

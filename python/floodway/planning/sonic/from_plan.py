@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from floodway.common.errors import PlanError, unwritable
 from floodway.planning.answer import distance, lost_in_its_run
 from floodway.planning.asics import LANES, counts_headroom
 from floodway.planning.headroom import largest_held
 from floodway.planning.link import CLASS_NUMBERS
-from floodway.planning.question import HEADERS, RETH
+from floodway.planning.question import HEADERS, RETH, Question
 from floodway.planning.sonic.configuration import Configuration, LosslessPort
-from floodway.planning.sonic.links import AROUND_MTU, DEFAULT_MTU
 from floodway.planning.sonic.maps import RESERVED_DSCPS
-from floodway.planning.sonic.snippets import snippets
-from floodway.planning.sonic.writing import write
+from floodway.planning.sonic.pools import AROUND_MTU, DEFAULT_MTU
+from floodway.planning.sonic.writing import snippets, write
 from floodway.planning.units import missing
 from floodway.results.files import replace_file
 from floodway.results.quantities import counted
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from floodway.planning.planner import Plan
-    from floodway.planning.question import Question
 
 __all__ = ["configuration_of", "warnings_of", "write_plan_for_switches"]
 
@@ -56,18 +54,16 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
     """
     question, shared, beside = plan.question, plan.pool, plan.advice
     if shared is None or beside is None:
-        raise PlanError(
-            "sonic: a configuration needs a buffer's size, and PFC among what is planned", key="sonic"
-        )
+        text = "sonic: a configuration needs a buffer's size, and PFC among what is planned"
+        raise PlanError(text, key="sonic")
     count, reserve = question.links * question.classes, shared.reserve_each
     if shared.exponent is None:
         besides = f", what they reserve {count * reserve:,}" if reserve else ""
-        text = (
-            f"sonic: the plan cannot be met: headroom for {counted(count, 'class')} of links needs"
-            f" {shared.headroom_pool:,} bytes{besides}, and {missing(1 - shared.shared)}"
-            f"{_enough_for(plan)}"
+        needs = (
+            f"headroom for {counted(count, 'class')} of links needs {shared.headroom_pool:,} bytes{besides}"
         )
-        raise PlanError(text, key="buffer")
+        lacks = f"{missing(1 - shared.shared)}{_enough_for(plan)}"
+        raise PlanError(f"sonic: the plan cannot be met: {needs}, and {lacks}", key="buffer")
     lost = lost_in_its_run(plan)
     if lost:
         raise PlanError(f"sonic: {lost}", key="buffer")
@@ -75,20 +71,12 @@ def configuration_of(plan: Plan, *, ports: Sequence[str] = (), dscps: Sequence[s
     if len(names) != question.links:
         text = f"ports: {len(names)} names are given for {question.links} links"
         raise PlanError(text, key="ports", given=", ".join(names))
+    sizes: dict[str, Any]
+    sizes = {"size": reserve, "xon": reserve, "xoff": shared.headroom_each, "dynamic_th": shared.exponent}
+    offset = None if reserve else _offset(question)
+    sizes |= {"rate_bps": question.rate_bps, "length_m": question.length_m, "xon_offset": offset}
     return Configuration(
-        ports=tuple(
-            LosslessPort(
-                name=name,
-                rate_bps=question.rate_bps,
-                length_m=question.length_m,
-                size=reserve,
-                xon=reserve,
-                xon_offset=None if reserve else _offset(question),
-                xoff=shared.headroom_each,
-                dynamic_th=shared.exponent,
-            )
-            for name in names
-        ),
+        ports=tuple(LosslessPort(name=name, **sizes) for name in names),
         classes=tuple(sorted(CLASS_NUMBERS[: question.classes])),
         dscps=tuple(_dscp(text) for text in dscps),
         pool_bytes=shared.shared,

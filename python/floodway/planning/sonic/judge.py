@@ -1,22 +1,29 @@
-"""Verdicts on the rows of a switch configuration: by physics, by known formulas, by the hardest run."""
+"""Verdicts on the rows of a switch configuration: by physics, by known formulas, by the hardest run.
+
+A configuration is read in any of three forms.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from floodway.common.errors import PlanError
+from floodway.common.files import read_text
 from floodway.planning.asics import asic as chip
 from floodway.planning.question import Question
-from floodway.planning.runs import at_once
-from floodway.planning.sonic.files import read
-from floodway.planning.sonic.fits import fits
-from floodway.planning.sonic.physics import Assumptions, bounds, question_of_row
-from floodway.planning.sonic.verdict import Level, verdict
+from floodway.planning.question_files import BOM
+from floodway.planning.sonic.config_db import read_config_db
+from floodway.planning.sonic.fits import Fit, fits
+from floodway.planning.sonic.json_tables import read_json
+from floodway.planning.sonic.lookup import read_lookup, read_table
+from floodway.planning.sonic.verdict import Assumptions, Level, bounds, question_of_row, verdict
+from floodway.planning.trials import Runs, Simulate, at_once
 from floodway.planning.units import span_of
 from floodway.results.quantities import counted
 from floodway.simulation.execution import cores
@@ -24,13 +31,10 @@ from floodway.simulation.execution import cores
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from floodway.planning.runs import Runs, Simulate
-    from floodway.planning.sonic.fits import Fit
-    from floodway.planning.sonic.physics import Bounds
-    from floodway.planning.sonic.row import Row
-    from floodway.planning.sonic.verdict import Verdict
+    from floodway.planning.sonic.row import Row, Sheet
+    from floodway.planning.sonic.verdict import Bounds, Verdict
 
-__all__ = ["Judged", "Lint", "lint"]
+__all__ = ["Judged", "Lint", "lint", "read"]
 
 #: The largest payload where neither an option nor a port says it.
 DEFAULT_MTU = "4096B"
@@ -137,18 +141,14 @@ class Lint:
             levels = [row.verdict.level for row in self.rows]
             unknown = levels.count(Level.NOT_JUDGED)
             failing = sum(not level.holds for level in levels) - unknown
-            counts = (
-                (failing, "does not hold" if failing == 1 else "do not hold"),
-                (unknown, "cannot be judged"),
-            )
-            summary = " and ".join(f"{count:,} {phrase}" for count, phrase in counts if count)
+            texts = {"does not hold" if failing == 1 else "do not hold": failing, "cannot be judged": unknown}
+            summary = " and ".join(f"{count:,} {phrase}" for phrase, count in texts.items() if count)
             return f"fails: of {counted(len(levels), 'row')} {summary}{warned}"
         if self.not_judged:
             judged = f"{conditions}, as far as it is judged" if conditions else " as far as it is judged"
             return f"holds{judged}{warned}; not judged: {', '.join(self.not_judged)}"
-        whole = (
-            "" if self.form == "CONFIG_DB" else ", if classes are led to this headroom: a CONFIG_DB says so"
-        )
+        led = ", if classes are led to this headroom: a CONFIG_DB says so"
+        whole = "" if self.form == "CONFIG_DB" else led
         return f"every {kind} holds{conditions}{whole}{warned}"
 
     @property
@@ -172,21 +172,19 @@ class Lint:
             Rows, verdict, notes and assumptions, as `floodway lint --json` prints them; the names of keys
             have the units.
         """
+        assumed = self.assumed
         return {
             "file": self.file,
             "form": self.form,
-            "assumed": {
-                "mtu_bytes": self.assumed.mtu_bytes,
-                "cell_bytes": self.assumed.cell_bytes,
-                "mix_bytes": list(self.assumed.mix_bytes),
-                "asic": self.assumed.asic or None,
-                "latency_ps": self.assumed.latency_ps,
-            },
+            "assumed": asdict(assumed) | {"mix_bytes": list(assumed.mix_bytes), "asic": assumed.asic or None},
             "holds": self.holds,
             "verdict": self.text,
             "not_judged": list(self.not_judged),
             "counts": {level.label: count for level, count in self.counts.items()},
-            "rows": [_flat(judged) | _lists(judged.row) for judged in self.rows],
+            "rows": [
+                _flat(judged) | {name: list(getattr(judged.row, name)) for name in LISTS}
+                for judged in self.rows
+            ],
             "warnings": list(self.warnings),
             "notes": list(self.notes),
         }
@@ -267,31 +265,17 @@ def lint(  # noqa: PLR0913 (one argument an option)
     if least is not None:
         judged = _tried(judged, least, jobs or cores(), done or (lambda _done, _total: None), runs)
     judged.sort(key=lambda row: (row.verdict.level, row.part))
-    return Lint(
-        file=sheet.file,
-        form=sheet.form,
-        assumed=assumed,
-        rows=tuple(judged),
-        notes=_notes(sheet.notes, judged),
-        warnings=sheet.warnings,
-        conditions=sheet.conditions,
-        not_judged=sheet.not_judged,
-    )
+    facts = {name: getattr(sheet, name) for name in ("file", "form", "warnings", "conditions", "not_judged")}
+    notes = _notes(sheet.notes, judged)
+    return Lint(**facts, assumed=assumed, rows=tuple(judged), notes=notes)
 
 
 def _assumed(
     *, mtu: str | None, cell: str | None, mix: str, asic: str | None, latency: str | None
 ) -> Assumptions:
     """Return the assumptions, checked as a question of the planner."""
-    link = Question.of(
-        rate="100G",
-        length="1m",
-        mtu=mtu or DEFAULT_MTU,
-        cell=cell,
-        mix=mix,
-        asic=asic,
-        latency=latency or "0us",
-    )
+    latency_text, mtu = latency or "0us", mtu or DEFAULT_MTU
+    link = Question.of(rate="100G", length="1m", mtu=mtu, cell=cell, mix=mix, asic=asic, latency=latency_text)
     return Assumptions(
         mtu_bytes=link.mtu_bytes,
         cell_bytes=link.cell_bytes,
@@ -307,15 +291,12 @@ def _judged(row: Row, fit: Fit | None, assumed: Assumptions, *, is_given: bool) 
         if not is_given:
             assumptions = assumed.with_frame(row.frame_bytes)
         elif row.frame_bytes > assumed.largest_frame:
-            warning = (
-                f"the port takes frames of {row.frame_bytes:,} bytes (PORT: mtu), judged for"
-                f" {assumed.largest_frame:,} as asked"
-            )
+            takes = f"the port takes frames of {row.frame_bytes:,} bytes (PORT: mtu)"
+            warning = f"{takes}, judged for {assumed.largest_frame:,} as asked"
             row = replace(row, warnings=(*row.warnings, warning))
     bound = bounds(row.rate_bps, row.length_m, assumptions) if row.has_link else None
-    return Judged(
-        row=row, assumed=assumptions, bounds=bound, verdict=verdict(row, bound, assumptions), fit=fit
-    )
+    judgement = verdict(row, bound, assumptions)
+    return Judged(row=row, assumed=assumptions, bounds=bound, verdict=judgement, fit=fit)
 
 
 def _tried(
@@ -352,14 +333,14 @@ def _notes(notes: tuple[str, ...], judged: list[Judged]) -> tuple[str, ...]:
     texts = list(notes)
     if unknown:
         rates = ", ".join(f"{rate // 1_000_000} Mb/s" for rate in unknown)
-        texts.append(
-            f"no reaction to a pause is known for {rates}, nor the delay of an interface: none is counted, so"
-            " that more may arrive"
-        )
+        lacks = f"no reaction to a pause is known for {rates}, nor the delay of an interface"
+        texts.append(f"{lacks}: none is counted, so that more may arrive")
     texts += [f"{row.row.place}: {row.row.remark}" for row in judged if row.row.remark]
     return tuple(texts)
 
 
+#: Columns that a document has as lists and a frame as texts.
+LISTS = ("classes", "dscps", "faults", "warnings")
 #: Columns of the frame and of the document.
 COLUMNS: dict[str, Callable[[Judged], object]] = {
     "place": lambda judged: judged.row.place,
@@ -404,11 +385,44 @@ def _bound(judged: Judged, name: str) -> int | None:
     return None if judged.bounds is None else getattr(judged.bounds, name)
 
 
-def _lists(row: Row) -> dict[str, list[int] | list[str]]:
-    """Return the columns that a document has as lists and a frame as texts."""
-    return {
-        "classes": list(row.classes),
-        "dscps": list(row.dscps),
-        "faults": list(row.faults),
-        "warnings": list(row.warnings),
-    }
+def read(path: Path, *, asic: str = "") -> Sheet:
+    """Read a configuration: a `pg_profile_lookup.ini`, a table of such rows, or a CONFIG_DB.
+
+    Parameters
+    ----------
+    path
+        The file. What it holds tells its form: an object of JSON, a first line with tabs, or else columns.
+    asic
+        The switch's chip, which some switches compute headroom for; by default the one that a CONFIG_DB
+        tells by its `hwsku`.
+
+    Raises
+    ------
+    PlanError
+        If it cannot be read, is a template, or has a mistake; the error names file and line, or table and
+        key.
+    """
+    file = str(path)
+    try:
+        text = read_text(path).removeprefix(BOM)
+    except OSError as error:
+        raise PlanError(f"{file}: cannot be read: {error.strerror or error}", place=file) from None
+    except UnicodeDecodeError:
+        raise PlanError(f"{file}: not text in UTF-8", place=file) from None
+    _no_template(text, file)
+    if text.lstrip().startswith(("{", "[")):
+        return read_config_db(read_json(text, file), file, asic)
+    first = text.partition("\n")[0]
+    if "\t" in first and not first.lstrip().startswith("#") and not first.strip()[:1].isdigit():
+        return read_table(text, file)
+    return read_lookup(text, file)
+
+
+def _no_template(text: str, file: str) -> None:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if "{%" in line or "{{" in line:
+            place = f"{file}:{number}"
+            error = (
+                "a template of jinja; render it first: sonic-cfggen -d -t FILE prints what the switch uses"
+            )
+            raise PlanError(f"{place}: {error}", place=place)

@@ -10,16 +10,25 @@ from typing import TYPE_CHECKING
 
 from floodway.common.errors import PlanError
 from floodway.common.names import nearest
-from floodway.planning.sonic.fields import fault, length_of, number_of, size_of_field
-from floodway.planning.sonic.row import MEGA, Row, Sheet
+from floodway.planning.sonic.row import (
+    MEGA,
+    Row,
+    Sheet,
+    fault,
+    length_of,
+    number_of,
+    number_within,
+    size_of_field,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["COLUMNS", "read_lookup", "read_table"]
+__all__ = ["read_lookup", "read_table"]
 
 #: Columns of `pg_profile_lookup.ini`; the last may be left out.
 COLUMNS = ("speed", "cable", "size", "xon", "xoff", "threshold", "xon_offset")
+WRITTEN = f"{' '.join(COLUMNS[:-1])} [{COLUMNS[-1]}]"
 #: Those of a table, which may have others, too; the speed is in Mb/s in both.
 TABLE_COLUMNS = ("speed_mbps", "cable", "size", "xon", "xoff")
 OPTIONAL = ("platform", "threshold", "xon_offset")
@@ -45,8 +54,7 @@ def read_lookup(text: str, file: str) -> Sheet:
         if not len(COLUMNS) - 1 <= len(fields) <= len(COLUMNS):
             raise _wrong_count(place, len(fields))
         rows.append(_row(dict(zip(COLUMNS, fields, strict=False)), place, "speed"))
-    _some(rows, file)
-    _nothing_twice(rows)
+    _check(rows, file)
     return Sheet(file=file, form="pg_profile_lookup.ini", rows=tuple(rows))
 
 
@@ -61,12 +69,12 @@ def read_table(text: str, file: str) -> Sheet:
     """
     head, *lines = text.splitlines()
     names = head.split("\t")
-    for column in TABLE_COLUMNS:
-        if column not in names:
-            near = nearest(column, names)
-            hint = f"; did you mean it by {near!r}?" if near else ""
-            reason = f"the column is missing; needed are {', '.join(TABLE_COLUMNS)}{hint}"
-            raise PlanError(f"{file}:1: {column}: {reason}", place=f"{file}:1", key=column, nearest=near)
+    lacking = next((column for column in TABLE_COLUMNS if column not in names), None)
+    if lacking is not None:
+        near = nearest(lacking, names)
+        hint = f"; did you mean it by {near!r}?" if near else ""
+        reason = f"the column is missing; needed are {', '.join(TABLE_COLUMNS)}{hint}"
+        raise PlanError(f"{file}:1: {lacking}: {reason}", place=f"{file}:1", key=lacking, nearest=near)
     rows = []
     for number, line in enumerate(lines, start=2):
         if not line.strip():
@@ -76,18 +84,15 @@ def read_table(text: str, file: str) -> Sheet:
             text = f"{place}: {len(fields)} fields; the first line names {len(names)} columns"
             raise PlanError(text, place=place, given=str(len(fields)))
         rows.append(_row(dict(zip(names, fields, strict=True)), place, "speed_mbps"))
-    _some(rows, file)
-    _nothing_twice(rows)
+    _check(rows, file)
     unread = [name for name in names if name not in (*TABLE_COLUMNS, *OPTIONAL)]
     notes = (f"columns that are not read: {', '.join(unread)}",) if unread else ()
     return Sheet(file=file, form="table", rows=tuple(rows), notes=notes)
 
 
 def _row(fields: Mapping[str, str], place: str, speed: str) -> Row:
-    mbps = number_of(fields[speed], place, speed)
-    if mbps not in SPEEDS:
-        text = f"{mbps} is not a speed of a port in Mb/s, 1 to {SPEEDS.stop - 1}"
-        raise fault(place, speed, text, given=fields[speed])
+    mbps = number_within(fields[speed], place, speed, SPEEDS, "a speed of a port in Mb/s,")
+    threshold, offset = (fields.get(key, "").strip() for key in ("threshold", "xon_offset"))
     return Row(
         place=place,
         group=fields.get("platform", "").strip(),
@@ -96,36 +101,23 @@ def _row(fields: Mapping[str, str], place: str, speed: str) -> Row:
         size=size_of_field(fields["size"], place, "size"),
         xon=size_of_field(fields["xon"], place, "xon"),
         xoff=size_of_field(fields["xoff"], place, "xoff"),
-        threshold=_maybe(fields, place, "threshold"),
-        xon_offset=_maybe(fields, place, "xon_offset"),
+        threshold=number_of(threshold, place, "threshold") if threshold else None,
+        xon_offset=size_of_field(offset, place, "xon_offset") if offset else None,
     )
 
 
-def _maybe(fields: Mapping[str, str], place: str, key: str) -> int | None:
-    text = fields.get(key, "").strip()
-    if not text:
-        return None
-    return number_of(text, place, key) if key == "threshold" else size_of_field(text, place, key)
-
-
 def _wrong_count(place: str, count: int) -> PlanError:
-    columns = f"{' '.join(COLUMNS[:-1])} [{COLUMNS[-1]}]"
-    if count < len(COLUMNS):
-        missing = COLUMNS[count]
-        text = f"{place}: {missing}: the column is missing; SONiC reads {columns}, and this line has {count}"
-        return PlanError(text, place=place, key=missing, given=str(count))
-    text = f"{place}: {count} columns; SONiC reads {columns}"
-    return PlanError(text, place=place, given=str(count))
+    few = count < len(COLUMNS)
+    key = COLUMNS[count] if few else None
+    wrong = f"{key}: the column is missing" if few else f"{count} columns"
+    text = f"{place}: {wrong}; SONiC reads {WRITTEN}" + (f", and this line has {count}" if few else "")
+    return PlanError(text, place=place, key=key, given=str(count))
 
 
-def _some(rows: list[Row], file: str) -> None:
+def _check(rows: list[Row], file: str) -> None:
+    """Refuse a file without rows, and a second row for a speed and length, of which only one can be used."""
     if not rows:
-        columns = f"{' '.join(COLUMNS[:-1])} [{COLUMNS[-1]}]"
-        raise PlanError(f"{file}: there is no row to judge; SONiC reads {columns}", place=file)
-
-
-def _nothing_twice(rows: list[Row]) -> None:
-    """Refuse a second row for the same speed and length, of which only one can be used."""
+        raise PlanError(f"{file}: there is no row to judge; SONiC reads {WRITTEN}", place=file)
     first: dict[tuple[str, int, int], str] = {}
     for row in rows:
         key = (row.group, row.rate_bps, row.length_m)

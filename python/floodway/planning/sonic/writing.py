@@ -1,7 +1,8 @@
-"""Writer of SONiC's files: CONFIG_DB tables as JSON, and rows of `pg_profile_lookup.ini`.
+"""Writer of SONiC's files, CONFIG_DB tables and `pg_profile_lookup.ini`, and of text for other makers'.
 
 The JSON is a part of a configuration: `sudo config load FILE` merges it with what the switch has. It names
 ports, which are in the switch's own `PORT` table; that table is written only where a port's SerDes are given.
+The text for other makers' switches is to read, and was not tried on a device.
 """
 
 from __future__ import annotations
@@ -11,16 +12,15 @@ from typing import TYPE_CHECKING
 
 from floodway.common.errors import unwritable
 from floodway.planning.plan_files import SONIC_FILES as FILES
-from floodway.planning.sonic.configuration import CNP_CLASS, CNP_DSCP
+from floodway.planning.sonic.configuration import CNP_CLASS, CNP_DSCP, Configuration
 from floodway.results.files import new_folder, replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from floodway.planning.sonic.configuration import Configuration
 
-__all__ = ["FILES", "lookup_text", "tables", "write"]
+__all__ = ["FILES", "lookup_text", "snippets", "tables", "write"]
 
 #: Names that SONiC's own configurations use.
 MAP, POOL, MARKS = "AZURE", "ingress_lossless_pool", "AZURE_LOSSLESS"
@@ -29,6 +29,13 @@ CLASSES = range(8)
 DSCPS = range(64)
 
 Tables = dict[str, dict[str, dict[str, str]]]
+DISCLAIMER = "Not tried on a device. Compare each line with the manual of your release before you use it."
+#: The longest cable that NVUE takes, in metres.
+NVUE_LONGEST = 100_000
+#: Beyond this length NX-OS must be given its buffer, in metres.
+NXOS_OWN = 100
+#: Bytes that a received frame has beside what is carried in it: Ethernet's header and check sequence.
+FRAME = 18
 
 
 def tables(configuration: Configuration) -> Tables:
@@ -41,10 +48,10 @@ def tables(configuration: Configuration) -> Tables:
     """
     configuration.check()
     config_db: Tables = {}
-    written = {port.name: port for port in configuration.ports if port.port_lanes}
+    written = [port for port in configuration.ports if port.port_lanes]
     if written:
         config_db["PORT"] = {
-            name: {"lanes": port.port_lanes, "speed": str(port.mbps)} for name, port in written.items()
+            port.name: {"lanes": port.port_lanes, "speed": str(port.mbps)} for port in written
         }
     config_db["CABLE_LENGTH"] = {MAP: {port.name: f"{port.length_m}m" for port in configuration.ports}}
     config_db["BUFFER_POOL"] = {POOL: _pool(configuration)}
@@ -62,14 +69,12 @@ def tables(configuration: Configuration) -> Tables:
         for port in configuration.ports
         for queue in sorted(configuration.classes)
     }
-    config_db["PFC_WD"] = {
-        port.name: {
-            "action": configuration.action,
-            "detection_time": str(configuration.detection_ms),
-            "restoration_time": str(configuration.restoration_ms),
-        }
-        for port in configuration.ports
+    watchdog = {
+        "action": configuration.action,
+        "detection_time": str(configuration.detection_ms),
+        "restoration_time": str(configuration.restoration_ms),
     }
+    config_db["PFC_WD"] = {port.name: dict(watchdog) for port in configuration.ports}
     return config_db
 
 
@@ -137,13 +142,8 @@ def _pool(configuration: Configuration) -> dict[str, str]:
 def _profiles(configuration: Configuration) -> dict[str, dict[str, str]]:
     profiles = {}
     for port in configuration.ports:
-        profiles[port.profile] = {
-            "pool": POOL,
-            "size": str(port.size),
-            "xon": str(port.xon),
-            "xoff": str(port.xoff),
-            "dynamic_th": str(port.dynamic_th),
-        }
+        numbers = {name: str(getattr(port, name)) for name in ("size", "xon", "xoff", "dynamic_th")}
+        profiles[port.profile] = {"pool": POOL, **numbers}
         if port.xon_offset is not None:
             profiles[port.profile]["xon_offset"] = str(port.xon_offset)
     return profiles
@@ -177,14 +177,8 @@ def _maps(configuration: Configuration) -> Tables:
 
 def _port_maps(configuration: Configuration) -> dict[str, dict[str, str]]:
     classes = ",".join(str(number) for number in sorted(configuration.classes))
-    fields = {
-        "dscp_to_tc_map": MAP,
-        "tc_to_queue_map": MAP,
-        "tc_to_pg_map": MAP,
-        "pfc_to_queue_map": MAP,
-        "pfc_enable": classes,
-        "pfcwd_sw_enable": classes,
-    }
+    maps = ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map")
+    fields = {**dict.fromkeys(maps, MAP), "pfc_enable": classes, "pfcwd_sw_enable": classes}
     return {port.name: dict(fields) for port in configuration.ports}
 
 
@@ -206,3 +200,99 @@ def _ranges(classes: Sequence[int]) -> Iterator[str]:
         while left and left[0] == last + 1:
             last = left.pop(0)
         yield str(first) if first == last else f"{first}-{last}"
+
+
+def snippets(
+    configuration: Configuration, *, xoff_bytes: int, xon_bytes: int, mtu_bytes: int
+) -> dict[str, str]:
+    """Return text for NX-OS, NVUE and Junos by file name; each begins with a disclaimer and its sources.
+
+    These switches are given the queue lengths at which they pause and resume, not a share of a pool.
+
+    Parameters
+    ----------
+    configuration
+        What is written for SONiC; the first port's numbers are taken for all.
+    xoff_bytes, xon_bytes
+        What a class holds when it pauses its upstream, and when it resumes it.
+    mtu_bytes
+        The largest packet, as its IP layer counts.
+
+    Returns
+    -------
+    dict of str to str
+        The text for each switch, by the name of its file.
+
+    Raises
+    ------
+    PlanError
+        If a value is out of the range of SONiC's models.
+    """
+    configuration.check()
+    makers: Mapping[str, Callable[[Configuration, int, int, int], Iterator[str]]] = {
+        "nx-os.txt": _nxos,
+        "nvue.txt": _nvue,
+        "junos.txt": _junos,
+    }
+    return {
+        name: "\n".join(maker(configuration, xoff_bytes, xon_bytes, mtu_bytes)) + "\n"
+        for name, maker in makers.items()
+    }
+
+
+def _nxos(configuration: Configuration, xoff_bytes: int, xon_bytes: int, mtu_bytes: int) -> Iterator[str]:
+    del mtu_bytes
+    port = configuration.ports[0]
+    yield f"! {DISCLAIMER}"
+    yield "! Source: Cisco Nexus 9000 Series NX-OS Quality of Service Configuration Guide, 10.5(x),"
+    yield '! "Configuring Priority Flow Control". Sizes are bytes. How much a platform has for a queue, and'
+    yield "! in which steps, is in its own limits."
+    if port.length_m > NXOS_OWN:
+        yield f"! Beyond {NXOS_OWN} m these lines are mandatory; this cable has {port.length_m} m."
+    yield "policy-map type queuing floodway-in"
+    for number in sorted(configuration.classes):
+        yield f"  class type queuing c-in-q{number}"
+        thresholds = f"pause-threshold {xoff_bytes} resume-threshold {xon_bytes}"
+        yield f"    pause buffer-size {xoff_bytes + port.xoff} {thresholds}"
+    for one in configuration.ports:
+        yield f"! the interface that is {one.name} here"
+        yield "interface Ethernet<slot/port>"
+        yield "  priority-flow-control mode on"
+        yield "  service-policy type queuing input floodway-in"
+
+
+def _nvue(configuration: Configuration, xoff_bytes: int, xon_bytes: int, mtu_bytes: int) -> Iterator[str]:
+    del mtu_bytes
+    port, profile = configuration.ports[0], "nv set qos pfc floodway"
+    yield f"# {DISCLAIMER}"
+    yield '# Source: NVIDIA, NVUE Command Reference, "QoS" (nv set qos pfc), Cumulus Linux 5.3 and later.'
+    yield "# Sizes are bytes, the length is in metres."
+    yield f"{profile} switch-priority {','.join(str(number) for number in sorted(configuration.classes))}"
+    yield f"{profile} tx enable"
+    yield f"{profile} rx enable"
+    if port.length_m > NVUE_LONGEST:
+        yield f"# No cable-length: it takes up to {NVUE_LONGEST} m, and this cable has {port.length_m} m."
+    else:
+        yield f"{profile} cable-length {port.length_m}"
+    yield f"{profile} port-buffer {xoff_bytes + port.xoff}"
+    yield f"{profile} xoff-threshold {xoff_bytes}"
+    yield f"{profile} xon-threshold {xon_bytes}"
+    for one in configuration.ports:
+        yield f"# the interface that is {one.name} here"
+        yield "nv set interface <swp> qos pfc profile floodway"
+
+
+def _junos(configuration: Configuration, xoff_bytes: int, xon_bytes: int, mtu_bytes: int) -> Iterator[str]:
+    del xoff_bytes, xon_bytes
+    port, profile = configuration.ports[0], "set class-of-service congestion-notification-profile floodway"
+    yield f"# {DISCLAIMER}"
+    yield "# Source: Juniper, Junos CLI Reference, congestion-notification-profile, cable-length, mru (QFX)."
+    yield "# The switch computes headroom from length and MRU; its manual calls 1 to 300 m usual. Compare"
+    yield f"# what it reserves with the {port.xoff} bytes that are needed here."
+    yield f"{profile} input cable-length {port.length_m}"
+    for number in sorted(configuration.classes):
+        for dscp in configuration.dscps_of(number):
+            yield f"{profile} input dscp code-point {dscp:06b} pfc mru {mtu_bytes + FRAME}"
+    for one in configuration.ports:
+        yield f"# the interface that is {one.name} here"
+        yield "set class-of-service interfaces <interface> congestion-notification-profile floodway"

@@ -1,4 +1,4 @@
-"""Flows as a page has them, and the causes of the completion times of some."""
+"""Flows and jobs as a page has them: causes of completion times, and phases of the longest collective."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floodway.common.errors import InputError, UnknownNameError
-from floodway.simulation.report.columns import packed
-from floodway.simulation.why import CAUSES, chosen, is_rank
+from floodway.simulation.critical_path import CriticalPath, targets_of
+from floodway.simulation.report.page import packed
+from floodway.simulation.why import CAUSES, Why, chosen, is_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
 
     from floodway.results import Result
-    from floodway.simulation.why import Why
 
-__all__ = ["MOST_FLOWS", "Chosen", "flows_document", "named_flow", "usual_flows", "why_document", "whys_of"]
+__all__ = ["Chosen", "flows_document", "jobs_document", "longest", "named_flow", "path_of", "usual_flows"]
+__all__ += ["why_document", "whys_of"]
 
 #: The most flows in a page; of a run with more, the slowest ones and an even sample of the others.
 MOST_FLOWS, SLOWEST = 20_000, 2_000
 #: The most flows with causes by default: the one at p99, and the slowest of each workload.
 MOST_USUAL = 5
+#: Iterations that a page lists.
+MOST_ITERATIONS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,18 +66,12 @@ def usual_flows(result: Result) -> list[Chosen]:
         .first()
         .head(MOST_USUAL - 1)
     )
-    alone = len(slowest) == 1
-    return [
-        named_flow("p99"),
-        *(
-            Chosen(
-                flow=flow,
-                short="slowest" if alone else f"slowest of {workload}",
-                title="The slowest flow" if alone else f"The slowest flow of {workload}",
-            )
-            for workload, flow in slowest.select("workload", "flow_id").iter_rows()
-        ),
-    ]
+    one = "slowest", "The slowest flow"
+    usual = [named_flow("p99")]
+    for workload, flow in slowest.select("workload", "flow_id").iter_rows():
+        short, title = one if len(slowest) == 1 else (f"{text} of {workload}" for text in one)
+        usual.append(Chosen(flow=flow, short=short, title=title))
+    return usual
 
 
 def flows_document(result: Result, nodes: Mapping[str, int], always: Sequence[str]) -> dict[str, Any]:
@@ -204,3 +201,93 @@ def why_document(choice: Chosen, why: Why, ports: Mapping[str, int]) -> dict[str
         },
         "causes": CAUSES,
     }
+
+
+def longest(result: Result) -> str | None:
+    """Return the name of the longest iteration, or without computation of the longest collective, if any."""
+    computing = {row.workload for row in result.summary().iterations}
+    targets = targets_of(result)
+    iterations = [target for target in targets if target.call is None and target.workload in computing]
+    candidates = iterations or [target for target in targets if target.call is not None]
+    most = max(candidates, key=lambda target: target.end_us - target.start_us, default=None)
+    return None if most is None else most.name
+
+
+def path_of(
+    result: Result, name: str | None, path: Callable[[Result, str], CriticalPath]
+) -> tuple[CriticalPath | None, list[str]]:
+    """Return the critical path of a collective or an iteration, or the reason why it has none."""
+    if name is None:
+        return None, []
+    try:
+        return path(result, name), []
+    except InputError as error:
+        return None, [f"Phases of {name}: {error}."]
+
+
+def jobs_document(result: Result, path: CriticalPath | None) -> dict[str, Any] | None:
+    """Write iterations and collectives, and the phases of a critical path; nothing without jobs."""
+    if result.operations is None:
+        return None
+    return {
+        "iterations": list(_iterations(result))[:MOST_ITERATIONS],
+        "collectives": list(_collectives(result)),
+        "path": None if path is None else _path(path),
+    }
+
+
+def _iterations(result: Result) -> Iterator[dict[str, Any]]:
+    spans = {
+        target.name: (target.start_us, target.end_us) for target in targets_of(result) if target.call is None
+    }
+    for row in result.summary().iterations:
+        span = spans.get(f"{row.workload}:iteration-{row.iteration}")
+        if span is not None:
+            yield {
+                "name": f"{row.workload}, iteration {row.iteration}{f', {row.part}' if row.part else ''}",
+                "us": row.time_us,
+                "computeUs": row.compute_us,
+                "exposedUs": row.exposed_us,
+                "idleUs": row.idle_us,
+                "from": span[0],
+                "to": span[1],
+            }
+
+
+def _collectives(result: Result) -> Iterator[dict[str, Any]]:
+    """Yield a row for each operation and size, with the time of the longest one."""
+    if result.collectives is None:
+        return
+    done = result.collectives.filter(pl.col("time_us").is_not_null())
+    plain = done.with_columns(pl.col("workload", "name").cast(pl.String)).sort("time_us", descending=True)
+    by_name = plain.partition_by("workload", "name", "ranks", as_dict=True)
+    for row in result.summary().collectives:
+        span = by_name[row.workload, row.name, row.ranks].row(0, named=True)
+        yield {
+            "name": f"{row.workload}: {row.name}",
+            "ranks": row.ranks,
+            "count": row.count,
+            "us": row.mean_us,
+            "mostUs": row.most_us,
+            "busbw": row.busbw_gbps / 8,
+            "from": span["start_us"],
+            "to": span["end_us"],
+        }
+
+
+def _path(path: CriticalPath) -> dict[str, Any]:
+    phases = [
+        {
+            "name": phase.name,
+            "place": phase.place,
+            "steps": len(phase.steps),
+            "stretches": phase.stretches,
+            "ranks": phase.ranks,
+            "us": phase.time_ps / 1e6,
+            "from": phase.from_ps / 1e6,
+            "to": phase.to_ps / 1e6,
+        }
+        for phase in path.phases
+    ]
+    target, us = path.target, path.time_ps / 1e6
+    return {"name": target.name, "title": target.title, "us": us, "summary": path.summary(), "phases": phases}

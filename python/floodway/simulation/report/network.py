@@ -7,21 +7,21 @@ that stays connected without the switches above it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from floodway.results.causes import delays_us, ends_of
 from floodway.results.feedback import port_names
-from floodway.results.metrics import natural
-from floodway.results.settings import rates_gbps
+from floodway.results.metrics import natural, rates_gbps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from floodway.results import Result
 
-__all__ = ["Link", "Network", "Node", "network_of"]
+__all__ = ["Network", "network_of"]
 
 #: A link is long from this delay on (a kilometre of fibre), if it is that many times the shortest delay.
 LONG_US, TIMES_SHORTEST = 5.0, 4.0
@@ -129,20 +129,15 @@ def network_of(result: Result) -> Network:
     sites = graph.parts(names)
     nodes = _nodes(sites, kinds, graph)
     number = {node.name: index for index, node in enumerate(nodes)}
-    links = tuple(
-        Link(
-            name=link,
-            ends=(number[ends[link][0]], number[ends[link][1]]),
-            delay_us=delays[port],
-            is_long=link in long,
-        )
-        for link, port in by_link.items()
-    )
+    links = []
+    for link, (one, other) in ends.items():
+        delay, pair = delays[by_link[link]], (number[one], number[other])
+        links.append(Link(name=link, ends=pair, delay_us=delay, is_long=link in long))
     link_number = {link.name: index for index, link in enumerate(links)}
     rates = rates_gbps(result.run.scenario, ports)
     return Network(
         nodes=tuple(nodes),
-        links=links,
+        links=tuple(links),
         ports=tuple(ports),
         port_nodes=tuple(number[ends_of(port)[1]] for port in ports),
         port_links=tuple(link_number[ends_of(port)[0]] for port in ports),
@@ -155,10 +150,7 @@ def _kinds(result: Result, names: Sequence[str], ends: Mapping[str, tuple[str, .
     switches = {device.node for device in result.outcome.switches}
     flows = result.flows
     hosts = {str(name) for column in ("source", "destination") for name in flows[column].unique()}
-    degree = dict.fromkeys(names, 0)
-    for pair in ends.values():
-        for node in pair:
-            degree[node] += 1
+    degree = Counter(chain.from_iterable(ends.values()))
 
     def kind(name: str) -> str:
         if name in switches:
@@ -179,16 +171,9 @@ def _nodes(sites: Sequence[Sequence[str]], kinds: Mapping[str, str], graph: _Gra
         own_pods = _pods(members, tiers, graph)
         of_pod = {name: pods + index for index, pod in enumerate(own_pods) for name in pod}
         pods += len(own_pods)
-        nodes += [
-            Node(
-                name=name,
-                kind=kinds[name],
-                site=site,
-                tier=tiers.get(name, 0),
-                pod=of_pod.get(name, -1),
-            )
-            for name in members
-        ]
+        for name in members:
+            tier, pod = tiers.get(name, 0), of_pod.get(name, -1)
+            nodes.append(Node(name=name, kind=kinds[name], site=site, tier=tier, pod=pod))
     return nodes
 
 

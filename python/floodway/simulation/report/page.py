@@ -1,13 +1,20 @@
-"""The page of runs: one self-contained file that loads nothing else."""
+"""The page of runs: one self-contained file that loads nothing else, with columns of numbers as text.
+
+Columns are little-endian arrays, compressed (deflate, without a header), in base 64.
+"""
 
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64encode
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from floodway.common.errors import unwritable
 from floodway.common.pages import policy
@@ -17,7 +24,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-__all__ = ["Page", "page"]
+    from numpy.typing import ArrayLike
+
+__all__ = ["Page", "packed", "page"]
+
+#: Types of numbers, by the names that the page has for them.
+TYPES = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "i32": "<i4", "f32": "<f4", "f64": "<f8"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,3 +104,29 @@ def _bundled(name: str) -> str:
     return (
         resources.files("floodway.simulation.report").joinpath(name).read_text(encoding="utf-8").rstrip("\n")
     )
+
+
+def packed(values: ArrayLike, kind: str) -> dict[str, Any]:
+    """Pack numbers.
+
+    Parameters
+    ----------
+    values
+        One number each, or rows of them.
+    kind
+        A key of `TYPES`.
+
+    Returns
+    -------
+    dict
+        `type`, `length` (how many numbers), `data`.
+
+    Examples
+    --------
+    >>> packed([1, 2, 3], "u8")
+    {'type': 'u8', 'length': 3, 'data': 'Y2RiBgA='}
+    """
+    array = np.ascontiguousarray(values, dtype=TYPES[kind])
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
+    content = compressor.compress(array.tobytes()) + compressor.flush()
+    return {"type": kind, "length": int(array.size), "data": b64encode(content).decode()}

@@ -1,42 +1,26 @@
-"""The reader of studies: Rust parses the file, and a `Study` is built from its JSON."""
+"""The reader of studies and papers: Rust parses a file, and a `Study` is built from its JSON."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from floodway import _floodway
 from floodway.common.errors import ScenarioError, StudyError
 from floodway.common.files import read_text
-from floodway.study.format.model import (
-    Axis,
-    AxisPoint,
-    Base,
-    Claim,
-    Mark,
-    Metric,
-    Plot,
-    Quick,
-    Reading,
-    Study,
-    Theory,
-    Variant,
-)
+from floodway.common.ready import root_of
+from floodway.results.metrics import natural
+from floodway.study.format.model import Axis, AxisPoint, Base, Metric, Quick, Study, Variant
 from floodway.study.metrics.kinds import KINDS
 from floodway.study.metrics.selection import Options
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from floodway.study.format.model import Sets
-
-__all__ = ["load_study", "pairs_of", "read_study_json", "ready_metric"]
-
-#: Keys of a claim and a picture whose values are coordinates, or lists of names.
-COORDINATES = ("at", "against_points", "less_points")
-NAMES = ("rivals", "order", "ablations", "halves")
+__all__ = ["Paper", "load_study", "metric_of", "papers", "read_study_json", "ready_metric", "ready_studies"]
 
 
 def load_study(path: str | os.PathLike[str]) -> Study:
@@ -59,26 +43,25 @@ def load_study(path: str | os.PathLike[str]) -> Study:
     """
     file = Path(path)
     document = read_study_json(file, lambda name, text: _floodway.parse_study(name, text, folder=file.parent))
-    metrics = {table["name"]: _metric(table) for table in document["metrics"]}
     return Study(
-        file=file,
-        name=file.stem,
-        title=document["title"],
-        paper=document["paper"],
-        shows=document["shows"],
-        notes=document["notes"],
-        source=document["source"],
-        minutes=document["minutes"],
-        sets=pairs_of(document["sets"]),
-        axes=tuple(_axis(table) for table in document["axes"]),
-        variants=tuple(_variant(table, file.parent) for table in document["variants"]),
-        readings=tuple(Reading(**table) for table in document["readings"]),
-        seeds=_seeds(document["seeds"]),
-        metrics=metrics,
-        claims=tuple(_claim(table, metrics) for table in document["claims"]),
-        plots=tuple(_plot(table, metrics) for table in document["plots"]),
-        quick=_quick(document["quick"]),
+        **{
+            **document,
+            "file": file,
+            "name": file.stem,
+            "axes": tuple(
+                Axis(**{**table, "points": tuple(AxisPoint(**point) for point in table["points"])})
+                for table in document["axes"]
+            ),
+            "variants": tuple(_variant(table, file.parent) for table in document["variants"]),
+            "metrics": {table["name"]: _metric(table) for table in document["metrics"]},
+            "quick": Quick(**document["quick"]),
+        }
     )
+
+
+def metric_of(study: Study, name: str) -> Metric:
+    """Return a metric of a study by its name: one that it defines, or one of the kinds without options."""
+    return study.metrics.get(name) or ready_metric(name)
 
 
 def ready_metric(name: str) -> Metric:
@@ -88,7 +71,7 @@ def ready_metric(name: str) -> Metric:
 
 
 def read_study_json(file: Path, parse: Callable[[str, str], str]) -> Any:  # noqa: ANN401 (any JSON value)
-    """Read a file of studies, or of their mutants, with its parser.
+    """Read a file of studies, or of their mutants, with its parser; lists become tuples.
 
     Raises
     ------
@@ -97,7 +80,7 @@ def read_study_json(file: Path, parse: Callable[[str, str], str]) -> Any:  # noq
     """
     shown = str(file)
     try:
-        return json.loads(parse(shown, read_text(file)))
+        return _frozen(json.loads(parse(shown, read_text(file))))
     except OSError as error:
         raise StudyError(f"{shown}: cannot be read: {error.strerror or error}", place=shown) from error
     except UnicodeDecodeError as error:
@@ -113,14 +96,15 @@ def read_study_json(file: Path, parse: Callable[[str, str], str]) -> Any:  # noq
         ) from error
 
 
-def pairs_of(pairs: Sequence[Sequence[str]]) -> Sets:
-    """Return key paths with their values, or axes with their points."""
-    return tuple((path, value) for path, value in pairs)
-
-
-def _axis(table: Mapping[str, Any]) -> Axis:
-    points = tuple(AxisPoint(**{**point, "sets": pairs_of(point["sets"])}) for point in table["points"])
-    return Axis(name=table["name"], label=table["label"], points=points, quick=tuple(table["quick"]))
+def _frozen(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return a value with tuples in place of lists."""
+    match value:
+        case list():
+            return tuple(map(_frozen, value))
+        case dict():
+            return {key: _frozen(inner) for key, inner in value.items()}
+        case _:
+            return value
 
 
 def _variant(table: Mapping[str, Any], folder: Path) -> Variant:
@@ -129,72 +113,91 @@ def _variant(table: Mapping[str, Any], folder: Path) -> Variant:
         **{
             **table,
             "base": Base(file=folder / base["file"]) if "file" in base else Base(keys=base["keys"]),
-            "sets": pairs_of(table["sets"]),
-            "only": {axis: tuple(points) for axis, points in table["only"]},
-            "left_out": {axis: tuple(points) for axis, points in table["left_out"]},
+            "only": dict(table["only"]),
+            "left_out": dict(table["left_out"]),
         }
     )
-
-
-def _seeds(seeds: int | list[int] | None) -> Any:  # noqa: ANN401 (a number or a tuple of them)
-    return tuple(seeds) if isinstance(seeds, list) else seeds
 
 
 def _metric(table: Mapping[str, Any]) -> Metric:
-    options: dict[str, Any] = {
-        key: tuple(option) if isinstance(option, list) else option for key, option in table["options"].items()
-    }
-    return Metric(
-        name=table["name"],
-        label=table["label"],
-        kind_name=table["kind"],
-        kind=KINDS[table["kind"]],
-        options=Options(**options),
-    )
+    name, kind = table["name"], table["kind"]
+    options = Options(**table["options"])
+    return Metric(name=name, label=table["label"], kind_name=kind, kind=KINDS[kind], options=options)
 
 
-def _claim(table: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Claim:
-    return Claim(
-        **{
-            **table,
-            **{key: pairs_of(table[key]) for key in COORDINATES},
-            **{key: tuple(table[key]) for key in NAMES},
-            "metric": metrics.get(table["metric"]) or ready_metric(table["metric"]),
-            "coordinates": tuple(pairs_of(pairs) for pairs in table["coordinates"]),
-            "between": None if table["between"] is None else tuple(table["between"]),
-            "may_lose": frozenset(table["may_lose"]),
-            "removes": dict(table["removes"]),
-        }
-    )
+#: Files of a paper's folder that begin so are no figures.
+HIDDEN_PREFIX = "_"
 
 
-def _plot(table: Mapping[str, Any], metrics: Mapping[str, Metric]) -> Plot:
-    return Plot(
-        **{
-            **table,
-            "metrics": tuple(metrics.get(name) or ready_metric(name) for name in table["metrics"]),
-            "at": pairs_of(table["at"]),
-            "variants": tuple(table["variants"]),
-            "log": tuple(table["log"]),
-            "theory": tuple(_theory(theory) for theory in table["theory"]),
-            "marks": tuple(Mark(**mark) for mark in table["marks"]),
-            "ports": tuple(table["ports"]),
-            "flows": tuple(table["flows"]),
-            "window": tuple(table["window"] or (None, None)),
-        }
-    )
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper with studies of its figures.
+
+    Attributes
+    ----------
+    name
+        Name of its folder.
+    files
+        The files of its studies, in the order of the figures.
+    """
+
+    name: str
+    files: tuple[Path, ...]
 
 
-def _theory(table: Mapping[str, Any]) -> Theory:
-    arguments = {name.replace("-", "_"): value for name, value in table["arguments"]}
-    return Theory(**{**table, "arguments": arguments})
+def papers(folder: Path | None = None) -> tuple[Paper, ...]:
+    """Return the papers of a folder.
+
+    Parameters
+    ----------
+    folder
+        A folder with a folder for each paper; by default `studies/` here, else the package's own.
+
+    Returns
+    -------
+    tuple of Paper
+        The papers that have studies, by name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such folder.
+    """
+    root = root_of("studies", folder)
+    inner = sorted(entry for entry in root.iterdir() if entry.is_dir())
+    all_papers = (Paper(name=entry.name, files=_files(entry)) for entry in inner)
+    return tuple(paper for paper in all_papers if paper.files)
 
 
-def _quick(table: Mapping[str, Any]) -> Quick:
-    return Quick(
-        minutes=table["minutes"],
-        skip=table["skip"],
-        seeds=_seeds(table["seeds"]),
-        sets=pairs_of(table["sets"]),
-        variants=tuple(table["variants"]),
-    )
+def ready_studies(folder: Path | None = None) -> tuple[tuple[Path, str, str], ...]:
+    """Return the studies of a folder and of its papers.
+
+    Parameters
+    ----------
+    folder
+        A folder with studies and folders of papers; by default `studies/` here, else the package's own.
+
+    Returns
+    -------
+    tuple of tuple
+        File, title and summary of each study; for a file that cannot be read, the error as summary.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such folder.
+    """
+    root = root_of("studies", folder)
+    studies = []
+    for file in (*_files(root), *(file for paper in papers(root) for file in paper.files)):
+        try:
+            study = load_study(file)
+            studies.append((file, study.title, " ".join(study.shows.split())))
+        except StudyError as error:
+            studies.append((file, "cannot be read", str(error)))
+    return tuple(studies)
+
+
+def _files(folder: Path) -> tuple[Path, ...]:
+    files = (file for file in folder.glob("*.toml") if not file.name.startswith(HIDDEN_PREFIX))
+    return tuple(sorted(files, key=lambda file: natural(file.stem)))

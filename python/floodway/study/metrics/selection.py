@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 
     from floodway.results import Result
 
-__all__ = ["Options", "chosen_flows", "chosen_link", "chosen_ports", "matches", "of_ports"]
+__all__ = [
+    "Options",
+    "chosen_flows",
+    "chosen_link",
+    "chosen_ports",
+    "matches",
+    "of_ports",
+    "of_sizes",
+    "of_workloads",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +75,7 @@ class Options:
 def chosen_flows(result: Result, options: Options) -> pl.DataFrame:
     """Return the measured flows that the options select."""
     flows = result.flows.filter(pl.col("measured"))
-    if options.workload:
-        flows = flows.filter(pl.col("workload").cast(pl.String).is_in(list(options.workload)))
+    flows = of_sizes(of_workloads(flows, options), options, "size_bytes")
     if options.path_class:
         flows = flows.filter(pl.col("path_class").cast(pl.String) == f"{options.path_class}-dc")
     for column, patterns in (("source", options.source), ("destination", options.destination)):
@@ -75,11 +83,21 @@ def chosen_flows(result: Result, options: Options) -> pl.DataFrame:
             names = flows[column].cast(pl.String)
             selected_names = [name for name in names.unique().to_list() if matches(name, patterns)]
             flows = flows.filter(names.is_in(selected_names))
-    if options.smallest_bytes is not None:
-        flows = flows.filter(pl.col("size_bytes") >= options.smallest_bytes)
-    if options.largest_bytes is not None:
-        flows = flows.filter(pl.col("size_bytes") <= options.largest_bytes)
     return flows
+
+
+def of_workloads(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
+    """Return the rows of the chosen workloads."""
+    if not options.workload:
+        return rows
+    return rows.filter(pl.col("workload").cast(pl.String).is_in(list(options.workload)))
+
+
+def of_sizes(rows: pl.DataFrame, options: Options, column: str) -> pl.DataFrame:
+    """Return the rows with the chosen sizes in a column."""
+    if options.smallest_bytes is not None:
+        rows = rows.filter(pl.col(column) >= options.smallest_bytes)
+    return rows if options.largest_bytes is None else rows.filter(pl.col(column) <= options.largest_bytes)
 
 
 def chosen_link(result: Result, options: Options) -> str:

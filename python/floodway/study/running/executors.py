@@ -13,7 +13,7 @@ import time
 from collections import deque
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from floodway.common.errors import ClusterError, OutputError
 from floodway.results.store import Reservation
@@ -21,8 +21,7 @@ from floodway.scenarios.keys import engine
 from floodway.simulation.driver import drive
 from floodway.simulation.watching import stopped_by_interrupt
 from floodway.study.running.pool import ProcessDiedError, ProcessPool
-from floodway.study.running.task import TaskProgress
-from floodway.study.running.work import answer_to, task_of, topic_of, with_contents
+from floodway.study.running.work import TaskProgress, answer_to, task_of, topic_of, with_contents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from floodway.simulation.driver import Future
-    from floodway.study.running.task import Task
+    from floodway.study.running.work import Task
 
 __all__ = ["IN_HAND", "run_on", "threads_of"]
 
@@ -45,29 +44,9 @@ PATIENCE_S = 15.0
 CONTINUES = "; completed runs are kept, and the same command continues"
 
 
-class _Hands(Protocol):
-    """Interface of an executor that runs are submitted to."""
+class _Cluster:
+    """A client of Dask, and how many runs its workers may have."""
 
-    def room(self) -> int:
-        """Return how many runs it may have at once; 0 while it has no workers."""
-
-    def submit(self, task: dict[str, Any], *, name: str) -> Future:
-        """Submit a run."""
-
-
-@dataclass(frozen=True)
-class _ExecutorHands:
-    executor: Executor
-    most: int
-
-    def room(self) -> int:
-        return self.most
-
-    def submit(self, task: dict[str, Any], *, name: str) -> Future:  # noqa: ARG002 (Dask's alone has names)
-        return self.executor.submit(answer_to, task)
-
-
-class _ClientHands:
     def __init__(self, client: Client, *, on_message: Callable[[str], None]) -> None:
         self._client = client
         self._notify = on_message
@@ -77,6 +56,7 @@ class _ClientHands:
         self._had_some = False
 
     def room(self) -> int:
+        """Return how many runs it may have at once; 0 while it has no workers."""
         if time.monotonic() - self._counted >= COUNT_EVERY_S:
             self._room = IN_HAND * threads_of(self._client)
             self._counted = time.monotonic()
@@ -96,7 +76,8 @@ class _ClientHands:
             )
             self._none_since = math.inf
 
-    def submit(self, task: dict[str, Any], *, name: str) -> Future:
+    def submit(self, task: dict[str, Any], name: str) -> Future:
+        """Submit a run."""
         future: Future = self._client.submit(answer_to, task, key=name, pure=False)
         return future
 
@@ -105,10 +86,12 @@ class _ClientHands:
 class _Studies:
     """The runs of studies, as work for an executor."""
 
-    hands: _Hands
+    #: How many runs may be in hand at once, and the function that submits one under a name.
+    room: Callable[[], int]
+    submit_as: Callable[[dict[str, Any], str], Future]
     mark: Path | None
     waiting: deque[Task]
-    on_end: Callable[[Task], None] | None
+    on_end: Callable[[Task], None]
     #: Runs that were in the hands of workers that died; whether it was theirs, each alone shows.
     suspects: deque[Task] = field(default_factory=deque)
     in_hand: int = 0
@@ -122,7 +105,7 @@ class _Studies:
 
     def take(self, in_hand: int) -> Task | None:
         self.in_hand = in_hand
-        room = self.hands.room()
+        room = self.room()
         if self.waiting:
             return self.waiting.popleft() if in_hand < room else None
         return self.suspects.popleft() if self.suspects and room and not in_hand else None
@@ -134,7 +117,7 @@ class _Studies:
         self.attempts += 1
         piece.began = time.monotonic()
         mark = "" if self.mark is None else self.mark.name[1:9]
-        return self.hands.submit(plain, name=f"floodway-{piece.run.key[:16]}-{mark}-{self.attempts}")
+        return self.submit_as(plain, f"floodway-{piece.run.key[:16]}-{mark}-{self.attempts}")
 
     def end(self, piece: Task, future: Future) -> None:
         self.in_hand -= 1
@@ -150,7 +133,7 @@ class _Studies:
             raise _lost(error) from error
         except ProcessDiedError as error:
             piece.error = str(error)
-            self._tell(piece)
+            self.on_end(piece)
         except Exception as error:  # noqa: BLE001 (whatever a library raises)
             self._failed(piece, error)
         else:
@@ -171,7 +154,7 @@ class _Studies:
             if killed
             else f"{type(error).__name__}: {error}"
         )
-        self._tell(task)
+        self.on_end(task)
 
     def _take(self, task: Task, answer: dict[str, Any]) -> None:
         where = f"the worker on {answer['host']} (process {answer['pid']})"
@@ -186,11 +169,7 @@ class _Studies:
             answer |= _stored_here(task, answer["files"])
         task.wall_s, task.error = answer.get("done"), answer.get("error", "")
         task.unwritable, task.taken = answer.get("unwritable", False), answer.get("taken", "")
-        self._tell(task)
-
-    def _tell(self, task: Task) -> None:
-        if self.on_end is not None:
-            self.on_end(task)
+        self.on_end(task)
 
 
 def _lost(why: object) -> ClusterError:
@@ -218,8 +197,8 @@ def run_on(  # noqa: PLR0913 (as `conduct`)
     *,
     mark: Path | None,
     jobs: int,
-    on_progress: Callable[[Sequence[Task]], None] | None = None,
-    on_end: Callable[[Task], None] | None = None,
+    on_progress: Callable[[Sequence[Task]], None] | None,
+    on_end: Callable[[Task], None],
     on_message: Callable[[str], None],
 ) -> bool:
     """Run every task on an executor, and return whether all have ended: false after Ctrl-C.
@@ -259,13 +238,10 @@ def run_on(  # noqa: PLR0913 (as `conduct`)
 
     with (
         stopped_by_interrupt(stop.set),
-        _hands(executor, tasks, mark=mark, jobs=jobs, on_message=on_message) as hands,
+        _hands(executor, tasks, mark=mark, jobs=jobs, on_message=on_message) as (room, submit),
     ):
-        drive(
-            _Studies(hands=hands, mark=mark, waiting=deque(tasks), on_end=on_end),
-            stop=stop,
-            look=look,
-        )
+        studies = _Studies(room=room, submit_as=submit, mark=mark, waiting=deque(tasks), on_end=on_end)
+        drive(studies, stop=stop, look=look)
     return all(task.ended for task in tasks)
 
 
@@ -277,8 +253,8 @@ def _hands(
     mark: Path | None,
     jobs: int,
     on_message: Callable[[str], None],
-) -> Iterator[_Hands]:
-    """Open the executor of runs, and record the progress that it reports."""
+) -> Iterator[tuple[Callable[[], int], Callable[[dict[str, Any], str], Future]]]:
+    """Open the executor of runs, record the progress that it reports, and return its room and `submit`."""
     by_key = {task.run.key: task for task in tasks}
 
     def take(seen: dict[str, Any]) -> None:
@@ -289,24 +265,19 @@ def _hands(
     if executor is None:
         most = min(jobs, len(tasks))
         with ProcessPool(most, on_report=take) as pool:
-            yield _ExecutorHands(pool, most)
+            yield lambda: most, lambda task, _: pool.submit(answer_to, task)
     elif isinstance(executor, Executor):
-        yield _ExecutorHands(executor, IN_HAND * jobs)
+        yield lambda: IN_HAND * jobs, lambda task, _: executor.submit(answer_to, task)
     else:
-        with _reports(executor, take, topic_of(mark) if mark is not None else ""):
-            yield _ClientHands(executor, on_message=on_message)
-
-
-@contextlib.contextmanager
-def _reports(client: Client, take: Callable[[dict[str, Any]], None], topic: str) -> Iterator[None]:
-    """Receive the progress that workers report during the block."""
-    client.subscribe_topic(topic, lambda event: take(event[1]))  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        # Without a scheduler there is nothing to end.
-        with contextlib.suppress(ValueError, OSError):
-            client.unsubscribe_topic(topic)  # type: ignore[no-untyped-call]
+        topic = topic_of(mark) if mark is not None else ""
+        cluster = _Cluster(executor, on_message=on_message)
+        executor.subscribe_topic(topic, lambda event: take(event[1]))  # type: ignore[no-untyped-call]
+        try:
+            yield cluster.room, cluster.submit
+        finally:
+            # Without a scheduler there is nothing to end.
+            with contextlib.suppress(ValueError, OSError):
+                executor.unsubscribe_topic(topic)  # type: ignore[no-untyped-call]
 
 
 def _deaths(error: Exception) -> int:

@@ -18,10 +18,10 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from floodway.scenarios.mechanisms import loaded_files
+from floodway.scenarios.own_code import FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 __all__ = ["ProcessDiedError", "ProcessPool"]
 
@@ -118,9 +118,11 @@ class _Process:
 
     def __init__(self) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
+        # The files of `--python`, each with the name that its user gave.
+        files = [text for path, shown in FILES.items() for text in (os.fspath(path), shown)]
         # A group of its own: Ctrl-C reaches this process only, which stops the others.
         self.process = subprocess.Popen(  # noqa: S603 (this very program, and files that its user named)
-            [sys.executable, "-P", "-m", "floodway.study", *_named_files()],
+            [sys.executable, "-P", "-m", "floodway.study", *files],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -186,9 +188,3 @@ def _last_error_line(errors: IO[bytes]) -> str:
     errors.seek(0)
     lines = errors.read().decode(errors="replace").strip().splitlines()
     return f": {lines[-1]}" if lines else ""
-
-
-def _named_files() -> Iterator[str]:
-    """Yield the files of `--python`, each with the name that its user gave."""
-    for path, shown in loaded_files().items():
-        yield from (os.fspath(path), shown)

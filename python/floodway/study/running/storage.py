@@ -14,7 +14,7 @@ import shutil
 import uuid
 from typing import TYPE_CHECKING, Self
 
-from floodway.common.errors import OutputError, unwritable
+from floodway.common.errors import OutputError, output_errors
 from floodway.common.files import read_json
 from floodway.results.digests import RUN_FILE
 from floodway.results.files import NEW_SUFFIX, missing_folders, remove_empty, replace_file
@@ -27,12 +27,11 @@ from floodway.scenarios.keys import engine
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-    from types import TracebackType
 
     from floodway.results import Result
     from floodway.study.running.runs import Run
 
-__all__ = ["Runs", "StudyFolder", "output_errors"]
+__all__ = ["Runs", "StudyFolder"]
 
 
 class StudyFolder:
@@ -59,7 +58,12 @@ class StudyFolder:
         self._made: list[Path] = []
         try:
             with output_errors(folder):
-                self._refuse_begun()
+                try:
+                    self._refuse_foreign()
+                except OutputError:
+                    # If a process is writing there, the error names it.
+                    refuse_in_use(folder.resolve(), shown=os.fspath(folder))
+                    raise
                 self._made = missing_folders(self.runs.folder)
                 folder.mkdir(parents=True, exist_ok=True)
                 kind = SharedLock if shared else Lock
@@ -72,18 +76,8 @@ class StudyFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._leave()
-
-    def _refuse_begun(self) -> None:
-        """Refuse a folder of something else; if a process is writing there, name it."""
-        try:
-            self._refuse_foreign()
-        except OutputError:
-            refuse_in_use(self.folder.resolve(), shown=os.fspath(self.folder))
-            raise
 
     def _refuse_foreign(self) -> None:
         shown = os.fspath(self.folder)
@@ -231,21 +225,6 @@ class Runs:
 
     def _note(self, key: str) -> Path:
         return self.folder / f"{key}.failed"
-
-
-@contextlib.contextmanager
-def output_errors(folder: Path) -> Iterator[None]:
-    """Raise errors of the system as errors of output that name the folder.
-
-    Raises
-    ------
-    OutputError
-        Instead of an OSError.
-    """
-    try:
-        yield
-    except OSError as error:
-        raise unwritable(folder, error) from error
 
 
 def _is_ours(file: Path) -> bool:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 from floodway.common.errors import FloodwayError, InUseError, OutOfMemoryError, OutputError, RunError
 from floodway.results.store import Reservation
 from floodway.scenarios.keys import engine, files_of
-from floodway.scenarios.mechanisms import load_file, loaded_files
+from floodway.scenarios.mechanisms import load_file
+from floodway.scenarios.own_code import FILES
 from floodway.scenarios.scenario import inline
 from floodway.simulation.run import run
 from floodway.study.running.runs import Recipe
@@ -33,17 +34,10 @@ if TYPE_CHECKING:
 
     from floodway._floodway import Progress
     from floodway.results import Result
-    from floodway.scenarios.scenario import Scenario
+    from floodway.scenarios.scenario import Extent, Scenario
     from floodway.study.running.runs import Run
 
-__all__ = [
-    "answer_to",
-    "report_by",
-    "sees",
-    "task_of",
-    "topic_of",
-    "with_contents",
-]
+__all__ = ["Task", "TaskProgress", "answer_to", "report_by", "sees", "task_of", "topic_of", "with_contents"]
 
 #: A worker of a cluster reports progress no more often, in seconds.
 REPORT_EVERY_S = 1.0
@@ -58,17 +52,8 @@ _REPORTS: list[Callable[[Plain], None]] = []
 
 
 def plain_progress(progress: Progress) -> Plain:
-    """Return how far a run is."""
-    return {
-        "time_us": progress.time_us,
-        "flows_done": progress.flows_done,
-        "flows_started": progress.flows_started,
-        "packet_hops": progress.packet_hops,
-        "share": progress.share,
-        "by_work": progress.by_work,
-        "bytes": progress.bytes,
-        "operations": progress.operations,
-    }
+    """Return how far a run is, as the arguments of `TaskProgress`."""
+    return {field.name: getattr(progress, field.name) for field in fields(TaskProgress)}
 
 
 def task_of(run: Run, *, folder: Path, mark: Path | None) -> Plain:
@@ -100,7 +85,7 @@ def task_of(run: Run, *, folder: Path, mark: Path | None) -> Plain:
         "recipe": {**recipe.__dict__, "file": file},
         "mark": os.fspath(mark.absolute()),
         "topic": topic_of(mark),
-        "python": [(os.fspath(path), shown) for path, shown in loaded_files().items()],
+        "python": [(os.fspath(path), shown) for path, shown in FILES.items()],
     }
 
 
@@ -214,8 +199,6 @@ def _answer_from_afar(task: Plain) -> Plain:
             return _with_document(_result(scenario, task, _reporter(task)), task["document"])
 
         answer = _stored(place, result)
-        if "done" not in answer:
-            return answer
         return {**answer, "files": {file.name: file.read_bytes() for file in place.iterdir()}}
 
 
@@ -271,15 +254,12 @@ def _stored(folder: Path, make: Callable[[], Result]) -> Plain:
     """Make a result and store it unless it is stored already, and return the answer."""
     place = folder.absolute()
     store = Runs(place.parent)
-    try:
-        with Reservation(place, force=True) as reserved:
-            # Another process may have ended it since it was missing.
-            if store.has(place.name):
-                return {"done": store.wall_s(place.name)}
-            result = make()
-            reserved.publish(result, key=place.name)
-    except Exception as error:  # noqa: BLE001 (the other runs continue after any error)
-        return _answer_of(error)
+    with Reservation(place, force=True) as reserved:
+        # Another process may have ended it since it was missing.
+        if store.has(place.name):
+            return {"done": store.wall_s(place.name)}
+        result = make()
+        reserved.publish(result, key=place.name)
     return {"done": result.run.timings.wall_s}
 
 
@@ -320,3 +300,72 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 (a
             return change(value)
         case _:
             return value
+
+
+@dataclass(frozen=True)
+class TaskProgress:
+    """The progress of a run, as its process reported it last."""
+
+    time_us: float
+    flows_done: int
+    flows_started: int
+    packet_hops: int
+    share: float
+    by_work: bool
+    bytes: tuple[int, int]
+    operations: tuple[int, int]
+
+
+@dataclass(eq=False, kw_only=True)
+class Task:
+    """A run to be done, and its progress.
+
+    Attributes
+    ----------
+    run
+        What is run.
+    folder
+        The folder that its results go to.
+    began, progress
+        When it began, by the monotonic clock, and how far it is.
+    wall_s
+        What it took; none before its end.
+    error
+        Why it failed; empty where it did not.
+    unwritable
+        Whether it failed because its results could not be written.
+    taken
+        Which other process runs it; empty where none does.
+    suspected
+        Whether a worker of a cluster died that had it among others.
+    """
+
+    run: Run
+    folder: Path
+    began: float = 0.0
+    progress: TaskProgress | None = None
+    wall_s: float | None = None
+    error: str = ""
+    unwritable: bool = False
+    taken: str = ""
+    suspected: bool = False
+
+    @property
+    def label(self) -> str:
+        """Its name in messages."""
+        return self.run.label
+
+    @property
+    def extent(self) -> Extent:
+        """How far it goes."""
+        return self.run.extent
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed."""
+        return bool(self.error)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it completed or failed, or is left to another process."""
+        return self.wall_s is not None or self.failed or bool(self.taken)

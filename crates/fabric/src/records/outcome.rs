@@ -62,8 +62,8 @@ pub struct Outcome {
     pub stopped: Stopped,
     /// Simulated time, in microseconds.
     pub simulated_us: f64,
-    /// Of an interrupted run, whose parts of the network had come differently far: until when all of them were
-    /// simulated, in microseconds.
+    /// Of an interrupted run, whose parts of the network had come differently far: until when all of them
+    /// were simulated, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all_simulated_us: Option<f64>,
     /// Invariants; a breach of one is a bug.

@@ -264,7 +264,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Closes the books; the records, where this process has those of all. None as well if parts are not such.
+    /// Closes the books; the records, where this process has those of all. None, too, if parts are not such.
     pub fn finish(mut self) -> Option<Records> {
         for part in &mut self.all {
             part.world.now = part.now.0;

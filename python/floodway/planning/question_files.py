@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from floodway.scenarios.scenario import Scenario
 
-__all__ = ["BOM", "is_question", "question_of", "questions_of_scenario", "read_keys"]
+__all__ = ["is_question", "question_of", "questions_of_scenario", "read_keys", "text_of"]
 
 #: Keys of a question and what values they have.
 KEYS: dict[str, type] = {
@@ -37,6 +37,23 @@ METRES_PER_US = 200
 BOM = "\ufeff"
 #: Most lines that are tried as the begin of a key; some lie within longer texts.
 MOST_TRIED = 20
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file without a byte order mark.
+
+    Raises
+    ------
+    PlanError
+        If it cannot be read.
+    """
+    file = str(path)
+    try:
+        return read_text(path).removeprefix(BOM)
+    except OSError as error:
+        raise PlanError(f"{file}: cannot be read: {error.strerror or error}", place=file) from None
+    except UnicodeDecodeError:
+        raise PlanError(f"{file}: is not text in UTF-8", place=file) from None
 
 
 def is_question(path: Path) -> bool:
@@ -209,12 +226,7 @@ class Keys:
             If it cannot be read, or is not TOML; the error names the line.
         """
         file = str(path)
-        try:
-            text = read_text(path).removeprefix(BOM)
-        except OSError as error:
-            raise PlanError(f"{file}: cannot be read: {error.strerror or error}", place=file) from None
-        except UnicodeDecodeError:
-            raise PlanError(f"{file}: is not text in UTF-8", place=file) from None
+        text = text_of(path)
         try:
             return cls(file=file, text=text, values=parse_toml(text))
         except tomllib.TOMLDecodeError as error:

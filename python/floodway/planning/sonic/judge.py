@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from floodway.common.errors import PlanError
-from floodway.common.files import read_text
 from floodway.planning.asics import asic as chip
 from floodway.planning.question import Question
-from floodway.planning.question_files import BOM
+from floodway.planning.question_files import text_of
 from floodway.planning.sonic.config_db import read_config_db
 from floodway.planning.sonic.fits import Fit, fits
 from floodway.planning.sonic.json_tables import read_json
@@ -402,13 +401,7 @@ def read(path: Path, *, asic: str = "") -> Sheet:
         If it cannot be read, is a template, or has a mistake; the error names file and line, or table and
         key.
     """
-    file = str(path)
-    try:
-        text = read_text(path).removeprefix(BOM)
-    except OSError as error:
-        raise PlanError(f"{file}: cannot be read: {error.strerror or error}", place=file) from None
-    except UnicodeDecodeError:
-        raise PlanError(f"{file}: not text in UTF-8", place=file) from None
+    file, text = str(path), text_of(path)
     _no_template(text, file)
     if text.lstrip().startswith(("{", "[")):
         return read_config_db(read_json(text, file), file, asic)

@@ -125,7 +125,7 @@ loom: tools ## All orders of threads at the barrier between windows, and in what
 
 # Needs a nightly toolchain with that component: rustup toolchain install nightly --component miri.
 miri: ## Unsafe code and what stands on it, under Rust's interpreter
-	MIRIFLAGS=-Zmiri-strict-provenance cargo +nightly miri test --locked -p floodway-fabric --lib -- column:: pool:: link::arena:: run::windows::tests::a_crowd
+	MIRIFLAGS=-Zmiri-strict-provenance cargo +nightly miri test --locked -p floodway-blueprint -p floodway-fabric --lib -- column:: pool:: link::arena:: run::windows::tests::a_crowd
 
 # Needs the LLVM tools of the same Rust: rustup component add llvm-tools. Undone by:
 # touch Cargo.toml && make demo.

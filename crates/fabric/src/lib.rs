@@ -6,33 +6,31 @@
 #![cfg_attr(test, allow(clippy::cast_possible_truncation, reason = "numbers of tests are small"))]
 
 mod bounds;
-mod column;
-mod error;
+mod build;
 mod host;
 mod link;
-mod network;
 mod pool;
-mod records;
 mod run;
 mod switch;
+mod tables;
 #[cfg(test)]
 mod testing;
 mod traffic;
 mod why;
 
-pub use bounds::dependencies::{BufferCycle, Dependencies};
-pub use error::BuildError;
+pub use build::footprint;
+pub use floodway_blueprint::bounds::dependencies::{BufferCycle, Dependencies};
+pub use floodway_blueprint::network::accounts::{Account, Accounts};
+pub use floodway_blueprint::network::base_rtt::RoundTrips;
+pub use floodway_blueprint::network::sizing::Need;
+pub use floodway_blueprint::network::{blueprint, routing};
+pub use floodway_blueprint::traffic::{dependencies, destinations, sizes};
+pub use floodway_blueprint::{Blueprint, BuildError};
 pub use floodway_engine::{RankLost, Transport, allocator, memory, panics, transport};
-pub use network::accounts::{Account, Accounts};
-pub use network::base_rtt::RoundTrips;
-pub use network::blueprint::Blueprint;
-pub use network::sizing::Need;
-pub use network::{blueprint, footprint, routing};
-pub use records::outcome::{Amount, Control, Outcome, Records};
-pub use records::table::{Column, Table, Values};
-pub use records::{outcome, table};
+pub use floodway_records::outcome::{Amount, Control, Outcome, Records};
+pub use floodway_records::table::{Column, Table, Values};
+pub use floodway_records::{outcome, table};
 pub use run::fabric::{Fabric, Traced};
 pub use run::ranks::RankPlan;
 pub use run::threads::{ThreadPlan, Threads};
-pub use traffic::{dependencies, destinations, sizes};
 pub use why::{Cause, CriticalPath, FlowRef, Part, PathPart, PathStep, PathTarget, Sent, Why};

@@ -5,7 +5,7 @@
 //! Flows of a process are not drawn: their number and mean size are known.
 //!
 //! Memory follows from the bytes at each port and the sizes of the records that hold them
-//! (`network/footprint.rs` of the fabric). A list of flows that cannot fit is an error when it is read.
+//! (`build/footprint.rs` of the fabric). A list of flows that cannot fit is an error when it is read.
 
 mod streams;
 

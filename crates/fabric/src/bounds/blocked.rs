@@ -1,10 +1,10 @@
 //! Ports that flow control still blocks at the end of a run, although nothing is left to wait for.
 
+use floodway_blueprint::network::routing::peer;
+use floodway_records::outcome::Blocked;
 use floodway_units::{PortId, Span};
 
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
-use crate::network::routing::peer;
-use crate::records::outcome::Blocked;
 use crate::run::network::Network;
 use crate::run::ranks::Share;
 use crate::switch::crossbar::Inputs;

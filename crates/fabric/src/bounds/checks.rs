@@ -8,6 +8,9 @@
 
 use std::fmt;
 
+use floodway_blueprint::network::blueprint::{Blueprint, LinkControl, Turns};
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
 use floodway_units::{PortId, Time};
 
@@ -15,9 +18,6 @@ use crate::host::nic::Nic;
 use crate::host::nics::Host;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::packet::{ISOLATED, Packet};
-use crate::network::blueprint::{Blueprint, LinkControl, Turns};
-use crate::network::facts::Facts;
-use crate::network::layout::Local;
 use crate::run::events::NEVER;
 use crate::run::node::Node;
 use crate::run::state::Run;
@@ -234,13 +234,13 @@ impl NodeCheck<'_, '_> {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
+    use floodway_blueprint::network::layout::LocalPortClass;
     use floodway_engine::Advance;
+    use floodway_records::outcome::Control;
     use floodway_units::Span;
 
     use super::*;
     use crate::Fabric;
-    use crate::network::layout::LocalPortClass;
-    use crate::records::outcome::Control;
     use crate::run::world::World;
     use crate::testing::{busy, run_to};
 

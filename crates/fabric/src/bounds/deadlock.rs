@@ -6,13 +6,13 @@
 //! pause. Of several processes each judges what waits at its nodes.
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_blueprint::bounds::cycle::cycle;
+use floodway_blueprint::network::routing::peer;
+use floodway_records::outcome::Deadlock;
 use floodway_units::cast::narrow;
 use floodway_units::{PortId, Time};
 
-use crate::bounds::cycle::cycle;
 use crate::link::arena::Arena;
-use crate::network::routing::peer;
-use crate::records::outcome::Deadlock;
 use crate::run::events::NEVER;
 use crate::run::network::Network;
 use crate::run::ranks::Share;

@@ -1,12 +1,12 @@
 //! A host as a device: its NICs send what queue pairs have, and what arrives ends here.
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_mechanisms::slots::DropReason;
 use floodway_units::{Bytes, PortId};
 
 use crate::host::nics::Host;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
-use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::AtHost;
 use crate::run::device::Device;
 use crate::run::events::EventKind;

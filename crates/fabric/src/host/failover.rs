@@ -14,6 +14,8 @@
 //!
 //! A queue pair that moves gets a rank at its new NIC, and its timers are armed again.
 
+use floodway_blueprint::network::blueprint::Turns;
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::FlowTuple;
 use floodway_units::{NodeId, PortId};
 
@@ -21,8 +23,6 @@ use crate::host::nic::Nic;
 use crate::host::nics::Host;
 use crate::host::send::SendHalf;
 use crate::link::links::Links;
-use crate::network::blueprint::Turns;
-use crate::network::layout::Local;
 use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::events::{Armed, NEVER};

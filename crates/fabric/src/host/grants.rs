@@ -1,11 +1,11 @@
 //! Credit that a host grants to the connections that it receives.
 
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::registry::ReactionParams;
 use floodway_mechanisms::slots::{Granter, HostInfo};
 use floodway_units::FlowId;
 
 use crate::link::packet::{Kind, Packet};
-use crate::network::layout::Local;
 use crate::run::at_node::AtHost;
 use crate::run::events::EventKind;
 

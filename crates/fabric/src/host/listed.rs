@@ -9,11 +9,10 @@
 
 mod wake;
 
+use floodway_blueprint::network::blueprint::{Arrivals, Blueprint, FlowSpec, Sharing, Turns};
+use floodway_blueprint::traffic::begin::PairKey;
 use floodway_units::NodeId;
 use rustc_hash::FxHashMap;
-
-use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, Sharing, Turns};
-use crate::traffic::flows::PairKey;
 
 /// Positions of the flows of lists in the turns of their senders; empty where turns do not go by the list.
 #[derive(Debug, Default)]

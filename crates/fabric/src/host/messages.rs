@@ -9,12 +9,13 @@
 //! packet numbers, each has a row of its own in the results, and its machines continue from one to the next.
 //! An idle queue pair creates no events.
 
-use crate::network::path::Path;
-use crate::records::tally::{FlowKey, ReceivedRow, SentRow};
-use crate::run::events::NEVER;
-use crate::traffic::hooks::{NO_HOOK, has_row, is_of_program};
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_blueprint::network::path::Path;
+use floodway_blueprint::traffic::hooks::{NO_HOOK, has_row, is_of_program};
 use floodway_programs::Message;
+use floodway_records::tally::{FlowKey, ReceivedRow, SentRow};
+
+use crate::run::events::NEVER;
 
 mod complete;
 mod halves;

@@ -1,5 +1,6 @@
 //! Hosts: queue pairs, their two halves, and their turns at a NIC.
 
+pub(crate) mod allowances;
 pub(crate) mod device;
 pub(crate) mod failover;
 pub(crate) mod grants;

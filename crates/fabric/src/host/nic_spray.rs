@@ -8,12 +8,12 @@
 //!
 //! A queue pair has one rank at all NICs of its host, so that only its turns move.
 
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::FcSender as _;
 
 use crate::host::nics::Host;
 use crate::host::round_robin_bitmap::RoundRobinBitmap;
 use crate::link::links::Links;
-use crate::network::layout::Local;
 use crate::run::at_node::{AtHost, bytes};
 use crate::run::ctx::Ctx;
 

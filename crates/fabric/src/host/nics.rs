@@ -1,11 +1,11 @@
 //! What a host owns beside the ends of its links: its NICs, and its queue pairs as a sender.
 
+use floodway_blueprint::column::Part;
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::Granter;
 
-use crate::column::Part;
 use crate::host::nic::Nic;
 use crate::host::queue_pairs::HostPairs;
-use crate::network::layout::Local;
 
 /// A host's own state.
 #[derive(Debug, Default)]

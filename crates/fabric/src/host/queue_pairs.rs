@@ -1,6 +1,6 @@
 //! Queue pairs of a run, by slot.
 //!
-//! A queue pair is a path (`network/path.rs`: fixed values, which switches read), a sender's half
+//! A queue pair is a path (the blueprint's `path`: fixed values, which switches read), a sender's half
 //! (`host/send.rs`) and a receiver's half (`host/receive.rs`). None of them reads another, so threads may
 //! process both halves at once.
 
@@ -12,7 +12,11 @@ pub(crate) use elsewhere::Opening;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::path::Path;
+use floodway_blueprint::traffic::begin::PairKey;
 use floodway_mechanisms::slots::NotificationPoint as _;
+use floodway_records::tally::Records;
 use floodway_units::{FlowId, Time};
 use rustc_hash::FxHashMap;
 
@@ -20,12 +24,8 @@ use crate::host::messages::Incoming;
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::link::packet::{ON_PATH, Packet};
-use crate::network::layout::Local;
-use crate::network::path::Path;
 use crate::pool::{Pool, PoolNumber};
-use crate::records::tally::Records;
 use crate::run::events::NEVER;
-use crate::traffic::flows::PairKey;
 
 /// The queue pairs of a run, as a thread has them.
 #[derive(Default)]

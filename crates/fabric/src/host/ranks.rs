@@ -1,5 +1,6 @@
 //! Ranks of queue pairs: names that are never reused, of queue pairs whose slots are.
 
+use floodway_blueprint::network::limits::RANK_BITS;
 use floodway_engine::panics::Outgrown;
 use floodway_units::cast::narrow;
 
@@ -7,8 +8,6 @@ use floodway_units::cast::narrow;
 const CLOSED: u32 = u32::MAX;
 /// No slot yet: the queue pair is still to be opened.
 const RESERVED: u32 = u32::MAX - 1;
-/// Number of bits of a rank in the order of an event.
-pub(crate) const RANK_BITS: u32 = 24;
 /// Maximum number of ranks from the first that is open to the last: their lowest bits tell them apart.
 const MOST: usize = 1 << RANK_BITS;
 /// Closed ones at the front are dropped once they are this many, and half of all: so dropping costs O(1)

@@ -7,14 +7,14 @@ mod messages;
 
 use std::collections::VecDeque;
 
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::path::Path;
 use floodway_mechanisms::registry::{AnyNotificationPoint, AnyTransportReceiver};
 use floodway_mechanisms::slots::{NotificationPoint, Observes};
 use floodway_units::NodeId;
 
 use crate::host::messages::Incoming;
 use crate::link::packet::{ON_PATH, Packet};
-use crate::network::layout::Local;
-use crate::network::path::Path;
 use crate::run::events::Armed;
 
 /// A queue pair at its receiver; what every packet needs comes first.

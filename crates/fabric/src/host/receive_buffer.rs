@@ -12,13 +12,13 @@
 //! Its accounts are those of an ingress port of a switch, with the same admission, sizes and checks. What
 //! drains is a list of packets at the NIC, with an event for the first one.
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_mechanisms::slots::{DropReason, FcReceiver};
 use floodway_units::PortId;
 
 use crate::host::nic::Nic;
 use crate::link::arena::PacketRef;
 use crate::link::packet::ISOLATED;
-use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::device::Device as _;

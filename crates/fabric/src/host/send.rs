@@ -8,6 +8,10 @@ mod messages;
 
 use std::collections::VecDeque;
 
+use floodway_blueprint::network::blueprint::{FlowSettings, Repacing, Rounding, WindowRule};
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::path::Path;
+use floodway_blueprint::network::serial::pacing_gap;
 use floodway_mechanisms::registry::{AnyReactionPoint, AnyTransportSender};
 use floodway_mechanisms::slots::{
     Allowance, LossView, QpInfo, ReactionPoint, Reply, Segment, TICKS, TransportSender,
@@ -18,10 +22,6 @@ use floodway_wire::Telemetry;
 use crate::host::messages::Outgoing;
 use crate::host::nic::Nic;
 use crate::link::packet::{FIRST, INT, Kind, LAST, ON_PATH, Packet, RETRANSMISSION, frame_bytes};
-use crate::link::serial::pacing_gap;
-use crate::network::blueprint::{FlowSettings, Repacing, Rounding, WindowRule};
-use crate::network::layout::Local;
-use crate::network::path::Path;
 use crate::run::events::NEVER;
 use crate::run::events::{Armed, Events, Set};
 

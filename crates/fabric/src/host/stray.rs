@@ -1,10 +1,10 @@
 //! Packets at hosts that they were not sent to: none, or the simulator has a bug.
 
+use floodway_records::strays::{Stray, Strays};
 use floodway_units::NodeId;
 
 use crate::host::queue_pairs::QueuePairs;
 use crate::link::packet::Packet;
-use crate::records::strays::{Stray, Strays};
 
 impl QueuePairs {
     /// Is a host the one that a packet was sent to?
@@ -28,10 +28,10 @@ impl QueuePairs {
 
 #[cfg(test)]
 mod tests {
+    use floodway_blueprint::network::layout::Local;
+    use floodway_records::outcome::{Control, Invariants, Verdict};
     use floodway_units::{NodeId, Span, Time};
 
-    use crate::network::layout::Local;
-    use crate::records::outcome::{Control, Invariants, Verdict};
     use crate::run::fabric::Fabric;
     use crate::testing::busy;
 

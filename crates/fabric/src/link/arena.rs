@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_blueprint::network::layout::Local;
 use floodway_engine::Item;
 use floodway_engine::allocator::handled;
 use floodway_engine::memory::{self, Exhausted};
@@ -24,7 +25,6 @@ use smallvec::SmallVec;
 
 use crate::link::extra::{Extra, Hops};
 use crate::link::packet::{Kind, Packet};
-use crate::network::layout::Local;
 #[cfg(debug_assertions)]
 use crate::pool::race_check;
 

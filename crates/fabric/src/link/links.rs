@@ -1,19 +1,19 @@
 //! The ends of links at a node: what each of its ports sends, and what waits there.
 
+use floodway_blueprint::column::{LocalIndex as _, Part};
+use floodway_blueprint::network::blueprint::{Acks, LinkControl};
+use floodway_blueprint::network::layout::{Layout, Local, LocalPortClass, LocalQueue};
 use floodway_mechanisms::slots::{DropReason, FcSender as _, IntHop, PacketView};
+use floodway_records::histogram::Histogram;
+use floodway_records::series::Series;
+use floodway_records::shares::{Bucket, Key, Sent};
+use floodway_records::transmission::Transmission;
 use floodway_units::cast::whole;
 use floodway_units::{Bytes, PortId, Rate, Time, uniform};
 
-use crate::column::{LocalIndex as _, Part};
 use crate::link::arena::{Fifo, PacketRef};
 use crate::link::packet::{INT, ISOLATED, Kind, Packet};
 use crate::link::port::{Egress, Port, Queue};
-use crate::network::blueprint::{Acks, LinkControl};
-use crate::network::layout::{Layout, Local, LocalPortClass, LocalQueue};
-use crate::records::histogram::Histogram;
-use crate::records::series::Series;
-use crate::records::shares::{Bucket, Key, Sent};
-use crate::records::transmission::Transmission;
 use crate::run::ctx::Ctx;
 use crate::run::events::Arriving;
 

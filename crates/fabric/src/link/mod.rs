@@ -6,5 +6,4 @@ pub(crate) mod links;
 pub(crate) mod packet;
 pub(crate) mod port;
 pub(crate) mod retry;
-pub(crate) mod serial;
 pub(crate) mod wires;

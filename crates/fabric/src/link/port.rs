@@ -1,15 +1,15 @@
 //! The state of a port: one end of a link, and its queues.
 
+use floodway_blueprint::network::blueprint::ErrorRates;
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::serial::Serial;
 use floodway_mechanisms::registry::AnyFcSender;
+use floodway_records::counters::{EgressCounters, RareEgressCounters};
 use floodway_units::{PortId, Rng};
 
 use crate::link::arena::{Arena, Fifo, PacketRef};
 use crate::link::retry::Retry;
-use crate::link::serial::Serial;
 use crate::link::wires::Wire;
-use crate::network::blueprint::ErrorRates;
-use crate::network::layout::Local;
-use crate::records::counters::{EgressCounters, RareEgressCounters};
 use crate::run::events::{Armed, NEVER};
 
 /// One end of a link: its egress and what it needs of the link. The first cache line holds what every

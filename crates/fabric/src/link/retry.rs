@@ -9,18 +9,18 @@
 use std::collections::VecDeque;
 use std::mem;
 
+use floodway_blueprint::error::BuildError;
+use floodway_blueprint::network::blueprint::Blueprint;
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::routing::peer;
 use floodway_mechanisms::registry::{AnyRetryReceiver, AnyRetrySender};
 use floodway_mechanisms::slots::{RetryReceiver, RetrySender, RetrySet};
 use floodway_units::cast::to_usize;
 use floodway_units::{Bytes, FlowId, PortId, uniform};
 
-use crate::error::BuildError;
 use crate::link::arena::PacketRef;
 use crate::link::links::Links;
 use crate::link::packet::{Kind, Packet};
-use crate::network::blueprint::Blueprint;
-use crate::network::layout::Local;
-use crate::network::routing::peer;
 use crate::run::ctx::Ctx;
 use crate::run::events::{Armed, EventKind};
 

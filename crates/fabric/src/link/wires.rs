@@ -4,8 +4,9 @@
 
 use std::collections::VecDeque;
 
+use floodway_blueprint::network::blueprint::LinkSpec;
+
 use crate::link::arena::PacketRef;
-use crate::network::blueprint::LinkSpec;
 
 /// One direction of such a link.
 #[derive(Debug, Default)]

@@ -1,13 +1,13 @@
 //! The wire of a link: a packet from its first bit on the wire to its arrival, or its loss.
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
+use floodway_blueprint::network::routing::peer;
 use floodway_mechanisms::slots::DropReason;
 use floodway_units::PortId;
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::link::retry::Retried;
-use crate::network::layout::{Local, LocalPortClass};
-use crate::network::routing::peer;
 use crate::run::at_node::At;
 use crate::run::device::Device;
 use crate::run::events::EventKind;
@@ -22,7 +22,7 @@ impl<D: Device> At<'_, '_, D> {
             return self.link_control_arrives(packet_ref);
         }
         if !self.ctx.run.packets.lands(packet_ref) {
-            return self.ctx.run.kept.was_lost(EventKind::Arrival);
+            return self.ctx.run.kept.was_lost(EventKind::Arrival as usize);
         }
         let packet = &self.ctx.run.packets[packet_ref];
         self.ctx.run.kept.packet_hops += 1;
@@ -70,7 +70,7 @@ impl<D: Device> At<'_, '_, D> {
         if !self.ctx.run.packets.lands(packet_ref) {
             let what =
                 if self.ctx.run.events.is_numbered() { EventKind::Arrival } else { EventKind::LinkControl };
-            return self.ctx.run.kept.was_lost(what);
+            return self.ctx.run.kept.was_lost(what as usize);
         }
         let rx = self.ctx.run.packets[packet_ref].ingress;
         if self.ctx.run.packets[packet_ref].is_retry() {

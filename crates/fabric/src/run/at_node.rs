@@ -8,6 +8,8 @@
 
 use std::mem;
 
+use floodway_blueprint::network::blueprint::PauseFault;
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_engine::Event;
 use floodway_mechanisms::slots::{DropReason, PauseMode};
 use floodway_units::{Bytes, PortId};
@@ -15,8 +17,6 @@ use floodway_units::{Bytes, PortId};
 use crate::host::nics::Host;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
-use crate::network::blueprint::PauseFault;
-use crate::network::layout::{Local, LocalPortClass};
 use crate::run::ctx::Ctx;
 use crate::run::device::Device;
 use crate::run::events::{EventKind, NUMBER_SHIFT};
@@ -217,4 +217,20 @@ fn arriving(event: Event) -> PacketRef {
 /// Bytes as an account holds them.
 pub(crate) fn bytes(value: u64) -> Bytes {
     Bytes(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use floodway_records::standstill::Standstill;
+    use floodway_units::Span;
+
+    use crate::testing::at_busy;
+
+    #[test]
+    fn a_run_counts_its_events() {
+        at_busy(Span::us(40), |world| {
+            let Standstill { now, events } = world.runs.own.kept.standstill;
+            assert!(now > Span::us(30).0 && now < Span::us(40).0 && events > 0, "{events} events at {now}");
+        });
+    }
 }

@@ -1,9 +1,9 @@
 //! What each room gets beside its own state: the event that is executed, and what no node owns.
 
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::routing::in_force;
 use floodway_units::{NodeId, PortId, Time};
 
-use crate::network::facts::Facts;
-use crate::network::routing::in_force;
 use crate::run::events::EventKind;
 use crate::run::state::Run;
 

@@ -16,11 +16,12 @@
 //!                      applied when the transmission starts.
 //! ```
 
+use floodway_blueprint::network::layout::Local;
+
 use crate::link::arena::PacketRef;
 use crate::link::retry::RetryTurn;
-use crate::network::layout::Local;
-use crate::records::capture::Capture;
 use crate::run::at_node::At;
+use crate::run::capture::note_frame;
 use crate::run::device::Device;
 
 impl<D: Device> At<'_, '_, D> {
@@ -148,7 +149,7 @@ impl<D: Device> At<'_, '_, D> {
             return None;
         }
         if self.node.links.ports.of(port).noted {
-            Capture::note(&mut self.ctx, self.node.links.id(port), packet_ref);
+            note_frame(&mut self.ctx, self.node.links.id(port), packet_ref);
             self.node.links.note_share(&mut self.ctx, port, packet_ref, serial);
         }
         let arrival = self.node.links.jittered(port, serial, arrival);

@@ -4,11 +4,11 @@
 //! once for each, and asks a [`Device`] where a host and a switch differ. The code of hosts (`AtHost`)
 //! reaches no switch, and that of switches (`AtSwitch`) no host.
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_mechanisms::slots::{Disposition, DropReason};
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
-use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::At;
 use crate::run::events::EventKind;
 use crate::switch::crossbar::Inputs;

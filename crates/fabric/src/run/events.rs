@@ -17,24 +17,23 @@ mod pending;
 mod ties;
 mod wires;
 
+pub(crate) use armed::Armed;
 use armed::GENERATION_BITS;
-pub(crate) use armed::{Armed, NEVER};
+pub(crate) use floodway_blueprint::NEVER;
 pub(crate) use kind::EventKind;
 pub(crate) use ties::tie_key;
 
+use floodway_blueprint::network::blueprint::{Starts, Ties};
+use floodway_blueprint::network::limits::{ID_BITS, NIC_BITS, QP_GENERATION_BITS, RANK_BITS};
 use floodway_engine::panics::Outgrown;
 use floodway_engine::{Event, Item, Queue};
 use floodway_units::cast::low_u32;
 use floodway_units::{PortId, Span, Time};
 
-use crate::host::ranks::RANK_BITS;
 use crate::link::arena::PacketRef;
-use crate::network::blueprint::{Starts, Ties};
 use crate::run::events::wires::Wires;
 use crate::run::windows::{Drained, Windows};
 
-/// Bits of an object's number in an order of scheduling.
-pub(crate) const ID_BITS: u32 = 24;
 /// Bits of the number itself.
 const NUMBER_BITS: u32 = 36;
 /// The largest number, which starts that come last have.
@@ -47,9 +46,6 @@ const KIND_SHIFT: u32 = 60;
 const TIE_SHIFT: u32 = 32;
 const GENERATIONS: u64 = (1 << GENERATION_BITS) - 1;
 /// The same for a queue pair, whose name takes more bits: a NIC, and its rank there.
-const QP_GENERATION_BITS: u32 = 16;
-/// Bits of the number of a NIC.
-pub(crate) const NIC_BITS: u32 = 64 - 4 - RANK_BITS - QP_GENERATION_BITS;
 const QP_GENERATIONS: u64 = (1 << QP_GENERATION_BITS) - 1;
 
 /// The store of pending events, which decides in which order they are executed.

@@ -3,17 +3,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use floodway_blueprint::error::BuildError;
+use floodway_blueprint::network::blueprint::Blueprint;
+use floodway_blueprint::network::routing::Routes;
 use floodway_engine::Transport;
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyFcReceiver, AnyRouter};
 use floodway_mechanisms::slots::FcReceiver as _;
+use floodway_records::outcome::{Control, Records};
 use floodway_units::{Class, NodeId, PortId, Span};
 
-use crate::error::BuildError;
-use crate::network::blueprint::Blueprint;
-use crate::network::build;
-use crate::network::facts::Demanded;
-use crate::network::routing::Routes;
-use crate::records::outcome::{Control, Records};
+use crate::build;
 use crate::run::node::AnyDevice;
 use crate::run::parts::Parts;
 use crate::run::ranks::{Processes, RankPlan};
@@ -92,7 +91,7 @@ impl<'a> Fabric<'a> {
         let World { facts, nodes, ranks, .. } = &mut self.world;
         let node = facts.node_of(port);
         if ranks.as_ref().is_some_and(|ranks| !ranks.owns(node)) {
-            facts.demand(port, &Demanded::of(&[point]));
+            facts.demand(port, &build::demanded(&[point]));
             return Ok(());
         }
         let local = facts.local(port);

@@ -4,16 +4,16 @@
 //! A link that goes down loses the packets on it. When its ends know, the packets that wait for it are lost,
 //! and both halves of its flow controls restart when it is up again.
 
+use floodway_blueprint::network::blueprint::{Blueprint, PauseFault};
+use floodway_blueprint::network::changes::{self, Change, LinkChange};
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::routing::peer;
 use floodway_mechanisms::slots::{Cx, DropReason, FcFrame, FcReceiver, FcSender as _, PauseMode};
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Quanta, Span, Time};
 
 use crate::link::arena::PacketRef;
-use crate::network::blueprint::{Blueprint, PauseFault};
-use crate::network::changes::{self, Change, LinkChange};
-use crate::network::facts::Facts;
-use crate::network::layout::Local;
-use crate::network::routing::peer;
 use crate::run::at_node::{At, AtNode};
 use crate::run::device::Device;
 use crate::run::events::{Events, NEVER};

@@ -3,9 +3,9 @@
 use floodway_mechanisms::slots::{FcReceiver as _, FcSender as _};
 use floodway_units::PortId;
 
-use crate::records::signals::SignalLog;
 use crate::run::events::EventKind;
 use crate::run::world::World;
+use crate::switch::signals;
 
 /// Machines may ask for a timer from the start, before any packet has come.
 pub(crate) fn arm_machines(world: &mut World<'_>) {
@@ -37,7 +37,7 @@ pub(crate) fn arm_machines(world: &mut World<'_>) {
         for port in all {
             let (at, port) = world.at_port(port);
             let (mut ctx, node) = at.core();
-            SignalLog::note_first_states(&mut ctx, node, port);
+            signals::note_first_states(&mut ctx, node, port);
         }
     }
 }

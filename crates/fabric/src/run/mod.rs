@@ -3,6 +3,7 @@
 pub(crate) mod arrivals;
 pub(crate) mod at_node;
 pub(crate) mod by_node;
+pub(crate) mod capture;
 pub(crate) mod ctx;
 pub(crate) mod departures;
 pub(crate) mod device;
@@ -11,7 +12,6 @@ pub(crate) mod events;
 pub(crate) mod fabric;
 pub(crate) mod faults;
 pub(crate) mod first_timers;
-pub(crate) mod groups;
 pub(crate) mod network;
 pub(crate) mod node;
 pub(crate) mod own;

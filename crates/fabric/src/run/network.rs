@@ -1,10 +1,10 @@
 //! The nodes of a network, and how its ports are found in them.
 
+use floodway_blueprint::network::facts::Facts;
+use floodway_records::series::Series;
 use floodway_units::PortId;
 
 use crate::link::port::{Egress, Port};
-use crate::network::facts::Facts;
-use crate::records::series::Series;
 use crate::run::node::Node;
 use crate::switch::buffer::Ingress;
 

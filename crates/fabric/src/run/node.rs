@@ -2,12 +2,12 @@
 
 use std::ops::{Deref, DerefMut};
 
+use floodway_blueprint::network::layout::Local;
 use floodway_units::{Class, NodeId, PortId, QueueId, Rng, Time};
 
 use crate::host::nic::Nic;
 use crate::host::nics::Host;
 use crate::link::links::Links;
-use crate::network::layout::Local;
 use crate::switch::buffer::Buffer;
 use crate::switch::congestion::PortMachines;
 use crate::switch::crossbar::Inputs;

@@ -1,12 +1,12 @@
 //! Answers of mechanisms from outside the tree with which a run cannot go on: timers that do not move, and
 //! rates of zero.
 
+use floodway_blueprint::network::blueprint::Blueprint;
+use floodway_blueprint::network::path::Path;
 use floodway_engine::panics::Misused;
 use floodway_mechanisms::registry::ReactionParams;
 use floodway_units::{FlowId, PortId, Time};
 
-use crate::network::blueprint::Blueprint;
-use crate::network::path::Path;
 use crate::pool::Pool;
 use crate::run::ctx::Ctx;
 

@@ -18,21 +18,21 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use floodway_blueprint::error::BuildError;
+use floodway_blueprint::network::blueprint::Blueprint;
+use floodway_blueprint::network::routing::Routes;
 use floodway_engine::memory::Exhausted;
 use floodway_engine::{Advance, end_of_epoch};
+use floodway_records::outcome::{Control, Records, Stopped};
 use floodway_units::Time;
 
-use crate::error::BuildError;
-use crate::network::blueprint::Blueprint;
-use crate::network::routing::Routes;
-use crate::records::finish::Closed;
-use crate::records::outcome::{Control, Records, Stopped};
 use crate::run::first_timers::arm_machines;
 use crate::run::ranks::Census;
 use crate::run::ranks::gather::join;
 use crate::run::state::Run;
 use crate::run::threads::ThreadPlan;
 use crate::run::world::{Extent, World};
+use crate::tables::finish::Closed;
 
 mod components;
 

@@ -8,6 +8,8 @@
 //! The releases that a receiver half waits for, and whether a sender half discards, are cached beside them at
 //! each call: neither changes with time alone between calls.
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
+use floodway_blueprint::network::routing::peer;
 use floodway_mechanisms::registry::AnyFcReceiver;
 use floodway_mechanisms::slots::{
     Cx, Disposition, FcFrame, FcReceiver as _, FcSender as _, IngressView, PortEvent,
@@ -16,8 +18,6 @@ use floodway_units::Time;
 
 use crate::link::extra::Extra;
 use crate::link::packet::Packet;
-use crate::network::layout::{Local, LocalPortClass};
-use crate::network::routing::peer;
 use crate::run::at_node::{At, bytes};
 use crate::run::device::Device;
 use crate::run::events::{EventKind, NEVER};

@@ -6,14 +6,14 @@
 //! of events, but that where the path ends the end's half is fetched, too: of an event without a packet they
 //! fetch what belongs to `PacketRef::dummy`. Nothing here changes any state.
 
+use floodway_blueprint::column::LocalIndex as _;
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::routing::peer;
 use floodway_engine::{AHEAD, Event, Item, fetch};
 use floodway_units::NodeId;
 
-use crate::column::LocalIndex as _;
 use crate::link::arena::PacketRef;
 use crate::link::packet::{ON_PATH, Packet};
-use crate::network::facts::Facts;
-use crate::network::routing::peer;
 use crate::run::events::EventKind;
 use crate::run::node::{Node, NodeCore};
 use crate::run::state::Run;

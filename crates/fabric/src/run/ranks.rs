@@ -1,4 +1,4 @@
-//! Processes: processes that execute one run together.
+//! Ranks: processes that execute one run together.
 //!
 //! ```text
 //!  round      |<------------------- lookahead ------------------->|
@@ -24,14 +24,14 @@
 //! A property over random networks, with every mechanism, random owners and several threads in each rank,
 //! compares ranks with one thread (`tests/all/ranks.rs`).
 
+use floodway_blueprint::network::blueprint::{Blueprint, LinkSpec};
+use floodway_blueprint::network::groups::Groups;
 use floodway_engine::Transport;
 use floodway_units::cast::narrow;
 use floodway_units::{FlowId, NodeId, PortId, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::link::wires::Wire;
-use crate::network::blueprint::{Blueprint, LinkSpec};
-use crate::run::groups::Groups;
 use crate::run::threads::assignment;
 
 mod agreement;

@@ -33,16 +33,16 @@ mod tests;
 use std::cmp::Reverse;
 use std::hash::Hasher as _;
 
+use floodway_blueprint::network::blueprint::{Arrivals, Blueprint, Ties};
+use floodway_blueprint::network::facts::Facts;
 use floodway_engine::Event;
 use floodway_programs::walker::Position;
+use floodway_records::kept::rows::Rows;
+use floodway_records::outcome::{NotSkipped, Skipped};
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Time};
 use rustc_hash::FxHasher;
 
-use crate::network::blueprint::{Arrivals, Blueprint, Ties};
-use crate::network::facts::Facts;
-use crate::records::kept::rows::Rows;
-use crate::records::outcome::{NotSkipped, Skipped};
 use crate::run::node::Node;
 use crate::run::runs::Runs;
 

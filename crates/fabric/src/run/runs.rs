@@ -3,13 +3,13 @@
 use std::mem;
 use std::sync::atomic::Ordering;
 
+use floodway_blueprint::network::facts::Facts;
+use floodway_records::tally::Totals;
 use floodway_units::{NodeId, PortId, Time};
 use rustc_hash::FxHashMap;
 
 use crate::host::queue_pairs::Done;
 use crate::link::arena::PacketRef;
-use crate::network::facts::Facts;
-use crate::records::tally::Totals;
 use crate::run::node::Node;
 use crate::run::ranks::{Census, Processes};
 use crate::run::state::Run;

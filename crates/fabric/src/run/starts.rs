@@ -1,11 +1,13 @@
 //! Starts of flows: what follows at the node where one begins.
 
+use floodway_blueprint::network::blueprint::Turns;
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::traffic::begin::Begin;
 use floodway_units::cast::narrow;
 
-use crate::network::blueprint::Turns;
-use crate::network::layout::Local;
 use crate::run::at_node::AtHost;
-use crate::traffic::flows::{Begin, Traffic};
+use crate::traffic::flows::Traffic;
+use crate::traffic::flows::start::message_of;
 
 impl AtHost<'_, '_> {
     /// A source's next flow begins, or what a trigger waited for has come.
@@ -67,7 +69,7 @@ impl AtHost<'_, '_> {
     /// look.
     fn begin(&mut self, begin: &Begin) -> Option<Local> {
         let run_time = self.ctx.run.events.run_time(self.ctx.now);
-        let message = begin.message((self.ctx.now, run_time), self.ctx.facts, &mut self.ctx.run.ideals);
+        let message = message_of(begin, (self.ctx.now, run_time), self.ctx.facts, &mut self.ctx.run.ideals);
         let key = begin.pair_key(self.ctx.facts.blueprint);
         match key.as_ref().and_then(|key| self.device.pairs.by_key.get(key)) {
             Some(&slot) => self.post(slot, message),

@@ -3,27 +3,27 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use floodway_blueprint::bounds::ideal::Ideals;
+use floodway_blueprint::network::blueprint::{Blueprint, Draws, LinkSpec, PauseFault};
+use floodway_blueprint::network::changes::Change;
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::routing::ChangingRoutes;
+use floodway_blueprint::network::routing::peer;
 use floodway_engine::Event;
 use floodway_engine::allocator::ran_out;
 use floodway_mechanisms::slots::{
     Cnp, ControlMessage, CpAction, FcFrame, Outbox, PortView, ReadyView, Reply, Report, RetrySet,
 };
+use floodway_records::kept::Kept;
+use floodway_records::outcome::Control;
 use floodway_units::cast::narrow;
 use floodway_units::mrg32k3a::FirstDraws;
 use floodway_units::{NodeId, PortId, Rng};
 
-use crate::bounds::ideal::Ideals;
 use crate::host::listed::Listed;
 use crate::host::queue_pairs::QueuePairs;
 use crate::link::arena::Arena;
 use crate::link::extra::Extra;
-use crate::network::blueprint::{Blueprint, Draws, LinkSpec, PauseFault};
-use crate::network::changes::Change;
-use crate::network::facts::Facts;
-use crate::network::routing::ChangingRoutes;
-use crate::network::routing::peer;
-use crate::records::kept::Kept;
-use crate::records::outcome::Control;
 use crate::run::events::{EventKind, Events, QueuePairName};
 use crate::traffic::flows::Traffic;
 use crate::why::trace::Trace;

@@ -6,8 +6,9 @@
 pub(crate) mod assignment;
 mod policy;
 
-use crate::network::blueprint::Blueprint;
-use crate::run::groups::{Groups, SHORTEST, in_one_order};
+use floodway_blueprint::network::blueprint::Blueprint;
+use floodway_blueprint::network::groups::{Groups, SHORTEST, in_one_order};
+
 use crate::run::threads::policy::FewerThreads;
 
 /// The requested number of threads of a run.

@@ -6,10 +6,10 @@
 //! Whether the run is to stop is checked after each visit, and in a visit after every 8,192 events. A window
 //! that is cut leaves its events pending, so that the run's counts balance.
 
+use floodway_blueprint::network::facts::Facts;
 use floodway_engine::Event;
 use floodway_units::NodeId;
 
-use crate::network::facts::Facts;
 use crate::pool::{OwnElements, SharedSlice};
 use crate::run::at_node::{At, AtNode};
 use crate::run::ctx::Ctx;

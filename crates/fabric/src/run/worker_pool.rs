@@ -49,8 +49,9 @@ use floodway_engine::{Event, Exchange, panics};
 
 use crate::host::queue_pairs::Posted;
 
+use floodway_blueprint::network::groups::Groups;
+
 use crate::pool::race_check;
-use crate::run::groups::Groups;
 use crate::run::node::Node;
 use crate::run::threads::assignment;
 use crate::run::worker::{Visits, Worker};

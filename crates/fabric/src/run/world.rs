@@ -11,25 +11,23 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use floodway_blueprint::error::BuildError;
+use floodway_blueprint::network::blueprint::Blueprint;
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::routing::{Routes, peer};
 use floodway_engine::allocator::ran_out;
 use floodway_engine::{Advance, Event};
+use floodway_records::outcome::{Control, Verdict};
+use floodway_records::work::Work;
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Time};
 
 use crate::bounds::blocked::BlockedPorts;
 use crate::bounds::checks::NodeCheck;
-use crate::error::BuildError;
+use crate::build;
 use crate::host::listed::Listed;
 use crate::link::arena::PacketRef;
-use crate::network::blueprint::Blueprint;
-use crate::network::build;
-use crate::network::facts::Facts;
-use crate::network::layout::Local;
-use crate::network::routing::{Routes, peer};
-use crate::records::finish::close_links;
-use crate::records::in_network::InNetwork;
-use crate::records::outcome::{Control, Verdict};
-use crate::records::work::Work;
 use crate::run::at_node::AtNode;
 use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;
@@ -41,6 +39,8 @@ use crate::run::recurrence::{Moment, Recurrence};
 use crate::run::runs::Runs;
 use crate::run::state::{Fault, Run};
 use crate::run::windows::Windows;
+use crate::tables::finish::close_links;
+use crate::tables::in_network::InNetwork;
 
 /// Number of events between two checks of the stop flag.
 const STOP_CHECK: u64 = 1 << 15;

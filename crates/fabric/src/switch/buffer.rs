@@ -9,14 +9,14 @@ mod charge;
 use std::collections::VecDeque;
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_blueprint::column::Part;
+use floodway_blueprint::network::layout::{Layout, Local, LocalPortClass, PackedPortClass};
 use floodway_mechanisms::registry::{AnyAdmission, AnyFcReceiver};
 use floodway_mechanisms::slots::{DropReason, FcFrame, FcReceiver as _, IngressView};
+use floodway_records::counters::{RareCounters, Traffic};
 use floodway_units::{Bytes, Time};
 
-use crate::column::Part;
 use crate::link::packet::Packet;
-use crate::network::layout::{Layout, Local, LocalPortClass, PackedPortClass};
-use crate::records::counters::{RareCounters, Traffic};
 use crate::run::events::{Armed, NEVER};
 use crate::switch::crossbar::Inputs;
 

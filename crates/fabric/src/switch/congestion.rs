@@ -18,6 +18,7 @@
 mod callbacks;
 mod packets;
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyScheduler};
 use floodway_mechanisms::slots::{
     CongestionPoint, CpAction, Cx, Discipline, FcSender as _, Gate, PortEvent, ReadyView, Scheduler as _,
@@ -26,7 +27,6 @@ use floodway_mechanisms::slots::{
 use floodway_units::{Bytes, PortId, Time};
 
 use crate::link::links::Links;
-use crate::network::layout::{Local, LocalPortClass};
 use crate::run::ctx::Ctx;
 use crate::run::events::{Armed, EventKind, Events};
 use crate::switch::discipline::PortQueueing;

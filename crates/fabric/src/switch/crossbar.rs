@@ -12,13 +12,13 @@
 
 mod cross;
 
+use floodway_blueprint::network::layout::{Layout, Local, LocalPortClass};
 use floodway_mechanisms::crossbar::Crossbar;
 use floodway_mechanisms::slots::CrossbarPlan;
 use floodway_units::Rate;
 
 use crate::link::arena::{Arena, Fifo, PacketRef};
 use crate::link::links::Links;
-use crate::network::layout::{Layout, Local, LocalPortClass};
 use crate::run::events::NEVER;
 
 /// What a switch has before its crossbar; ports by their place among the switch's, queues and classes those

@@ -1,10 +1,10 @@
 //! A switch as a device: what arrives is forwarded.
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_mechanisms::slots::DropReason;
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
-use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::AtSwitch;
 use crate::run::device::Device;
 use crate::run::events::EventKind;

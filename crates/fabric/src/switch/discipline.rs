@@ -28,6 +28,7 @@ pub(crate) mod output;
 mod serving;
 mod sorting;
 
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::registry::AnyCongestionPoint;
 use floodway_mechanisms::slots::{CongestionPoint as _, Discipline, Queueing};
 use floodway_units::FlowId;
@@ -36,7 +37,6 @@ use rustc_hash::FxHashMap;
 use self::meter::MeterQueue;
 use self::output::OutputQueue;
 use crate::link::packet::Packet;
-use crate::network::layout::Local;
 
 /// The queueing of an egress port. By default a class has a FIFO, and metered messages wait with the control
 /// class.

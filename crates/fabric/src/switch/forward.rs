@@ -12,11 +12,11 @@ mod pass;
 
 use std::collections::VecDeque;
 
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::registry::AnyRouter;
 use floodway_mechanisms::slots::{Disposition, Router};
 
 use crate::link::arena::PacketRef;
-use crate::network::layout::Local;
 use crate::switch::crossbar::Inputs;
 
 /// A switch's routing, pipeline and inputs.

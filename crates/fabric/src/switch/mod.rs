@@ -9,5 +9,6 @@ pub(crate) mod forward;
 pub(crate) mod own_scheduler;
 pub(crate) mod route;
 pub(crate) mod sending;
+pub(crate) mod signals;
 pub(crate) mod telemetry;
 pub(crate) mod views;

@@ -3,13 +3,13 @@
 //! A router that reads port states first returns its usual port (`usual_port`), and whether it keeps it,
 //! given that port's state alone. All candidates are read only if it does not keep it.
 
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::routing::in_force;
 use floodway_mechanisms::slots::{CongestionPoint as _, PacketView, PortView, Router as _, Signals};
 use floodway_units::{Bytes, NodeId};
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::{ON_PATH, Packet};
-use crate::network::layout::Local;
-use crate::network::routing::in_force;
 use crate::run::at_node::{AtSwitch, bytes};
 use crate::run::device::Device as _;
 

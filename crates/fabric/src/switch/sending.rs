@@ -1,12 +1,12 @@
 //! What a port of a switch sends next, each operation with a fast path beside the general one.
 
+use floodway_blueprint::network::blueprint::Release;
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_mechanisms::slots::Scheduler as _;
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
 use crate::link::port::Port;
-use crate::network::blueprint::Release;
-use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::{AtSwitch, bytes};
 use crate::run::device::Device as _;
 use crate::switch::buffer::Uncharge;

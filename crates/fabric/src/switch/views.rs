@@ -1,9 +1,9 @@
 //! Views of a packet, a queue and an account, for mechanisms.
 
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::QueueView;
 
 use crate::link::packet::Packet;
-use crate::network::layout::Local;
 use crate::run::at_node::{At, bytes};
 use crate::run::device::Device;
 use crate::run::events::NEVER;

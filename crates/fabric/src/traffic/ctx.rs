@@ -1,7 +1,8 @@
 //! What traffic gets beside its own state: the event that is executed, and where starts are scheduled.
 
-use crate::network::facts::Facts;
-use crate::records::kept::Kept;
+use floodway_blueprint::network::facts::Facts;
+use floodway_records::kept::Kept;
+
 use crate::run::ctx::Ctx;
 use crate::run::events::Events;
 use crate::traffic::flows::Traffic;

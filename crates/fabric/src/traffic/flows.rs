@@ -1,20 +1,20 @@
 //! Flows: their sources, and the queue pairs that carry them.
 
-mod start;
+pub(crate) mod start;
 
 use std::sync::Arc;
 
+use floodway_blueprint::network::blueprint::{Arrivals, Blueprint, FlowSpec, PoissonSpec};
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::traffic::numbers::{Label, labels};
+use floodway_blueprint::traffic::sizes::exponential;
 use floodway_units::cast::narrow;
-use floodway_units::{Bytes, NodeId, PortId, Rng, fold, name_key, stream};
+use floodway_units::{NodeId, Rng, fold, name_key, stream};
 
 use crate::host::listed::Listed;
-use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, PoissonSpec};
-use crate::network::facts::Facts;
 use crate::pool::Pool;
 use crate::run::events::NEVER;
-use crate::traffic::numbers::{Label, labels};
 use crate::traffic::programs::Programs;
-use crate::traffic::sizes::exponential;
 use crate::traffic::triggers::Triggers;
 
 /// What starts flows, as a thread has it.
@@ -47,73 +47,6 @@ impl Source {
         match self {
             &Source::Poisson { node, .. } => node,
             Source::List { workload, flows, .. } => blueprint.flows_of(*workload)[flows[0] as usize].source,
-        }
-    }
-}
-
-/// What is known of a flow when it starts.
-pub(crate) struct Begin {
-    pub workload: u32,
-    pub settings: usize,
-    pub source: NodeId,
-    pub destination: NodeId,
-    pub size: Bytes,
-    pub number: u64,
-    /// Of a job's message: the round of its sender's program, and by how much its number is larger in the
-    /// run, of which parts were skipped.
-    pub round: u16,
-    pub later: u64,
-    /// Decides its source port, where none is named.
-    pub entropy: u64,
-    pub ports: (Option<u16>, Option<u16>),
-    pub pinned: (Option<Vec<PortId>>, Option<Vec<PortId>>),
-    /// Who waits for it.
-    pub hook: u32,
-    pub carrier: Carrier,
-    /// The rank of its queue pair at its NIC, where that goes by the list.
-    pub rank: Option<u32>,
-}
-
-/// Which queue pair carries a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Carrier {
-    /// One of its own, or one that flows like it share, as its settings say.
-    AsSet,
-    /// That of this loop of its workload.
-    Loop(usize),
-    /// That of these ranks of a job, on a channel.
-    Ranks { from: u32, to: u32, channel: u32 },
-}
-
-/// Flows with the same key share a queue pair.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum PairKey {
-    Loop(u32, usize),
-    /// Of ranks of a job, on a channel.
-    Ranks {
-        workload: u32,
-        from: u32,
-        to: u32,
-        channel: u32,
-    },
-    Pair {
-        workload: u32,
-        settings: usize,
-        ends: (NodeId, NodeId),
-        ports: (Option<u16>, Option<u16>),
-        pinned: (Option<Vec<PortId>>, Option<Vec<PortId>>),
-    },
-}
-
-impl PairKey {
-    /// Of a flow of a list with these settings, which share queue pairs.
-    pub fn of(workload: u32, settings: usize, flow: &FlowSpec) -> Self {
-        PairKey::Pair {
-            workload,
-            settings,
-            ends: (flow.source, flow.destination),
-            ports: (flow.source_port, flow.destination_port),
-            pinned: (flow.path.clone(), flow.ack_path.clone()),
         }
     }
 }

@@ -6,7 +6,6 @@
 //! others only by messages that arrive at its host, and the order in which events of one instant are executed
 //! does not matter to it.
 
-pub(crate) mod lists;
 mod messages;
 mod recurrence;
 mod scale_up;
@@ -15,17 +14,18 @@ mod waiting;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub(crate) use floodway_blueprint::network::blueprint::job;
+use floodway_blueprint::network::blueprint::{Arrivals, Blueprint};
 use floodway_programs::collective::Step;
 use floodway_programs::critical_path::Extent;
 use floodway_programs::{Course, Message, Output, Program, Walker};
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Time};
 
-use crate::network::blueprint::{Arrivals, Blueprint, ProgramSpec};
 use crate::pool::Pool;
 use crate::run::events::NEVER;
 
-use lists::{ListProgram, Lists};
+use floodway_blueprint::traffic::lists::{ListProgram, Lists};
 use scale_up::ScaleUpPort;
 
 /// The ranks of all jobs and lists, numbered workload by workload.
@@ -82,9 +82,6 @@ struct RankState {
     behind: u64,
     port: ScaleUpPort,
 }
-
-/// A host has fewer ranks than this.
-pub(crate) const RANKS_OF_HOST: usize = 1 << 8;
 
 impl Programs {
     /// The ranks of a blueprint.
@@ -213,13 +210,5 @@ impl RankState {
     /// When it has something to do.
     fn next_time(&self) -> Option<Time> {
         self.walker.next_time().into_iter().chain(self.port.next_time()).min()
-    }
-}
-
-/// The job of a workload.
-pub(crate) fn job(blueprint: &Blueprint, workload: u32) -> &ProgramSpec {
-    match &blueprint.workloads[workload as usize].arrivals {
-        Arrivals::Program(spec) => spec,
-        _ => unreachable!("the rank was made for a job"),
     }
 }

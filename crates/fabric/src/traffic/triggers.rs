@@ -11,13 +11,15 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
+use floodway_blueprint::network::blueprint::{
+    Arrivals, Blueprint, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec,
+};
+use floodway_blueprint::traffic::lists::{ListProgram, Lists};
 use floodway_units::NodeId;
 use floodway_units::cast::narrow;
 
-use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, Next, UNBOUNDED, WorkloadSpec};
 use crate::pool::Pool;
 use crate::traffic::programs::Programs;
-use crate::traffic::programs::lists::{ListProgram, Lists};
 
 /// The progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

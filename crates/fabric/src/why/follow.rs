@@ -6,6 +6,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::traffic::numbers::Label;
+use floodway_records::tally::FlowKey;
 use floodway_units::{Span, Time};
 use rustc_hash::FxHashMap;
 
@@ -17,14 +21,10 @@ use super::sender::Sender;
 use super::sent::Sent;
 use super::stops::Stops;
 use super::trace::Trace;
-use crate::bounds::ideal::over_time::FlowIdeals;
+use crate::bounds::over_time::FlowIdeals;
 use crate::host::messages::Outgoing;
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
-use crate::network::facts::Facts;
-use crate::network::layout::Local;
-use crate::records::tally::FlowKey;
-use crate::traffic::numbers::Label;
 
 impl Trace {
     /// Follows flows one after another, before the run starts.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use floodway_blueprint::network::blueprint::Blueprint;
+use floodway_records::table::{NONE, Table, Values};
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, PortId, Span, Time};
 
 use super::sent::Sent;
-use crate::network::blueprint::Blueprint;
-use crate::records::table::{NONE, Table, Values};
 use crate::run::events::NEVER;
 
 /// The cause of an instant of a flow's completion time.

@@ -12,17 +12,17 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
+use floodway_blueprint::error::BuildError;
+use floodway_blueprint::network::blueprint::{Blueprint, ScaleUp};
 use floodway_programs::collective::Step as CollectiveStep;
 use floodway_programs::critical_path::{Extent, Step, StepKind, Target, critical_path};
 use floodway_programs::{Kind, Message, Program};
+use floodway_records::outcome::Control;
+use floodway_records::table::{Table, Values};
 use floodway_units::{Bytes, Span, Time};
 
 use super::parts::{Cause, FlowRef, Found, Part, Section, texts};
 use super::trace::Trace;
-use crate::error::BuildError;
-use crate::network::blueprint::{Blueprint, ScaleUp};
-use crate::records::outcome::Control;
-use crate::records::table::{Table, Values};
 use crate::run::fabric::Fabric;
 use crate::run::world::World;
 use crate::traffic::programs::{Programs, job};

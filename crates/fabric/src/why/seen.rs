@@ -1,11 +1,11 @@
 //! What a trace sees of a run while an event is executed.
 
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::layout::Local;
 use floodway_units::NodeId;
 
 use crate::link::packet::Packet;
 use crate::link::port::Queue;
-use crate::network::facts::Facts;
-use crate::network::layout::Local;
 use crate::run::node::{Node, NodeCore, Sight};
 use crate::run::state::Run;
 

@@ -1,9 +1,8 @@
 //! What a flow's sender transmitted over time.
 
+use floodway_records::table::{Table, Values};
 use floodway_units::Time;
 use floodway_units::cast::to_usize;
-
-use crate::records::table::{Table, Values};
 
 /// Most buckets; where more would be needed, pairs become one.
 const MOST: usize = 500;

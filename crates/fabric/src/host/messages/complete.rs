@@ -1,16 +1,17 @@
 //! Start and completion of messages at either end of a queue pair.
 
+use floodway_blueprint::network::blueprint::Turns;
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::{Segment, TransportSender as _};
+use floodway_records::tally::Records;
 use floodway_units::{Bytes, FlowId};
 
 use super::{Incoming, Outgoing};
+use crate::host::messages::halves::{push_received, push_sent};
 use crate::host::nics::Host;
 use crate::host::queue_pairs::{Done, Posted, QueuePairs};
 use crate::host::receive::ReceiveHalf;
-use crate::network::blueprint::Turns;
-use crate::network::facts::Facts;
-use crate::network::layout::Local;
-use crate::records::tally::Records;
 use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::events::{Events, NEVER};
@@ -113,7 +114,7 @@ impl QueuePairs {
             half.turns_from = first;
         }
         half.post(*message, path, records);
-        records.started(path.workload, message, events.run_time(message.start));
+        records.started(path.workload, (message.measured, message.size), events.run_time(message.start));
         self.posted(facts, events, Posted { slot, message: Incoming::of(message, first) });
         first
     }
@@ -124,7 +125,7 @@ impl QueuePairs {
         let message = half.message(index);
         message.finish = now;
         let message = *message;
-        records.push_received(&message, path);
+        push_received(records, &message, path);
         half.take_out(index);
         records.received(path.workload, message.measured);
         message
@@ -180,7 +181,7 @@ impl Host {
         run.kept.records.sent(path.workload, measured);
         if let Some(next) = half.rest.pop_front() {
             let over = std::mem::replace(&mut half.head, next);
-            run.kept.records.push_sent(&over, path);
+            push_sent(&mut run.kept.records, &over, path);
         }
         let (traffic, mut ctx) = Traffic::at(ctx);
         traffic.completed(&mut ctx, Completion { hook, number, end: End::Sender, at: notified_at });

@@ -1,13 +1,13 @@
 //! Messages of the two halves of a queue pair.
 
+use floodway_blueprint::network::path::Path;
 use floodway_engine::memory;
 use floodway_mechanisms::slots::message_of;
+use floodway_records::tally::Records;
 
 use super::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
-use crate::network::path::Path;
-use crate::records::tally::Records;
 
 impl SendHalf {
     /// Number, end and size of its messages, the oldest first.
@@ -39,7 +39,7 @@ impl SendHalf {
             self.rest.push_back(message);
             return;
         }
-        records.push_sent(&self.head, path);
+        push_sent(records, &self.head, path);
         self.head = message;
     }
 
@@ -47,8 +47,8 @@ impl SendHalf {
     pub fn close(&mut self, path: &Path, records: &mut Records) {
         self.state.alive = false;
         self.stack = Vec::new();
-        records.push_sent(&self.head, path);
-        self.rest.drain(..).for_each(|message| records.push_sent(&message, path));
+        push_sent(records, &self.head, path);
+        self.rest.drain(..).for_each(|message| push_sent(records, &message, path));
     }
 }
 
@@ -109,24 +109,22 @@ impl ReceiveHalf {
     pub fn close(&mut self, path: &Path, records: &mut Records) {
         self.alive = false;
         let head = Some(self.head).filter(|head| !head.is_received());
-        head.iter().chain(&self.rest).for_each(|message| records.push_received(message, path));
+        head.iter().chain(&self.rest).for_each(|message| push_received(records, message, path));
         self.rest.clear();
     }
 }
 
-impl Records {
-    /// Writes the sender's part of a message's row, if it has one.
-    pub(super) fn push_sent(&mut self, message: &Outgoing, path: &Path) {
-        if message.has_row() {
-            memory::push(&mut self.sent_rows, message.row(path));
-        }
+/// Writes the sender's part of a message's row, if it has one.
+pub(super) fn push_sent(records: &mut Records, message: &Outgoing, path: &Path) {
+    if message.has_row() {
+        memory::push(&mut records.sent_rows, message.row(path));
     }
+}
 
-    /// Writes the receiver's part of a message's row, if it has one.
-    pub(super) fn push_received(&mut self, message: &Incoming, path: &Path) {
-        if message.has_row() {
-            memory::push(&mut self.received_rows, message.row(path));
-        }
+/// Writes the receiver's part of a message's row, if it has one.
+pub(super) fn push_received(records: &mut Records, message: &Incoming, path: &Path) {
+    if message.has_row() {
+        memory::push(&mut records.received_rows, message.row(path));
     }
 }
 

@@ -1,5 +1,8 @@
 //! Turns of queue pairs at a NIC, and arrivals at a host.
 
+use floodway_blueprint::network::blueprint::Turns;
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::{
     Discipline, ReactionPoint as _, ReadyView, Scheduler as _, Segment, TransportSender as _,
 };
@@ -12,9 +15,6 @@ use crate::link::arena::PacketRef;
 use crate::link::extra::Extra;
 use crate::link::links::Links;
 use crate::link::packet::{INT, Kind, Packet, frame_bytes};
-use crate::network::blueprint::Turns;
-use crate::network::facts::Facts;
-use crate::network::layout::Local;
 use crate::run::at_node::{AtHost, bytes};
 use crate::run::ctx::Ctx;
 use crate::switch::congestion::PortMachines;

@@ -1,13 +1,13 @@
 //! Search for the next queue pair at a NIC of the HPCC simulator, and its timer.
 
+use floodway_blueprint::network::blueprint::Turns;
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::TransportSender as _;
 use floodway_units::{PortId, Time};
 
 use super::{FINISHED, Found};
 use crate::host::nic::Nic;
 use crate::host::nic::turn::Holder;
-use crate::network::blueprint::Turns;
-use crate::network::layout::Local;
 use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;

@@ -1,6 +1,9 @@
 //! Queue pairs that another process has opened: what this one needs of them.
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::path::{Laid, Path};
 use floodway_mechanisms::slots::{FlowTuple, QpInfo};
 use floodway_units::cast::narrow;
 use floodway_units::{FlowId, PortId};
@@ -10,9 +13,6 @@ use crate::host::messages::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::link::packet::frame_bytes;
-use crate::network::facts::Facts;
-use crate::network::layout::Local;
-use crate::network::path::{Laid, Path};
 
 /// What other processes receive about a queue pair that opens, from which they build its path and its
 /// receiver's half: as its machines know it, by its slot in the process of its sender.

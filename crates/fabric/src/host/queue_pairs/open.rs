@@ -5,7 +5,14 @@
 //! more. Slots are freed between epochs, and no result depends on them: timers are ordered by NIC and rank,
 //! or by their numbers where ties are in scheduling order.
 
+use floodway_blueprint::network::blueprint::Turns;
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::path::{Laid, Path};
+use floodway_blueprint::network::routing::peer;
+use floodway_blueprint::traffic::begin::{Begin, PairKey};
 use floodway_mechanisms::slots::{Need, TransportSender as _};
+use floodway_records::tally::Records;
 use floodway_units::FlowId;
 
 use super::{Opening, Posted, QueuePairs};
@@ -14,16 +21,9 @@ use crate::host::nics::Host;
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::SendHalf;
 use crate::link::packet::frame_bytes;
-use crate::network::blueprint::Turns;
-use crate::network::facts::Facts;
-use crate::network::layout::Local;
-use crate::network::path::{Laid, Path};
-use crate::network::routing::peer;
-use crate::records::tally::Records;
 use crate::run::at_node::AtHost;
 use crate::run::events::{Events, QueuePairName};
 use crate::run::node::Node;
-use crate::traffic::flows::{Begin, PairKey};
 
 impl AtHost<'_, '_> {
     /// Opens a queue pair for its first message; its NIC's port, if it has a path.
@@ -81,7 +81,7 @@ impl AtHost<'_, '_> {
             ReceiveHalf::new(&path, (receiver, notification), reply_frame, Incoming::of(&head, 0));
         other.alive = !self.ctx.run.events.is_elsewhere(self.ctx.facts.groups.of(begin.destination));
         let run_time = self.ctx.run.events.run_time(head.start);
-        self.ctx.run.kept.records.started(begin.workload, &head, run_time);
+        self.ctx.run.kept.records.started(begin.workload, (head.measured, head.size), run_time);
         let has_timers = half.next_of_layers().is_some();
         self.device.enter(facts.blueprint.semantics.turns, slot, key, &half);
         self.ctx.run.pairs.enter(free_slot, path, half, other);
@@ -177,12 +177,12 @@ impl QueuePairs {
 
 #[cfg(test)]
 mod tests {
+    use floodway_blueprint::network::blueprint::{Acks, Arrivals, Blueprint, FlowSpec};
     use floodway_mechanisms::slots::{FlowTuple, QpInfo};
+    use floodway_records::outcome::Control;
     use floodway_units::{Bytes, Class, FlowId, NodeId, Rate, Span, Time};
 
     use crate::Fabric;
-    use crate::network::blueprint::{Acks, Arrivals, Blueprint, FlowSpec};
-    use crate::records::outcome::Control;
     use crate::testing::{busy, run_to};
 
     /// What the machines of the queue pairs from a, b and c to d are given. Packets of a and b use the links

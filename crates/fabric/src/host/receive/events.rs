@@ -1,5 +1,7 @@
 //! Events of the receiving half of a queue pair: data, and the replies to it.
 
+use floodway_blueprint::network::blueprint::Acks;
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::{
     Cx, Header, Mark, NotificationPoint, Observes, Reply, Segment, TransportReceiver,
 };
@@ -8,8 +10,6 @@ use floodway_units::{Bytes, Time};
 use crate::host::receive::ReceiveHalf;
 use crate::link::extra::Extra;
 use crate::link::packet::{FIRST, INT, Kind, LAST, Packet, RETRANSMISSION};
-use crate::network::blueprint::Acks;
-use crate::network::layout::Local;
 use crate::run::at_node::AtHost;
 
 impl AtHost<'_, '_> {

@@ -1,12 +1,12 @@
 //! Messages of the receiving half of a queue pair to its sender, and its timer.
 
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::registry::AnyNotificationPoint;
 use floodway_mechanisms::slots::{ControlMessage, Cx, NotificationPoint};
 use floodway_units::{FlowId, Rng, Time};
 
 use crate::host::nics::Host;
 use crate::link::packet::{Kind, Packet};
-use crate::network::layout::Local;
 use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::events::{Events, QueuePairName};

@@ -11,6 +11,8 @@
 
 use std::cmp::Reverse;
 
+use floodway_blueprint::network::blueprint::{Blueprint, Pacing, RateTimers, Rounding, Turns};
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::{
     AckView, Allowance, LossView, ReactionPoint, Report, TICKS, TransportSender,
 };
@@ -18,15 +20,13 @@ use floodway_units::cast::low_u32;
 use floodway_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 
 use super::{Called, SendHalf, layers};
+use crate::host::allowances::note_allowance;
 use crate::host::nic::Nic;
 use crate::host::nics::Host;
 use crate::host::queue_pairs::QueuePairs;
 use crate::link::extra::Extra;
 use crate::link::links::Links;
 use crate::link::packet::Packet;
-use crate::network::blueprint::{Blueprint, Pacing, RateTimers, Rounding, Turns};
-use crate::network::layout::Local;
-use crate::records::allowances::AllowanceLog;
 use crate::run::at_node::AtHost;
 use crate::run::ctx::Ctx;
 use crate::run::events::{EventKind, Events, NEVER, Set};
@@ -144,7 +144,7 @@ impl AtHost<'_, '_> {
     pub fn allowance_changed(&mut self, slot: u32) {
         self.device.take_allowance(&mut self.ctx, &self.node.links, slot);
         if self.ctx.run.kept.allowances.is_some() {
-            AllowanceLog::note(&mut self.ctx, &self.node.links, self.device, slot);
+            note_allowance(&mut self.ctx, &self.node.links, self.device, slot);
         }
         self.update_qp(slot);
     }
@@ -483,12 +483,12 @@ impl SendHalf {
 mod tests {
     use floodway_mechanisms::registry::NotificationParams;
     use floodway_mechanisms::slots::Cnp;
+    use floodway_records::outcome::Control;
     use floodway_units::{Bytes, NodeId};
 
     use super::*;
     use crate::Fabric;
     use crate::link::packet::Kind;
-    use crate::records::outcome::Control;
     use crate::run::world::World;
     use crate::testing::{at_host, busy, run_to};
 
@@ -577,7 +577,10 @@ mod tests {
             assert_eq!((half.in_network, half.head.cnps), (before - 1, 1));
             assert_eq!((half.allowance.rate, half.pacing.paced), (Rate::gbps(50), true));
             // 1000 bytes at 50 Gbit/s.
-            assert_eq!(half.gap_behind(1_000, crate::network::blueprint::Rounding::default()), 160_000);
+            assert_eq!(
+                half.gap_behind(1_000, floodway_blueprint::network::blueprint::Rounding::default()),
+                160_000
+            );
         });
     }
 }

@@ -1,9 +1,8 @@
 //! The timer of a machine.
 
+use floodway_blueprint::NEVER;
 use floodway_units::Time;
 
-/// Never, in picoseconds.
-pub(crate) const NEVER: u64 = u64::MAX;
 /// Bits of a timer's generation.
 pub(super) const GENERATION_BITS: u32 = 28;
 

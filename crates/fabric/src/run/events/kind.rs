@@ -1,5 +1,6 @@
 //! The kinds of events.
 
+use floodway_records::kept::EVENT_KINDS;
 use floodway_units::PortId;
 use floodway_units::cast::low_u32;
 
@@ -44,7 +45,7 @@ pub(crate) enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [EventKind; 16] = [
+    pub const ALL: [EventKind; EVENT_KINDS] = [
         EventKind::LinkControl,
         EventKind::Release,
         EventKind::Departure,

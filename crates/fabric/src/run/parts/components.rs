@@ -1,13 +1,12 @@
 //! Which nodes flows of workloads connect.
 
+use floodway_blueprint::network::blueprint::{Arrivals, WorkloadSpec};
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::groups::joined;
+use floodway_blueprint::network::routing::{Routes, peer};
 use floodway_units::NodeId;
 use floodway_units::cast::narrow;
 use rustc_hash::FxHashSet;
-
-use crate::network::blueprint::{Arrivals, WorkloadSpec};
-use crate::network::facts::Facts;
-use crate::network::routing::{Routes, peer};
-use crate::run::groups::joined;
 
 /// Nodes that are met, over all destinations, before the search gives up: it takes tenths of a second.
 const MET: usize = 10_000_000;

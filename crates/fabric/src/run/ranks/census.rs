@@ -3,11 +3,11 @@
 use std::sync::atomic::Ordering;
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_blueprint::network::blueprint::{Arrivals, Blueprint, UNBOUNDED};
+use floodway_records::outcome::Control;
+use floodway_records::tally::Totals;
+use floodway_records::work::Work;
 
-use crate::network::blueprint::{Arrivals, Blueprint, UNBOUNDED};
-use crate::records::outcome::Control;
-use crate::records::tally::Totals;
-use crate::records::work::Work;
 use crate::traffic::triggers::may_measure;
 
 /// What a rank has counted, or all of them, which ends runs.

@@ -5,17 +5,17 @@
 //! hold their counters and series.
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
+use floodway_records::histogram::Histogram;
+use floodway_records::kept::{Kept, KeptPart};
+use floodway_records::series::Series;
 use floodway_units::NodeId;
 use floodway_units::cast::narrow;
 
 use super::Processes;
 use super::gathered::Gathered;
 use super::mail::{read, write};
-use crate::network::build::build_elsewhere;
-use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
-use crate::records::histogram::Histogram;
-use crate::records::kept::{Kept, KeptPart};
-use crate::records::series::Series;
+use crate::build::build_elsewhere;
 use crate::run::events::NEVER;
 use crate::run::node::Node;
 use crate::run::world::World;

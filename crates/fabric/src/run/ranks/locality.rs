@@ -3,13 +3,13 @@
 //! One is local where every shortest path between its hosts stays in a rank, and no machine may name other
 //! flows.
 
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::routing::peer;
 use floodway_units::NodeId;
 use rustc_hash::FxHashSet;
 
 use super::Processes;
 use crate::host::queue_pairs::Opening;
-use crate::network::facts::Facts;
-use crate::network::routing::peer;
 
 impl Processes<'_> {
     /// Do all nodes that may see a packet of a queue pair, or its name, belong to this rank? If that is not

@@ -16,6 +16,8 @@ use std::mem;
 use std::sync::atomic::Ordering;
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::network::routing::peer;
 use floodway_engine::Event;
 use floodway_units::cast::narrow;
 use floodway_units::{PortId, Time};
@@ -28,8 +30,6 @@ use crate::link::arena::{Arena, PacketRef};
 use crate::link::extra::Extra;
 use crate::link::packet::Packet;
 use crate::link::wires::Wire;
-use crate::network::facts::Facts;
-use crate::network::routing::peer;
 use crate::run::events::NEVER;
 use crate::run::node::Node;
 use crate::run::runs::Runs;

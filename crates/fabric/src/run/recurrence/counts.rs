@@ -1,8 +1,9 @@
 //! What a run counts: numbers that only grow, and on which no event depends but by their differences.
 
+use floodway_records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
+
 use super::Moment;
 use crate::link::port::Egress;
-use crate::records::counters::{EgressCounters, RareCounters, RareEgressCounters, Traffic};
 use crate::run::node::Node;
 use crate::switch::buffer::Ingress;
 

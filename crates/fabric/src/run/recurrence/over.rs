@@ -3,10 +3,10 @@
 //! They would stay open until the end of the run. What they have kept of their last messages would then come
 //! from another time than what follows.
 
+use floodway_blueprint::network::blueprint::{Arrivals, Turns};
 use floodway_units::cast::narrow;
 
 use super::Moment;
-use crate::network::blueprint::{Arrivals, Turns};
 use crate::run::node::Node;
 
 impl Moment<'_, '_> {

@@ -1,11 +1,11 @@
 //! Parts of the state of a network, and what differs between two states.
 
+use floodway_blueprint::network::facts::Facts;
 use floodway_programs::walker::Position;
+use floodway_records::outcome::Difference;
 use floodway_units::{NodeId, PortId};
 use rustc_hash::FxHashMap;
 
-use crate::network::facts::Facts;
-use crate::records::outcome::Difference;
 use crate::run::runs::Runs;
 
 /// What repeats itself.

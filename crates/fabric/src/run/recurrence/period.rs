@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use floodway_programs::walker::Position;
+use floodway_records::kept::rows::{Later, Ranks, Rows};
+use floodway_records::outcome::Skipped;
+use floodway_records::series::repeated::{Repeats, cuts_of};
+use floodway_records::series::{FIRST_WIDTH, Series};
 use floodway_units::cast::narrow;
 use rustc_hash::FxHashMap;
 
 use super::parts::Unit;
 use super::seen::{Seen, Step};
 use super::{Look, Moment, iterations_of, rounds_of};
-use crate::records::kept::rows::{Later, Ranks, Rows};
-use crate::records::outcome::Skipped;
-use crate::records::series::repeated::{Repeats, cuts_of};
-use crate::records::series::{FIRST_WIDTH, Series};
 use crate::run::events::NEVER;
 use crate::run::node::NodeCore;
 use crate::run::runs::Runs;

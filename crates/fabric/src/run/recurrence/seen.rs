@@ -1,9 +1,9 @@
 //! States that were looked at, and which of them repeats an earlier one.
 
+use floodway_blueprint::network::facts::Facts;
 use floodway_programs::walker::Position;
 use floodway_units::cast::narrow;
 
-use crate::network::facts::Facts;
 use crate::run::runs::Runs;
 
 /// A state that was looked at.

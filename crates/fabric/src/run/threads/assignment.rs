@@ -13,11 +13,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use floodway_blueprint::network::blueprint::{Blueprint, Role};
+use floodway_blueprint::network::groups::joined;
 use floodway_units::Span;
 use floodway_units::cast::narrow;
-
-use crate::network::blueprint::{Blueprint, Role};
-use crate::run::groups::joined;
 
 /// In no group yet.
 const NOWHERE: u8 = u8::MAX;

@@ -1,9 +1,8 @@
 //! Thread policy: whether more threads make a run faster.
 
+use floodway_blueprint::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, PoissonSpec, Role};
 use floodway_units::cast::whole;
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
-
-use crate::network::blueprint::{Arrivals, Blueprint, FlowSpec, LoopSpec, PoissonSpec, Role};
 
 /// Number of full packets that hosts must be able to receive in a window, for each thread: between two
 /// windows a thread publishes its progress and reads that of the others. Measured with permutations on

@@ -1,11 +1,11 @@
 //! The coordinating thread: starts workers, hands events to their owners, executes windows up to the next
 //! global step.
 
+use floodway_blueprint::network::facts::Facts;
 use floodway_units::Time;
 use floodway_units::cast::narrow;
 
 use super::WorkerPool;
-use crate::network::facts::Facts;
 use crate::pool::SharedSlice;
 use crate::run::node::Node;
 use crate::run::ranks::Processes;

@@ -8,15 +8,15 @@
 //! An account updates its port's series with its bytes only where they exceed the maximum so far in the
 //! current bucket.
 
+use floodway_blueprint::network::layout::{Layout, Local, LocalPortClass};
 use floodway_mechanisms::slots::{Admission as _, Admit, DropReason, FcReceiver, PacketView, PoolView};
+use floodway_records::series::Series;
+use floodway_records::tally::FirstDrop;
 use floodway_units::Bytes;
 
 use super::{Buffer, Charged, Refused, Uncharge};
 use crate::link::links::Links;
 use crate::link::packet::Packet;
-use crate::network::layout::{Layout, Local, LocalPortClass};
-use crate::records::series::Series;
-use crate::records::tally::FirstDrop;
 use crate::run::at_node::{At, bytes};
 use crate::run::device::Device;
 use crate::run::events::{EventKind, Events, NEVER};

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
+use floodway_blueprint::network::routing::peer;
 use floodway_mechanisms::slots::{
     Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, DropReason, FlowFilter, PortEvent,
     PortMessage, QueueView,
@@ -12,12 +14,10 @@ use floodway_units::{Bytes, FlowId, PortId, Span, Time};
 use crate::link::arena::PacketRef;
 use crate::link::extra::Extra;
 use crate::link::packet::{Kind, Packet};
-use crate::network::layout::{Local, LocalPortClass};
-use crate::network::routing::peer;
-use crate::records::signals::SignalLog;
 use crate::run::at_node::At;
 use crate::run::device::Device;
 use crate::run::own::{Timed, due_again};
+use crate::switch::signals;
 
 /// A flow's addresses and ports in a congestion notification between neighbours (RCM's CN).
 const FLOW_ID_BYTES: u64 = 13;
@@ -52,7 +52,7 @@ impl<D: Device> At<'_, '_, D> {
     pub fn after_congestion_points(&mut self, port: Local) {
         self.ask_again(port);
         self.flush_actions(port);
-        SignalLog::note_states(&mut self.ctx, self.node, port);
+        signals::note_states(&mut self.ctx, self.node, port);
         if self.ctx.run.is_traced() {
             self.each_trace(|trace, seen| trace.asks_held(seen, port));
         }
@@ -123,7 +123,7 @@ impl<D: Device> At<'_, '_, D> {
         for action in actions.drain(..) {
             match action {
                 CpAction::ToSource(cnp) => {
-                    SignalLog::note_cnp(&mut self.ctx, &mut self.node.links, port, &cnp);
+                    signals::note_cnp(&mut self.ctx, &mut self.node.links, port, &cnp);
                     self.notify_source(port, &cnp);
                 }
                 CpAction::ToUpstream(ingress, cn) => {
@@ -175,7 +175,7 @@ impl<D: Device> At<'_, '_, D> {
         {
             return;
         }
-        SignalLog::note_cn(&mut self.ctx, &mut self.node.links, (port, ingress), &cn);
+        signals::note_cn(&mut self.ctx, &mut self.node.links, (port, ingress), &cn);
         self.send_to_neighbour(
             ingress,
             FLOW_ID_BYTES * u64::from(cn.count),

@@ -1,16 +1,16 @@
 //! Callbacks of a switch's congestion points for packets that join their queues and leave them, and for
 //! pauses that the switch sends.
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
+use floodway_blueprint::network::routing::peer;
 use floodway_mechanisms::slots::{Cnp, CongestionPoint, Cx, FcFrame, Mark, PortEvent};
 use floodway_units::{Quanta, Time};
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::{Kind, Packet};
-use crate::network::layout::{Local, LocalPortClass};
-use crate::network::routing::peer;
-use crate::records::signals::SignalLog;
 use crate::run::at_node::AtSwitch;
 use crate::run::device::Device as _;
+use crate::switch::signals;
 
 impl AtSwitch<'_, '_> {
     /// Calls the congestion points for a packet that starts on the wire; returns their mark.
@@ -142,7 +142,7 @@ impl AtSwitch<'_, '_> {
             }
         }
         if self.ctx.run.kept.signals.is_some() {
-            SignalLog::note_all_states(&mut self.ctx, self.node);
+            signals::note_all_states(&mut self.ctx, self.node);
         }
     }
 
@@ -158,7 +158,7 @@ impl AtSwitch<'_, '_> {
         }
         self.ctx.run.packets[packet_ref].add_mark(mark);
         if self.ctx.run.kept.signals.is_some() {
-            SignalLog::note_mark(&mut self.ctx, egress, packet_ref, mark);
+            signals::note_mark(&mut self.ctx, egress, packet_ref, mark);
         }
     }
 }

@@ -6,13 +6,13 @@
 
 use std::mem::take;
 
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::port_facts::across;
 use floodway_mechanisms::slots::DropReason;
 
 use super::{CrossingPacket, Inputs};
 use crate::link::arena::{Lists, PacketRef};
 use crate::link::packet::Packet;
-use crate::network::layout::Local;
-use crate::network::port_facts::across;
 use crate::run::at_node::AtSwitch;
 use crate::run::ctx::Ctx;
 use crate::run::events::EventKind;
@@ -239,13 +239,13 @@ impl Switch {
 
 #[cfg(test)]
 mod tests {
+    use floodway_blueprint::network::blueprint::{Arrivals, Blueprint, Role};
+    use floodway_records::outcome::Control;
     use floodway_units::{Bytes, NodeId, Span};
     use floodway_wire::Telemetry;
 
     use super::*;
     use crate::Fabric;
-    use crate::network::blueprint::{Arrivals, Blueprint, Role};
-    use crate::records::outcome::Control;
     use crate::run::world::World;
     use crate::testing::{at_switch, busy, run_to};
 

@@ -1,10 +1,9 @@
 //! Answers of a discipline that the engine cannot use.
 
+use floodway_blueprint::network::blueprint::Blueprint;
 use floodway_engine::panics::Misused;
 use floodway_mechanisms::slots::ReadyView;
 use floodway_units::{PortId, Time};
-
-use crate::network::blueprint::Blueprint;
 
 /// The discipline of a port: its place among the port's congestion points.
 #[derive(Clone, Copy)]

@@ -1,11 +1,11 @@
 //! Queues that may lose what waits there: packets that no account is charged for.
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_mechanisms::slots::FcReceiver;
 use floodway_units::{Bytes, FlowId};
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::{ISOLATED, Packet};
-use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::AtSwitch;
 use crate::run::device::Device as _;
 

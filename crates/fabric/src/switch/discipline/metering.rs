@@ -1,9 +1,9 @@
 //! Metered messages that wait at a port: they join its queue, leave as its bucket fills, or are dropped.
 
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::DropReason;
 
 use crate::link::arena::PacketRef;
-use crate::network::layout::Local;
 use crate::run::at_node::At;
 use crate::run::device::Device;
 

@@ -1,11 +1,11 @@
 //! Output queues with bounds of their own: what is kept of a port's.
 
+use floodway_blueprint::network::blueprint::{Role, Ties};
+use floodway_blueprint::network::layout::Layout;
 use floodway_mechanisms::slots::OutputPlan;
 use floodway_units::{Bytes, Class};
 
 use crate::link::arena::PacketRef;
-use crate::network::blueprint::{Role, Ties};
-use crate::network::layout::Layout;
 
 /// The queues of a port.
 #[derive(Debug)]

@@ -6,14 +6,14 @@
 //! next node is known, and it counts for its queue as long as for its account. If another packet joins
 //! meanwhile, the departure is an event, in time for the mark that it may bring.
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
+use floodway_blueprint::network::routing::peer;
 use floodway_mechanisms::slots::{DropReason, FcReceiver};
 use floodway_units::cast::low_u16;
 
 use crate::link::arena::{Fifo, PacketRef};
 use crate::link::links::Links;
 use crate::link::packet::{Kind, Packet};
-use crate::network::layout::{Local, LocalPortClass};
-use crate::network::routing::peer;
 use crate::run::at_node::{At, AtHost, AtSwitch};
 use crate::run::ctx::Ctx;
 use crate::run::device::Device;

@@ -1,5 +1,6 @@
 //! Choice of a queue: for a packet that arrives, and again for those that wait.
 
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::{CpAction, DropReason, PortEvent};
 use floodway_units::{Bytes, Class};
 use smallvec::SmallVec;
@@ -7,7 +8,6 @@ use smallvec::SmallVec;
 use crate::link::arena::{Fifo, Lists};
 use crate::link::packet::Packet;
 use crate::link::port::Queue;
-use crate::network::layout::Local;
 use crate::run::at_node::{At, AtSwitch};
 use crate::run::device::Device;
 use crate::switch::discipline::checks::Asked;

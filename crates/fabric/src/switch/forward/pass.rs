@@ -22,12 +22,12 @@
 //! `run/departures.rs`). The full path uses no such bounds. A test adds congestion points that receive every
 //! callback and do nothing, and compares the results byte for byte.
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_mechanisms::slots::{DropReason, FcReceiver};
 
 use crate::link::arena::PacketRef;
 use crate::link::packet::{ISOLATED, Packet};
 use crate::link::port::Port;
-use crate::network::layout::{Local, LocalPortClass};
 use crate::run::at_node::{At, AtSwitch};
 use crate::run::device::Device;
 use crate::run::events::EventKind;

@@ -1,72 +1,57 @@
 //! Flow starts of sources.
 
+use floodway_blueprint::bounds::ideal::{Ideals, Packets, Paths};
+use floodway_blueprint::network::blueprint::{Arrivals, Blueprint, UNBOUNDED};
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::traffic::begin::{Begin, Carrier};
+use floodway_blueprint::traffic::hooks::NO_HOOK;
 use floodway_units::cast::narrow;
 use floodway_units::{NodeId, Span};
 
-use super::{Begin, Carrier, PairKey, Source, Traffic, following};
-use crate::bounds::ideal::{Ideals, Packets, Paths};
+use super::{Source, Traffic, following};
 use crate::host::messages::Outgoing;
-use crate::network::blueprint::{Arrivals, Blueprint, Sharing, UNBOUNDED};
-use crate::network::facts::Facts;
 use crate::run::events::{Events, NEVER};
-use crate::traffic::hooks::NO_HOOK;
 
-impl Begin {
-    /// Which queue pair carries it, if that may be one that is open.
-    pub fn pair_key(&self, blueprint: &Blueprint) -> Option<PairKey> {
-        let settings = &blueprint.settings[self.settings];
-        match self.carrier {
-            Carrier::Loop(index) => Some(PairKey::Loop(self.workload, index)),
-            Carrier::Ranks { from, to, channel } => {
-                Some(PairKey::Ranks { workload: self.workload, from, to, channel })
-            }
-            Carrier::AsSet if settings.qp == Sharing::PerFlow => None,
-            Carrier::AsSet => Some(PairKey::Pair {
-                workload: self.workload,
-                settings: self.settings,
-                ends: (self.source, self.destination),
-                ports: self.ports,
-                pinned: self.pinned.clone(),
-            }),
-        }
+/// The message of a flow that starts now, by the clocks of the simulation and of the run.
+pub(crate) fn message_of(
+    begin: &Begin,
+    (now, run_time): (u64, u64),
+    facts: &Facts<'_>,
+    ideals: &mut Ideals,
+) -> Outgoing {
+    let bounded = begin.size < UNBOUNDED;
+    let (from, to) = facts.blueprint.workloads[begin.workload as usize].measure;
+    Outgoing {
+        number: begin.number,
+        round: begin.round,
+        start: now,
+        size: begin.size.0,
+        end: Outgoing::packets_of(begin.size.0, facts.blueprint.payload_of(begin.settings).0),
+        ideal: if bounded { ideal_of(begin, facts, ideals).0 } else { 0 },
+        finish: NEVER,
+        retransmitted: 0,
+        timeouts: 0,
+        cnps: 0,
+        hook: begin.hook,
+        measured: bounded && from.0 <= run_time && run_time < to.0,
+        sent: false,
     }
+}
 
-    /// Its message, which starts now, by the clocks of the simulation and of the run.
-    pub fn message(&self, (now, run_time): (u64, u64), facts: &Facts<'_>, ideals: &mut Ideals) -> Outgoing {
-        let bounded = self.size < UNBOUNDED;
-        let (from, to) = facts.blueprint.workloads[self.workload as usize].measure;
-        Outgoing {
-            number: self.number,
-            round: self.round,
-            start: now,
-            size: self.size.0,
-            end: Outgoing::packets_of(self.size.0, facts.blueprint.payload_of(self.settings).0),
-            ideal: if bounded { self.ideal(facts, ideals).0 } else { 0 },
-            finish: NEVER,
-            retransmitted: 0,
-            timeouts: 0,
-            cnps: 0,
-            hook: self.hook,
-            measured: bounded && from.0 <= run_time && run_time < to.0,
-            sent: false,
-        }
+/// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the
+/// run.
+fn ideal_of(begin: &Begin, facts: &Facts<'_>, ideals: &mut Ideals) -> Span {
+    if facts.changes {
+        return Span::ZERO;
     }
-
-    /// The ideal of a flow that begins, in a network that does not change; else it is known at the end of the
-    /// run.
-    fn ideal(&self, facts: &Facts<'_>, ideals: &mut Ideals) -> Span {
-        if facts.changes {
-            return Span::ZERO;
-        }
-        let payload = facts.blueprint.payload_of(self.settings);
-        let packets = Packets::new(self.size, payload, facts.format);
-        let facts = facts.path_facts();
-        let paths = match self.pinned.0.as_deref() {
-            Some(path) => Paths::one(facts.hops(path.iter().copied())),
-            None => ideals.paths(&facts, (self.source, self.destination)),
-        };
-        paths.time(&packets).unwrap_or_default()
-    }
+    let payload = facts.blueprint.payload_of(begin.settings);
+    let packets = Packets::new(begin.size, payload, facts.format);
+    let facts = facts.path_facts();
+    let paths = match begin.pinned.0.as_deref() {
+        Some(path) => Paths::one(facts.hops(path.iter().copied())),
+        None => ideals.paths(&facts, (begin.source, begin.destination)),
+    };
+    paths.time(&packets).unwrap_or_default()
 }
 
 impl Traffic {

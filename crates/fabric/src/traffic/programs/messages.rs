@@ -3,17 +3,18 @@
 //! A message's number says which transfer of its sender's program it is, and both ends compute the rest by
 //! formula (`collective/` of the programs): no message of a collective exists before it is sent.
 
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::traffic::begin::{Begin, Carrier};
+use floodway_blueprint::traffic::hooks::{OF_PROGRAM, WITHOUT_ROW, rank_of};
 use floodway_programs::walker::Ended;
 use floodway_programs::{Message, Output, Posting, SendCompletes};
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Time};
 
 use super::{Programs, course, job};
-use crate::network::facts::Facts;
 use crate::run::events::{Events, NEVER};
 use crate::traffic::ctx::TrafficCtx;
-use crate::traffic::flows::{Begin, Carrier, Traffic};
-use crate::traffic::hooks::{OF_PROGRAM, WITHOUT_ROW, rank_of};
+use crate::traffic::flows::Traffic;
 use crate::traffic::triggers::{Completion, End};
 
 impl Traffic {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use floodway_blueprint::network::facts::Facts;
 use floodway_programs::walker::{Count, Position};
 use floodway_programs::{Course, Message, Program, Rounds};
 use floodway_units::Time;
@@ -9,7 +10,6 @@ use floodway_units::cast::narrow;
 
 use super::scale_up::{Coming, ScaleUpPort};
 use super::{Programs, RankState, Shorter, course, job};
-use crate::network::facts::Facts;
 use crate::run::events::{EventKind, NEVER};
 use crate::traffic::flows::{Source, Traffic};
 

@@ -7,10 +7,10 @@
 use floodway_units::Time;
 use floodway_units::cast::narrow;
 
-use super::lists::{Awaited, ListProgram};
 use crate::traffic::ctx::TrafficCtx;
 use crate::traffic::flows::Traffic;
 use crate::traffic::triggers::End;
+use floodway_blueprint::traffic::lists::{Awaited, ListProgram};
 
 impl Traffic {
     /// A flow for which others wait is complete at one of its ends, at `at`.

@@ -1,13 +1,15 @@
 //! Flow starts that wait for completions.
 
+use floodway_blueprint::network::blueprint::{LoopSpec, Next, UNBOUNDED};
+use floodway_blueprint::network::facts::Facts;
+use floodway_blueprint::traffic::begin::{Begin, Carrier};
+use floodway_blueprint::traffic::hooks::{AWAITED, NO_HOOK, OF_PROGRAM};
+use floodway_units::cast::narrow;
+
 use super::{Completion, Trigger, Triggers, loop_spec};
-use crate::network::blueprint::{LoopSpec, Next, UNBOUNDED};
-use crate::network::facts::Facts;
 use crate::run::events::Events;
 use crate::traffic::ctx::TrafficCtx;
-use crate::traffic::flows::{Begin, Carrier, Traffic};
-use crate::traffic::hooks::{AWAITED, NO_HOOK, OF_PROGRAM};
-use floodway_units::cast::narrow;
+use crate::traffic::flows::Traffic;
 
 impl Triggers {
     /// The rank that a trigger wakes, if it is one's.

@@ -1,5 +1,7 @@
 //! Hops of packets of the flow that is traced.
 
+use floodway_blueprint::network::layout::Local;
+use floodway_blueprint::network::routing::peer;
 use floodway_units::PortId;
 
 use super::super::parts::{Cause, Label, Message};
@@ -8,8 +10,6 @@ use super::super::trace::Trace;
 use super::{Flight, FlightKey};
 use crate::link::arena::PacketRef;
 use crate::link::packet::Packet;
-use crate::network::layout::Local;
-use crate::network::routing::peer;
 
 impl Trace {
     /// A packet of a queue pair that is followed starts on the wire of a port.

@@ -1,5 +1,7 @@
 //! Pauses on the path of the flow that is traced, and their origins.
 
+use floodway_blueprint::network::layout::{Local, LocalPortClass};
+use floodway_blueprint::network::routing::peer;
 use floodway_mechanisms::slots::FcFrame;
 use floodway_units::PortId;
 use floodway_units::cast::narrow;
@@ -9,8 +11,6 @@ use super::super::seen::Seen;
 use super::super::stops::Source;
 use super::super::trace::Trace;
 use crate::link::packet::Packet;
-use crate::network::layout::{Local, LocalPortClass};
-use crate::network::routing::peer;
 use crate::run::events::NEVER;
 
 impl Trace {

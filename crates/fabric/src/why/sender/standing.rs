@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use floodway_blueprint::network::layout::Local;
 use floodway_mechanisms::slots::TransportSender as _;
 use floodway_units::{FlowId, Time};
 
@@ -10,7 +11,6 @@ use super::super::seen::Seen;
 use super::super::trace::Trace;
 use super::{Sender, Standing, Wire};
 use crate::host::queue_pairs::QueuePairs;
-use crate::network::layout::Local;
 use crate::run::events::NEVER;
 use crate::run::network::Network;
 

@@ -1,5 +1,7 @@
 //! Queue pairs as texts.
 
+use floodway_blueprint::network::routing::peer;
+use floodway_blueprint::traffic::hooks::{is_of_program, rank_of};
 use floodway_mechanisms::slots::{ReactionPoint, TransportReceiver as _, TransportSender as _};
 use floodway_programs::Message;
 use floodway_units::cast::narrow;
@@ -9,8 +11,6 @@ use super::Writer;
 use crate::host::messages::{Incoming, Outgoing};
 use crate::host::receive::ReceiveHalf;
 use crate::host::send::{Pacing, SendHalf, State, Timers};
-use crate::network::routing::peer;
-use crate::traffic::hooks::{is_of_program, rank_of};
 
 impl Writer<'_, '_> {
     pub(super) fn queue_pair(&mut self, slot: usize) {

@@ -1,0 +1,164 @@
+//! Small blueprints, for tests.
+
+use crate::network::blueprint::{
+    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec,
+    NicPolicy, NodeSpec, RecordSpec, RelayPorts, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
+};
+use floodway_mechanisms::registry::NotificationParams;
+use floodway_units::{Bytes, Class, NodeId, Rate, Span, Time};
+use floodway_wire::Format;
+
+fn read<T: serde::de::DeserializeOwned>(json: &str) -> T {
+    serde_json::from_str(json).expect("it is a choice")
+}
+
+/// A link of 1 us.
+pub fn link(name: &str, ends: [u32; 2], gbps: u64) -> LinkSpec {
+    let end = |node| EndSpec {
+        node: NodeId(node),
+        buffer: None,
+        receive: None,
+        failover: None,
+        scheduler: read(r#""strict""#),
+        congestion_points: Vec::new(),
+        output_queue: None,
+        pauses: Vec::new(),
+    };
+    let direction = DirectionSpec {
+        rate: Rate::gbps(gbps),
+        delay: Span::us(1),
+        switchovers: Vec::new(),
+        jitter: Span::ZERO,
+        flow_control: Vec::new(),
+        errors: ErrorRates::default(),
+        link_retry: read(r#""none""#),
+    };
+    LinkSpec {
+        name: name.into(),
+        tags: Vec::new(),
+        ends: ends.map(end),
+        directions: [direction.clone(), direction],
+        down: Vec::new(),
+        detection: Span::ZERO,
+        convergence: Span::ZERO,
+    }
+}
+
+fn node(name: &str, role: Role) -> NodeSpec {
+    NodeSpec { name: name.into(), tags: Vec::new(), role, rank: 0 }
+}
+
+/// A host.
+pub fn host(name: &str) -> NodeSpec {
+    node(name, Role::Host { address: 0, nics: NicPolicy::default() })
+}
+
+/// A switch that takes 100 ns.
+pub fn switch(name: &str) -> NodeSpec {
+    switch_or_relay(name, None)
+}
+
+/// A relay of a link, which takes 100 ns.
+pub fn relay(name: &str, ports: RelayPorts) -> NodeSpec {
+    switch_or_relay(name, Some(ports))
+}
+
+fn switch_or_relay(name: &str, relay: Option<RelayPorts>) -> NodeSpec {
+    let spec = SwitchSpec {
+        buffer: read(r#"{"static": {"size": "1MB"}}"#),
+        routing: read(r#""ecmp""#),
+        hash_seed: None,
+        pipeline: Span::ns(100),
+        cell: Bytes(1),
+        relay,
+        bypass: Vec::new(),
+    };
+    node(name, Role::Switch(spec))
+}
+
+/// A network without traffic; nodes have the ranks and hosts the addresses of their places.
+pub fn blueprint(mut nodes: Vec<NodeSpec>, links: Vec<LinkSpec>) -> Blueprint {
+    for (rank, node) in (0..).zip(&mut nodes) {
+        node.rank = rank;
+        if let Role::Host { address, .. } = &mut node.role {
+            *address = rank;
+        }
+    }
+    Blueprint {
+        seed: 1,
+        wire: Format::Ethernet,
+        mtu: Bytes(1000),
+        semantics: Semantics::default(),
+        nodes,
+        links,
+        scale_up: Vec::new(),
+        settings: Vec::new(),
+        workloads: Vec::new(),
+        end: End {
+            limit: Time::ZERO + Span::ms(1),
+            at_limit: false,
+            acknowledged: false,
+            stop_on_deadlock: false,
+        },
+        records: RecordSpec::default(),
+    }
+}
+
+/// Three hosts send to a fourth over two switches with PFC, RED and one pool each: queues stand, and pauses
+/// go out.
+pub fn busy() -> Blueprint {
+    let nodes = vec![host("a"), host("b"), host("c"), host("d"), pooled("s"), pooled("t")];
+    let ends = [[0, 4], [1, 4], [2, 5], [3, 5], [4, 5]];
+    let mut links: Vec<LinkSpec> =
+        (0..).zip(ends).map(|(i, ends)| link(&format!("l{i}"), ends, 100)).collect();
+    for link in &mut links {
+        for (end, direction) in link.ends.iter_mut().zip(&mut link.directions) {
+            direction.flow_control = vec![(Class::DATA, read(r#"{"pfc": {"xoff": "30KB"}}"#))];
+            if end.node.0 >= 4 {
+                end.congestion_points =
+                    vec![read(r#"{"red": {"kmin": "5KB", "kmax": "20KB", "pmax": 0.1}}"#)];
+            }
+        }
+    }
+    let mut blueprint = blueprint(nodes, links);
+    let rate_control = vec![read(r#""line-rate""#)];
+    blueprint.settings = vec![FlowSettings {
+        class: Class::DATA,
+        reliability: read(r#""go-back-n""#),
+        notification: NotificationParams::asked_by(&rate_control),
+        rate_control,
+        qp: Sharing::PerFlow,
+        payload: None,
+    }];
+    let flow = |source: u32| FlowSpec {
+        source: NodeId(source),
+        destination: NodeId(3),
+        size: Bytes::mb(2),
+        start: Time::ZERO,
+        after: Vec::new(),
+        wait: Span::ZERO,
+        source_port: None,
+        destination_port: None,
+        path: None,
+        ack_path: None,
+        settings: None,
+        place: source as usize,
+    };
+    blueprint.workloads = vec![WorkloadSpec {
+        name: "flows".into(),
+        settings: 0,
+        arrivals: Arrivals::List((0..3).map(flow).collect()),
+        measure: (Time::ZERO, Time::NEVER),
+        until: Time::NEVER,
+    }];
+    blueprint
+}
+
+/// A switch with one pool.
+fn pooled(name: &str) -> NodeSpec {
+    let mut node = switch(name);
+    if let Role::Switch(spec) = &mut node.role {
+        (spec.buffer, spec.pipeline) = (read(r#"{"shared": {"pool": "1MB"}}"#), Span::ZERO);
+    }
+    node
+}

@@ -283,14 +283,16 @@ impl Links {
     }
 
     /// Sets a packet on the wire now: the transmitter is taken. How long, and when the packet arrives.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
+    #[inline(always)]
     pub fn start(&mut self, ctx: &Ctx<'_, '_>, port: Local, packet_ref: PacketRef) -> (u64, u64) {
         let frame = u64::from(ctx.run.packets[packet_ref].frame);
         self.occupy(ctx, port, frame, frame + ctx.facts.layout.gap)
     }
 
     /// The same, of a frame that takes `wire` bytes there.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
+    #[inline(always)]
     pub fn occupy(&mut self, ctx: &Ctx<'_, '_>, port: Local, frame: u64, wire: u64) -> (u64, u64) {
         let state = self.ports.of_mut(port);
         let serial = state.serial_time(wire);

@@ -214,7 +214,8 @@ impl Windows {
     }
 
     /// Adds an event of the node that is visited, which comes in this visit.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured in docs/performance.md")]
+    #[inline(always)]
     fn add(&mut self, event: Event) {
         if self.first == self.added.len() {
             self.added.clear();

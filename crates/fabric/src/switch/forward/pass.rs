@@ -6,7 +6,7 @@
 //!    checks its queues again
 //!    out   = the flow's path, or the router's choice
 //!    apply_releases: packets whose last bit has left by now are uncharged
-//!    far below every threshold: charge_on_fast_path, pass_on; else the full path:
+//!    far below every threshold: charge_on_fast_path, straight through or join; else the full path:
 //!    queue = classify (congestion point), or the queue where the flow still has packets
 //!    watchdog, congestion point: drop?      admission: drop, or charge to reserve, shared or headroom
 //!    enqueue; congestion points are called and may mark; the receiver half is called (a PAUSE leaves on `in`)
@@ -18,7 +18,7 @@
 //! congestion point the queue length (`fast_path_up_to`). A sender half states that its gate stays open until
 //! its next callback (`is_free`), an admission that it reads only the threshold and the pool (`is_plain`). A
 //! packet within these bounds is charged and passes an idle port without a call (`charge_on_fast_path`,
-//! `pass_on`, `control_goes_through`), and leaves a queue in the same way (`sends_on_fast_path` in
+//! `data_passes`, `control_goes_through`), and leaves a queue in the same way (`sends_on_fast_path` in
 //! `run/departures.rs`). The full path uses no such bounds. A test adds congestion points that receive every
 //! callback and do nothing, and compares the results byte for byte.
 
@@ -40,7 +40,7 @@ impl AtSwitch<'_, '_> {
     pub fn switch_receives(&mut self, ingress: Local, port_class: LocalPortClass, packet_ref: PacketRef) {
         let packet = &mut self.ctx.run.packets[packet_ref];
         packet.hop = packet.hop.saturating_add(1);
-        let (class, frame) = (packet.class, packet.frame);
+        let class = packet.class;
         if self.ctx.facts.observes_cnps {
             self.cnp_passes(ingress, packet_ref);
         }
@@ -53,19 +53,37 @@ impl AtSwitch<'_, '_> {
             }
             return;
         }
+        self.data_passes(ingress, port_class, out, packet_ref);
+    }
+
+    /// A packet of data goes to the port `out`; `port_class` is its account. On the fast path it goes
+    /// straight through where the port has nothing else to do, else by its queue.
+    #[inline(never)]
+    fn data_passes(&mut self, ingress: Local, port_class: LocalPortClass, out: Local, packet_ref: PacketRef) {
+        let Packet { class, frame, .. } = self.ctx.run.packets[packet_ref];
         self.apply_releases();
         let packet = Charged { port_class, ingress, out, class, frame };
         let (node, layout) = (&mut *self.node, &self.ctx.facts.layout);
-        if node.buffer.charge_on_fast_path(&mut node.links, layout, self.ctx.now, packet) {
-            self.pass_on(out, port_class, packet_ref);
-        } else {
+        if !node.buffer.charge_on_fast_path(&mut node.links, layout, self.ctx.now, packet) {
             self.take_in(ingress, port_class, out, packet_ref);
+        } else if self.ctx.facts.straight
+            && self.node.links.is_free(out, class)
+            && self.node.links.is_idle(&self.ctx, out)
+            && !self.device.holds_output
+        {
+            self.node.links.goes_through(&self.ctx, out, frame);
+            if self.ctx.facts.telemetry {
+                self.node.links.record_hop(&mut self.ctx, out, packet_ref);
+            }
+            self.send_charged(out, packet_ref, (ingress, port_class), frame);
+        } else if !self.device.holds_output || !self.passes_output(out, port_class, packet_ref) {
+            self.join(out, self.ctx.facts.layout.first_queue(class), packet_ref);
         }
     }
 
     /// Takes in a packet of the control class that does not go straight through: charged to no account, it
     /// passes the pipeline as data does.
-    #[inline(never)]
+    #[inline]
     pub fn take_in_control(&mut self, out: Local, packet_ref: PacketRef) {
         if self.device.pipeline == 0 {
             self.queue_control(out, packet_ref);
@@ -181,26 +199,6 @@ impl AtSwitch<'_, '_> {
         }
     }
 
-    /// Forwards a packet on the fast path: straight through where the port has nothing else to do, else
-    /// by its queue. `port_class` is its account.
-    #[inline]
-    fn pass_on(&mut self, out: Local, port_class: LocalPortClass, packet_ref: PacketRef) {
-        let Packet { class, frame, ingress, .. } = self.ctx.run.packets[packet_ref];
-        if self.ctx.facts.straight
-            && self.node.links.is_free(out, class)
-            && self.node.links.is_idle(&self.ctx, out)
-            && !self.device.holds_output
-        {
-            self.node.links.goes_through(&self.ctx, out, frame);
-            if self.ctx.facts.telemetry {
-                self.node.links.record_hop(&mut self.ctx, out, packet_ref);
-            }
-            self.send_charged(out, packet_ref, (ingress, port_class), frame);
-        } else if !self.device.holds_output || !self.passes_output(out, port_class, packet_ref) {
-            self.join(out, self.ctx.facts.layout.first_queue(class), packet_ref);
-        }
-    }
-
     /// Puts a charged packet into its egress queue, and lets the port try to transmit.
     #[inline(never)]
     pub fn join(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
@@ -209,6 +207,7 @@ impl AtSwitch<'_, '_> {
     }
 
     /// Puts a charged packet into its egress queue.
+    #[inline]
     pub fn enqueue(&mut self, out: Local, q: usize, packet_ref: PacketRef) {
         let &Packet { class, frame, .. } = &self.ctx.run.packets[packet_ref];
         let port_class = self.ctx.facts.layout.port_class(out, class);

@@ -42,7 +42,7 @@ use floodway_units::{Bytes, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slots::{CongestionPoint, Detection, Discipline, Meter, ParamError, PortInfo, Queueing};
+use crate::slots::{CongestionPoint, Detection, Discipline, FastPath, Meter, ParamError, PortInfo, Queueing};
 
 /// Parameters of the limit on credits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -109,8 +109,8 @@ pub struct Cp {
 impl CongestionPoint for Cp {
     is_discipline!();
 
-    fn fast_path_up_to(&self) -> Option<Bytes> {
-        Some(Bytes::MAX)
+    fn fast_path(&self) -> Option<FastPath> {
+        Some(FastPath::up_to(Bytes::MAX))
     }
 }
 

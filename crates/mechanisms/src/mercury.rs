@@ -86,8 +86,8 @@ use serde::{Deserialize, Serialize};
 use crate::cnp_limiter::CnpLimiter;
 use crate::red;
 use crate::slots::{
-    Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, Mark, Need, OfPath, PacketView, ParamError,
-    PortEvent, PortInfo, QueueView, SignalKind,
+    Cnp, CongestionPoint, CpAction, Cx, Demands, Detection, FastPath, Mark, Need, OfPath, PacketView,
+    ParamError, PortEvent, PortInfo, QueueView, SignalKind,
 };
 use table::Table;
 
@@ -398,8 +398,8 @@ impl CongestionPoint for Cp {
         Demands { waiting: true, ..Demands::default() }
     }
 
-    fn fast_path_up_to(&self) -> Option<Bytes> {
-        (!self.keeps_tables).then_some(self.threshold)
+    fn fast_path(&self) -> Option<FastPath> {
+        (!self.keeps_tables).then_some(FastPath::up_to(self.threshold))
     }
 
     fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {

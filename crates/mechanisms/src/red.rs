@@ -48,7 +48,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, PacketView, ParamError, PortInfo, QueueView, SignalKind,
+    CongestionPoint, CpAction, Cx, Detection, FastPath, Mark, PacketView, ParamError, PortInfo, QueueView,
+    SignalKind,
 };
 
 /// Parameters of RED: a set of published values, and changes to it.
@@ -247,8 +248,12 @@ impl Cp {
 }
 
 impl CongestionPoint for Cp {
-    fn fast_path_up_to(&self) -> Option<Bytes> {
-        Some(self.kmin.saturating_add(self.offset))
+    fn fast_path(&self) -> Option<FastPath> {
+        let unmarked = FastPath::up_to(self.kmin.saturating_add(self.offset));
+        Some(match self.at {
+            At::Dequeue => FastPath { joining: Bytes::MAX, ..unmarked },
+            At::Enqueue => FastPath { leaving: Bytes::MAX, ..unmarked },
+        })
     }
 
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {

@@ -86,8 +86,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::red;
 use crate::slots::{
-    CongestionPoint, CpAction, Cx, Detection, Mark, OrAuto, PacketView, ParamError, PortEvent, PortInfo,
-    QueueView, SignalKind,
+    CongestionPoint, CpAction, Cx, Detection, FastPath, Mark, OrAuto, PacketView, ParamError, PortEvent,
+    PortInfo, QueueView, SignalKind,
 };
 
 /// A longer max(Ton) by the formula indicates a configuration error.
@@ -277,8 +277,10 @@ impl Cp {
 }
 
 impl CongestionPoint for Cp {
-    fn fast_path_up_to(&self) -> Option<Bytes> {
-        if self.port_classes.iter().all(PortClass::is_fast_path) { self.red.fast_path_up_to() } else { None }
+    fn fast_path(&self) -> Option<FastPath> {
+        let unmarked = self.red.fast_path()?.leaving;
+        let plain = self.port_classes.iter().all(PortClass::is_fast_path);
+        plain.then_some(FastPath { joining: Bytes::MAX, leaving: unmarked })
     }
 
     fn on_dequeue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {

@@ -573,7 +573,7 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
         assert!(machine.next_timeout().is_none_or(|at| at >= now));
         let first = QueueId { class: Class::DATA, sub: 0 };
         let is_open = |discipline: &dyn Discipline| discipline.gate(now, first) == Gate::Open;
-        assert!(machine.fast_path_up_to().is_none() || machine.as_discipline().is_none_or(is_open));
+        assert!(machine.fast_path().is_none() || machine.as_discipline().is_none_or(is_open));
     }
 }
 

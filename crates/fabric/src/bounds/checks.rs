@@ -122,11 +122,8 @@ impl NodeCheck<'_, '_> {
         let busy = state.up && state.free_at > self.now;
         let waits = state.waiting > self.passing(port) || state.controls;
         assert!(!busy || !waits || state.armed, "{here} has no event when it is free");
-        assert_eq!(
-            state.fast_path_up_to,
-            self.node.machines[port.index()].fast_path_up_to(),
-            "the fast path at {here}"
-        );
+        let up_to = (state.joins_up_to, state.leaves_up_to);
+        assert_eq!(up_to, self.node.machines[port.index()].fast_path(), "the fast path at {here}");
         for class in 0..self.facts.layout.class_count() {
             let egress = &self.node.links.egress[self.facts.layout.port_class(port, class)];
             let bit = |bits: u16| bits >> class & 1 != 0;
@@ -300,7 +297,7 @@ mod tests {
     #[test]
     fn each_cached_value_that_is_wrong_is_found() {
         type Break = (&'static str, fn(&mut World<'_>, At));
-        let breaks: [Break; 14] = [
+        let breaks: [Break; 15] = [
             ("what waits", |world, at| world.nodes[at.node].links.ports[at.port.index()].waiting += 1),
             ("holds", |world, at| {
                 let queue = world.facts.layout.queues(at.port).nth(1);
@@ -316,7 +313,10 @@ mod tests {
                 world.nodes[node].links.ports[port].armed = false;
             }),
             ("the fast path at", |world, at| {
-                world.nodes[at.node].links.ports[at.port.index()].fast_path_up_to += 1;
+                world.nodes[at.node].links.ports[at.port.index()].joins_up_to -= 1;
+            }),
+            ("the fast path at", |world, at| {
+                world.nodes[at.node].links.ports[at.port.index()].leaves_up_to -= 1;
             }),
             ("is free", |world, at| world.nodes[at.node].links.ports[at.port.index()].gates.free ^= 2),
             ("discards", |world, at| world.nodes[at.node].links.ports[at.port.index()].gates.discards ^= 2),

@@ -176,7 +176,7 @@ fn set_callbacks(facts: &mut Facts<'_>, node: &mut Node, port: Local) {
             && state.link.delay > 0
             && node.links.egress[facts.layout.port_class(port, 1)].sender.never_closes();
     }
-    state.fast_path_up_to = machines.fast_path_up_to();
+    (state.joins_up_to, state.leaves_up_to) = machines.fast_path();
     state.has_discipline = !machines.queueing.is_plain();
     state.observed |= state.noted;
     // Hosts choose among queue pairs, and have no queues.

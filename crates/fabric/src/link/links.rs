@@ -358,7 +358,7 @@ impl Links {
     #[inline(never)]
     pub fn joins_beyond_fast_path(&self, layout: &Layout, out: Local, class: u8, frame: u64) -> bool {
         let queue = self.queues.of(layout.queues(out).nth(layout.first_queue(class)));
-        queue.bytes + frame > u64::from(self.ports.of(out).fast_path_up_to)
+        queue.bytes + frame > u64::from(self.ports.of(out).joins_up_to)
     }
 
     /// What the queues of data hold beyond `reserve` each. They are gone through, so that only admissions

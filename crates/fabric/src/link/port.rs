@@ -24,11 +24,11 @@ pub(crate) struct Port {
     pub link: Link,
     /// What the network calls it.
     pub id: PortId,
-    /// Its congestion points are not called for a packet with no more bytes than this in its queue, itself
-    /// included.
-    pub fast_path_up_to: u32,
-    /// Is the node a host?
-    pub at_host: bool,
+    /// Its congestion points are not called for a packet that joins with no more bytes than this in its
+    /// queue, itself included.
+    pub joins_up_to: u32,
+    /// Nor for one that leaves with no more.
+    pub leaves_up_to: u32,
     pub up: bool,
     /// Link control frames wait.
     pub controls: bool,
@@ -45,6 +45,8 @@ pub(crate) struct Port {
     pub has_cp: bool,
     /// What it sends is captured, or counted by flow.
     pub noted: bool,
+    /// Is the node a host?
+    pub at_host: bool,
     /// Link control frames that wait to be sent, where they go before all else.
     pub control: Fifo,
     /// Where ties go by scheduling order: the number of the event at `free_at`.

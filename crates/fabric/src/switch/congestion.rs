@@ -21,8 +21,8 @@ mod packets;
 use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_mechanisms::registry::{AnyCongestionPoint, AnyScheduler};
 use floodway_mechanisms::slots::{
-    CongestionPoint, CpAction, Cx, Discipline, FcSender as _, Gate, PortEvent, ReadyView, Scheduler as _,
-    Turn, most_closed,
+    CongestionPoint, CpAction, Cx, Discipline, FastPath, FcSender as _, Gate, PortEvent, ReadyView,
+    Scheduler as _, Turn, most_closed,
 };
 use floodway_units::{Bytes, PortId, Time};
 
@@ -93,16 +93,20 @@ impl PortMachines {
         ready.truncate(kept);
     }
 
-    /// The queue length up to which no congestion point is called, and a packet has room.
-    pub fn fast_path_up_to(&self) -> u32 {
+    /// The queue lengths up to which no congestion point is called for a packet that joins, which has room
+    /// then, and for one that leaves.
+    pub fn fast_path(&self) -> (u32, u32) {
         // Of each flow the queue is kept in which it waits.
         if self.queueing.sorts() {
-            return 0;
+            return (0, 0);
         }
-        let points = self.congestion_points.iter();
-        let up_to = points.map(|point| point.fast_path_up_to().unwrap_or_default().0).min();
-        let up_to = up_to.unwrap_or(u64::MAX).min(self.queueing.sure_room());
-        u32::try_from(up_to).unwrap_or(u32::MAX)
+        let (mut joining, mut leaving) = (self.queueing.sure_room(), u64::MAX);
+        for point in &self.congestion_points {
+            let FastPath { joining: joins, leaving: leaves } = point.fast_path().unwrap_or_default();
+            (joining, leaving) = (joining.min(joins.0), leaving.min(leaves.0));
+        }
+        let bound = |bytes| u32::try_from(bytes).unwrap_or(u32::MAX);
+        (bound(joining), bound(leaving))
     }
 
     /// Calls the congestion points with an event.
@@ -147,7 +151,10 @@ impl PortMachines {
             let queue = links.queues.of(queues.nth(1));
             let head = queue.fifo.front()?;
             let port_class = ctx.facts.layout.port_class(port, 1);
-            if links.is_free(port, 1) && queue.bytes <= u64::from(links.ports.of(port).fast_path_up_to) {
+            let state = links.ports.of(port);
+            if links.is_free(port, 1)
+                && (!state.has_discipline || queue.bytes <= u64::from(state.leaves_up_to))
+            {
                 return Some(1);
             }
             let wire = ctx.facts.layout.wire(ctx.run.packets[head].frame);

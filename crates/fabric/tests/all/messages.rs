@@ -11,8 +11,9 @@ use floodway_mechanisms::is_discipline;
 use floodway_mechanisms::registry::custom::Custom;
 use floodway_mechanisms::registry::{CongestionPointParams, NotificationParams, ReactionParams};
 use floodway_mechanisms::slots::{
-    Allowance, Cnp, CongestionPoint, ControlMessage, Cx, Detection, Discipline, Meter, Need, Notification,
-    NotificationPoint, Observes, PacketView, ParamError, PortInfo, QpInfo, Queueing, Reaction, ReactionPoint,
+    Allowance, Cnp, CongestionPoint, ControlMessage, Cx, Detection, Discipline, FastPath, Meter, Need,
+    Notification, NotificationPoint, Observes, PacketView, ParamError, PortInfo, QpInfo, Queueing, Reaction,
+    ReactionPoint,
 };
 use floodway_units::{Bytes, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
@@ -152,8 +153,8 @@ impl Detection for Metering {
 impl CongestionPoint for Metered {
     is_discipline!();
 
-    fn fast_path_up_to(&self) -> Option<Bytes> {
-        Some(Bytes::MAX)
+    fn fast_path(&self) -> Option<FastPath> {
+        Some(FastPath::up_to(Bytes::MAX))
     }
 }
 

@@ -40,7 +40,7 @@ impl Port {
 
     /// As the fabric does: reports what waits when the machine leaves the fast path.
     fn report_waiting(&mut self, beyond: bool) {
-        if self.cp.fast_path_up_to().is_some() && beyond {
+        if self.cp.fast_path().is_some() && beyond {
             for &(flow, frame) in &self.waiting {
                 let waiting = PortEvent::Waiting(&of(flow, frame));
                 self.bench.event(Time::ZERO, &mut self.cp, waiting);
@@ -49,7 +49,7 @@ impl Port {
     }
 
     fn joins(&mut self, at: Time, flow: u32, frame: u64) {
-        let below_threshold = self.cp.fast_path_up_to().is_some_and(|bound| self.len() + frame <= bound.0);
+        let below_threshold = self.cp.fast_path().is_some_and(|path| self.len() + frame <= path.joining.0);
         if below_threshold && self.fast_path {
             self.waiting.push((flow, frame));
             return;
@@ -67,7 +67,7 @@ impl Port {
     fn leaves(&mut self, at: Time) -> Option<(u32, u64)> {
         let before = self.len();
         let (flow, frame) = self.waiting.remove(0);
-        if self.fast_path && self.cp.fast_path_up_to().is_some_and(|bound| before <= bound.0) {
+        if self.fast_path && self.cp.fast_path().is_some_and(|path| before <= path.leaving.0) {
             return None;
         }
         let q = self.view();
@@ -323,7 +323,7 @@ fn a_short_queue_of_another_class_takes_no_table_away() {
         port.cp.on_dequeue(cx, &other, &queue(0));
     });
     assert!(sent.is_empty());
-    assert!(port.cp.fast_path_up_to().is_none(), "the other class is beyond the threshold");
+    assert!(port.cp.fast_path().is_none(), "the other class is beyond the threshold");
     assert_eq!(port.leaves(us(3)), Some((7, 50_000)));
 }
 

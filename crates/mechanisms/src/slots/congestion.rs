@@ -155,10 +155,32 @@ pub struct Signals {
     pub severe: bool,
 }
 
+/// Bytes in the queue of a packet, itself included, up to which no callback of a congestion point runs for
+/// it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FastPath {
+    /// When it joins: `on_enqueue` would neither mark nor change anything, and a discipline would accept it.
+    pub joining: Bytes,
+    /// When it starts on the wire: likewise `on_dequeue`, and the gate of a discipline is open.
+    pub leaving: Bytes,
+}
+
+impl FastPath {
+    /// The same length for both.
+    pub const fn up_to(length: Bytes) -> Self {
+        FastPath { joining: length, leaving: length }
+    }
+
+    /// The length up to which nothing is done with a packet, neither when it joins nor when it leaves.
+    pub fn either(self) -> Bytes {
+        self.joining.min(self.leaving)
+    }
+}
+
 /// The demands of a congestion point on its port, constant over its lifetime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demands {
-    /// It needs each waiting packet once a queue is longer than [`CongestionPoint::fast_path_up_to`]. When a
+    /// It needs each waiting packet once a queue is longer than [`CongestionPoint::fast_path`]. When a
     /// packet joins a queue beyond that, or a queue of the port is paused, a [`PortEvent::Waiting`] comes for
     /// each packet that waits already, before the call that is due. For packets within the bound it may be
     /// called or not, as other machines of the port need it.
@@ -168,7 +190,7 @@ pub struct Demands {
     /// default it names only flows of the packets that it is called for.
     pub naming: Span,
     /// It may clear the mark of a packet that leaves: [`CongestionPoint::clears`]. Such a machine is called
-    /// for every packet of its port, so it has no [`CongestionPoint::fast_path_up_to`].
+    /// for every packet of its port, so it has no [`CongestionPoint::fast_path`].
     pub clears: bool,
     /// It is called for the CNPs that arrive at its switch on their way to senders: [`PortEvent::CnpPasses`].
     pub cnps: bool,
@@ -283,10 +305,9 @@ hooks! {
             None
         }
 
-        /// A hint for speed: with no more bytes than this in its queue, itself included, no callback runs for
-        /// a packet: `on_enqueue` and `on_dequeue` would neither mark nor change anything, and a discipline
-        /// would accept it, and its gate is open. Read again after every call; `None`, by default.
-        fn fast_path_up_to(&self) -> Option<Bytes> {
+        /// A hint for speed: for which packets no callback runs. Read again after every call; `None`, by
+        /// default.
+        fn fast_path(&self) -> Option<FastPath> {
             None
         }
 

@@ -37,8 +37,8 @@ pub use choice::{
     SwitchShare,
 };
 pub use congestion::{
-    Cnp, CongestionNotification, CongestionPoint, CpAction, Demands, FlowFilter, Mark, PortEvent, PortInfo,
-    PortMessage, SignalKind, Signals, most_closed,
+    Cnp, CongestionNotification, CongestionPoint, CpAction, Demands, FastPath, FlowFilter, Mark, PortEvent,
+    PortInfo, PortMessage, SignalKind, Signals, most_closed,
 };
 pub use discipline::{Discipline, Meter, Queueing, Turn};
 pub use flow_control::{FcFrame, FcReceiver, FcSender, Gate, IngressView, LinkInfo, PauseMode};

@@ -207,7 +207,7 @@ fn a_packet_without_a_mark_changes_no_state() {
 #[test]
 fn its_fast_path_is_open_exactly_while_a_short_queue_changes_nothing() {
     let mut port = Port::new();
-    let fast_path = |port: &Port| port.cp.fast_path_up_to().map(|bytes| bytes.0);
+    let fast_path = |port: &Port| port.cp.fast_path().map(|path| path.leaving.0);
     assert_eq!(fast_path(&port), Some(STEP), "never paused");
     port.pauses(us(10), 0);
     assert_eq!(fast_path(&port), Some(STEP), "nothing leaves while it is paused");

@@ -8,7 +8,8 @@ use floodway_mechanisms::registry::{
     AnyCongestionPoint, BufferParams, CongestionPointParams, FlowControlParams, ReactionParams,
 };
 use floodway_mechanisms::slots::{
-    CongestionPoint as _, LinkInfo, Need, PortInfo, QpInfo, Repeats, SignalKind, SwitchInfo, SwitchShare,
+    CongestionPoint as _, FastPath, LinkInfo, Need, PortInfo, QpInfo, Repeats, SignalKind, SwitchInfo,
+    SwitchShare,
 };
 use floodway_units::cast::narrow;
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span};
@@ -412,8 +413,10 @@ impl Found<'_> {
         point: &CongestionPointParams,
         machine: &AnyCongestionPoint,
     ) -> Option<String> {
-        let unmarked =
-            machine.fast_path_up_to().filter(|_| point.signal_kinds().contains(&SignalKind::Marks))?;
+        let unmarked = machine
+            .fast_path()
+            .map(FastPath::either)
+            .filter(|_| point.signal_kinds().contains(&SignalKind::Marks))?;
         let xoff = self.first_to_pause(blueprint, port).filter(|xoff| *xoff < unmarked)?;
         Some(format!(
             "traffic that arrives at only one port is paused at {xoff}, before {:?} starts to mark at {unmarked}",
@@ -489,8 +492,11 @@ fn too_short(
     let node = blueprint.links[port.index() / 2].ends[port.index() % 2].node;
     let Role::Switch(switch) = &blueprint.nodes[node.index()].role else { return None };
     let output = switch.buffer.plan().crossbar?.output;
-    let ignored =
-        machine.fast_path_up_to().or_else(|| point.ignores_up_to()).filter(|ignored| *ignored >= output)?;
+    let ignored = machine
+        .fast_path()
+        .map(FastPath::either)
+        .or_else(|| point.ignores_up_to())
+        .filter(|ignored| *ignored >= output)?;
     Some(format!(
         "{:?} looks at queues beyond {ignored}, and an output queue behind the crossbar holds {output}",
         point.name()

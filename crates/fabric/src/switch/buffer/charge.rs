@@ -44,7 +44,7 @@ impl Buffer {
         let shared = held.saturating_sub(account.reserve);
         if shared >= u64::from(account.fast_path_below)
             || account.headroom > 0
-            || port.waiting + frame > u64::from(port.fast_path_up_to)
+            || port.waiting + frame > u64::from(port.joins_up_to)
                 && links.joins_beyond_fast_path(layout, out, class, frame)
             || self.pool_used.saturating_add(occupies) > self.pool_fast_path_up_to
             || port.gates.discards != 0
@@ -370,7 +370,7 @@ mod tests {
         fn waits(world: &mut World<'_>, port: u64, queue: u64) {
             let at = world.facts.layout.queues(out()).nth(1);
             let node = switch(world);
-            node.links.ports[1].fast_path_up_to = 3_000;
+            node.links.ports[1].joins_up_to = 3_000;
             (node.links.ports[1].waiting, node.links.queues[at].bytes) = (port, queue);
         }
         let cases: [(&str, bool, Sets); 10] = [

@@ -6,7 +6,7 @@ mod tests;
 use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_blueprint::network::routing::peer;
 use floodway_mechanisms::slots::{
-    Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, DropReason, FlowFilter, PortEvent,
+    Cnp, CongestionNotification, CongestionPoint, CpAction, Cx, DropReason, FastPath, FlowFilter, PortEvent,
     PortMessage, QueueView,
 };
 use floodway_units::{Bytes, FlowId, PortId, Span, Time};
@@ -62,8 +62,8 @@ impl<D: Device> At<'_, '_, D> {
     pub fn ask_again(&mut self, port: Local) {
         self.node.machines[port.index()]
             .sync(&mut self.ctx.run.events, self.node.links.ports[port.index()].id);
-        self.node.links.ports[port.index()].fast_path_up_to =
-            self.node.machines[port.index()].fast_path_up_to();
+        let state = &mut self.node.links.ports[port.index()];
+        (state.joins_up_to, state.leaves_up_to) = self.node.machines[port.index()].fast_path();
     }
 
     /// Reports the packets that wait at `port` to machines that need them and are called from now on: all but
@@ -72,8 +72,8 @@ impl<D: Device> At<'_, '_, D> {
         let mut points = std::mem::take(&mut self.node.machines[port.index()].congestion_points);
         let queues = self.ctx.facts.layout.queues(port);
         for point in points.iter_mut().filter(|point| point.demands().waiting) {
-            let passes = |bound: Bytes| newest.is_none_or(|(_, len)| len > bound.0);
-            if !point.fast_path_up_to().is_some_and(passes) {
+            let passes = |bound: FastPath| newest.is_none_or(|(_, len)| len > bound.joining.0);
+            if !point.fast_path().is_some_and(passes) {
                 continue;
             }
             for queue in &self.node.links.queues[queues.data()] {

@@ -13,21 +13,34 @@ use crate::run::device::Device as _;
 use crate::switch::signals;
 
 impl AtSwitch<'_, '_> {
-    /// Calls the congestion points for a packet that starts on the wire; returns their mark.
-    pub fn dequeued(&mut self, port: Local, q: usize, packet: &Packet) -> Mark {
+    /// Calls the congestion points for a packet that starts on the wire, which they may mark; `port_class` is
+    /// its class at the port.
+    #[inline(never)]
+    pub fn calls_for_leaving(
+        &mut self,
+        (port, q): (Local, usize),
+        port_class: LocalPortClass,
+        packet_ref: PacketRef,
+    ) {
+        let packet = self.ctx.run.packets[packet_ref];
         self.node.machines[port.index()].queueing.flow_leaves(packet.flow);
         if !self.device.has_crossbar() {
-            self.node.machines[port.index()].queueing.count_input(packet, false);
+            self.node.machines[port.index()].queueing.count_input(&packet, false);
         }
         let (view, queue) =
-            (self.node.links.packet_view(&self.ctx, packet), self.queue_view(port, q, packet));
+            (self.node.links.packet_view(&self.ctx, &packet), self.queue_view(port, q, &packet));
         let own = &mut self.node.streams.congestion_point;
         let rng = self.ctx.run.shared_draws.as_mut().unwrap_or(own);
         let mut cx = Cx { now: Time(self.ctx.now), rng, out: &mut self.ctx.run.out.actions };
-        let points = &mut self.node.machines[port.index()].congestion_points;
-        let mark = points.iter_mut().map(|point| point.on_dequeue(&mut cx, &view, &queue)).max();
+        let machines = &mut self.node.machines[port.index()];
+        let marks =
+            machines.congestion_points.iter_mut().map(|point| point.on_dequeue(&mut cx, &view, &queue));
+        let (mark, clears) = (marks.max().unwrap_or_default(), machines.clears);
         self.after_congestion_points(port);
-        mark.unwrap_or_default()
+        self.mark(port_class, packet_ref, mark);
+        if clears {
+            self.clear_mark(port, q, packet_ref);
+        }
     }
 
     /// Asks the congestion points of a port whether the mark is cleared with which a packet of its `q`-th

@@ -69,15 +69,18 @@ impl AtSwitch<'_, '_> {
     /// A charged packet passes an idle port without an event when its last bit has left, if it may.
     #[inline(never)]
     pub fn passes_output(&mut self, out: Local, port_class: LocalPortClass, packet_ref: PacketRef) -> bool {
+        let frame = self.ctx.run.packets[packet_ref].frame;
         let state = self.node.links.ports.of(out);
-        let (observed, far_group) = (state.observed, state.link.far_group);
+        // A congestion point that is called when it leaves needs an event then.
+        let observed = state.observed || u32::from(frame) > state.leaves_up_to;
+        let far_group = state.link.far_group;
         let output = self.node.machines[out.index()].queueing.output.as_mut();
         let Some(output) = output.filter(|output| output.passes && !observed) else { return false };
         if !self.node.links.is_idle(&self.ctx, out) || self.ctx.run.events.is_elsewhere(far_group) {
             return false;
         }
         output.passing = Some(packet_ref);
-        let Packet { frame, ingress, .. } = self.ctx.run.packets[packet_ref];
+        let ingress = self.ctx.run.packets[packet_ref].ingress;
         let links = &mut self.node.links;
         links.queues.of_mut(self.ctx.facts.layout.queues(out).nth(1)).bytes += u64::from(frame);
         links.joins(&self.ctx, out, frame);
@@ -89,7 +92,7 @@ impl AtSwitch<'_, '_> {
     pub fn passed_output(&mut self, port: Local, frame: u16, at: u64) {
         let output = self.node.machines[port.index()].queueing.output.as_mut();
         let Some(packet_ref) = output.and_then(|output| output.passing.take()) else { return };
-        let up_to = u64::from(self.node.links.ports.of(port).fast_path_up_to);
+        let up_to = u64::from(self.node.links.ports.of(port).leaves_up_to);
         let queue = self.node.links.queues.of_mut(self.ctx.facts.layout.queues(port).nth(1));
         let is_observed = queue.bytes > up_to;
         queue.bytes -= u64::from(frame);
@@ -114,7 +117,7 @@ impl AtSwitch<'_, '_> {
             }
             self.node.links.leaves(&self.ctx, port, packet.frame);
         } else {
-            let up_to = u64::from(self.node.links.ports.of(port).fast_path_up_to);
+            let up_to = u64::from(self.node.links.ports.of(port).leaves_up_to);
             let is_observed = self.node.links.queues.of(at).bytes > up_to;
             self.node.links.queues.of_mut(at).bytes -= frame;
             self.data_leaves((port, q), packet_ref, false, is_observed);

@@ -15,12 +15,13 @@
 //!
 //! Two of three packets are far below every threshold. So state machines may state a bound below which no
 //! callback is needed (by default: never). A receiver half states the account (`fast_path_below`), a
-//! congestion point the queue length (`fast_path_up_to`). A sender half states that its gate stays open until
-//! its next callback (`is_free`), an admission that it reads only the threshold and the pool (`is_plain`). A
-//! packet within these bounds is charged and passes an idle port without a call (`charge_on_fast_path`,
-//! `data_passes`, `control_goes_through`), and leaves a queue in the same way (`sends_on_fast_path` in
-//! `run/departures.rs`). The full path uses no such bounds. A test adds congestion points that receive every
-//! callback and do nothing, and compares the results byte for byte.
+//! congestion point the queue lengths at which a packet joins and leaves (`fast_path`). A sender half states
+//! that its gate stays open until its next callback (`is_free`), an admission that it reads only the
+//! threshold and the pool (`is_plain`). A packet within these bounds is charged and passes an idle port
+//! without a call (`data_passes`, `control_goes_through`), and leaves a queue in the same way
+//! (`sends_on_fast_path` in `switch/sending.rs`), where congestion points alone are called if the queue is
+//! longer than their bound. The full path uses no such bounds. A test adds congestion points that receive
+//! every callback and do nothing, and compares the results byte for byte.
 
 use floodway_blueprint::network::layout::{Local, LocalPortClass};
 use floodway_mechanisms::slots::{DropReason, FcReceiver};
@@ -70,6 +71,7 @@ impl AtSwitch<'_, '_> {
             && self.node.links.is_free(out, class)
             && self.node.links.is_idle(&self.ctx, out)
             && !self.device.holds_output
+            && u32::from(frame) <= self.node.links.ports.of(out).leaves_up_to
         {
             self.node.links.goes_through(&self.ctx, out, frame);
             if self.ctx.facts.telemetry {
@@ -223,7 +225,7 @@ impl AtSwitch<'_, '_> {
         let queued = queue.bytes;
         queue.fifo.push(&mut self.ctx.run.packets, packet_ref);
         self.node.links.joins(&self.ctx, out, frame);
-        if queued <= u64::from(self.node.links.ports.of(out).fast_path_up_to) {
+        if queued <= u64::from(self.node.links.ports.of(out).joins_up_to) {
             return;
         }
         self.enqueued(out, q, port_class, packet_ref);

@@ -59,14 +59,14 @@ impl Discipline for Sorts {
 #[test]
 fn the_fast_path_of_a_port_reaches_to_the_least_threshold_of_its_machines() {
     at_busy(Span::ZERO, |world| {
-        // RED marks from 5 KB on.
-        assert_eq!(machines(world).fast_path_up_to(), 5_000);
+        // RED marks from 5 KB on, what leaves.
+        assert_eq!(machines(world).fast_path(), (u32::MAX, 5_000));
         let machines = machines(world);
         machines.congestion_points.push(AnyCongestionPoint::Custom(Box::new(Sorts)));
         machines.queueing = PortQueueing::of(&machines.congestion_points);
-        assert_eq!(machines.fast_path_up_to(), 0, "the queue of each flow is kept");
+        assert_eq!(machines.fast_path(), (0, 0), "the queue of each flow is kept");
         machines.congestion_points.clear();
         machines.queueing = PortQueueing::default();
-        assert_eq!(machines.fast_path_up_to(), u32::MAX);
+        assert_eq!(machines.fast_path(), (u32::MAX, u32::MAX));
     });
 }

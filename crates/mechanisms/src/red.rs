@@ -256,6 +256,10 @@ impl CongestionPoint for Cp {
         })
     }
 
+    fn only_marks(&self) -> bool {
+        true
+    }
+
     fn on_enqueue(&mut self, cx: &mut Cx<'_, CpAction>, p: &PacketView, q: &QueueView) -> Mark {
         if self.at == At::Enqueue { self.mark(cx.rng, p, q) } else { Mark::None }
     }

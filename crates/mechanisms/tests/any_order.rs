@@ -492,6 +492,7 @@ fn passing() -> impl Strategy<Value = Passing> {
 
 fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passing)]) {
     let mut world = World::new();
+    let (only_marks, bounds) = (machine.only_marks(), machine.fast_path());
     for (wait, input) in inputs {
         let next = AnyCongestionPoint::next_timeout;
         world.wait(Span::ns(*wait), &mut machine, next, |m, world| m.on_timeout(&mut world.cx()));
@@ -574,6 +575,11 @@ fn drive_congestion_point(mut machine: AnyCongestionPoint, inputs: &[(u64, Passi
         let first = QueueId { class: Class::DATA, sub: 0 };
         let is_open = |discipline: &dyn Discipline| discipline.gate(now, first) == Gate::Open;
         assert!(machine.fast_path().is_none() || machine.as_discipline().is_none_or(is_open));
+        assert_eq!(machine.only_marks(), only_marks);
+        if only_marks {
+            assert_eq!((machine.next_timeout(), machine.fast_path()), (None, bounds));
+            assert!(world.out.0.is_empty() && machine.as_discipline().is_none());
+        }
     }
 }
 

@@ -156,6 +156,7 @@ fn set_callbacks(facts: &mut Facts<'_>, node: &mut Node, port: Local) {
     machines.reports_waiting = demands().any(|demands| demands.waiting);
     (machines.clears, machines.observes_cnps) =
         (demands().any(|demands| demands.clears), demands().any(|demands| demands.cnps));
+    machines.only_marks = machines.congestion_points.iter().all(CongestionPoint::only_marks);
     let demanded = demanded(&machines.congestion_points);
     machines.queueing = PortQueueing::of(&machines.congestion_points);
     let id = node.links.ports[port.index()].id;

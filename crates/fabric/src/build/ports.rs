@@ -112,6 +112,7 @@ fn machines_of(blueprint: &Blueprint, port: PortId) -> Result<PortMachines, Buil
         congestion_points,
         cp_timer: Armed::default(),
         reports_waiting: false,
+        only_marks: false,
         clears: false,
         observes_cnps: false,
     })

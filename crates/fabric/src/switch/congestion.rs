@@ -40,6 +40,8 @@ pub(crate) struct PortMachines {
     pub cp_timer: Armed,
     /// A machine needs a report of the packets that wait when its queue passes its bound.
     pub reports_waiting: bool,
+    /// All congestion points only mark: what is kept of them never changes.
+    pub only_marks: bool,
     /// A machine may clear marks.
     pub clears: bool,
     /// A machine is called for CNPs that pass the switch.

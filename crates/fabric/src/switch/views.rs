@@ -10,24 +10,27 @@ use crate::run::events::NEVER;
 
 impl<D: Device> At<'_, '_, D> {
     pub fn queue_view(&self, port: Local, q: usize, packet: &Packet) -> QueueView {
-        let class = self.ctx.facts.layout.class_of_queue(q);
-        let port_class = self.ctx.facts.layout.port_class(port, class);
+        let layout = &self.ctx.facts.layout;
+        let class = layout.class_of_queue(q);
+        let port_class = layout.port_class(port, class);
+        let length = |q| bytes(self.node.links.queues.of(layout.queues(port).nth(q)).bytes);
+        let len = length(q);
+        // Nearly always a class has one queue.
+        let (sub, first) = if layout.subs == 1 {
+            (0, len)
+        } else {
+            (layout.queue_id(q).sub, length(layout.first_queue(class)))
+        };
         QueueView {
             port: self.node.links.id(port),
-            class: self.ctx.facts.layout.classes[class as usize],
-            sub: self.ctx.facts.layout.queue_id(q).sub,
-            len: bytes(self.node.links.queues.of(self.ctx.facts.layout.queues(port).nth(q)).bytes),
-            first: bytes(
-                self.node
-                    .links
-                    .queues
-                    .of(self.ctx.facts.layout.queues(port).nth(self.ctx.facts.layout.first_queue(class)))
-                    .bytes,
-            ),
+            class: layout.classes[class as usize],
+            sub,
+            len,
+            first,
             voq: bytes(self.voq_bytes(packet.ingress, port, class)),
             rate: self.node.links.rate(&self.ctx, port),
             paused: self.node.links.egress.of(port_class).paused_since != NEVER
-                && !self.node.links.may_lose(&self.ctx.facts.layout, port, q),
+                && !self.node.links.may_lose(layout, port, q),
             base_rtt: self.ctx.run.pairs.paths[packet.flow.index()].base_rtt,
         }
     }

@@ -311,6 +311,13 @@ hooks! {
             None
         }
 
+        /// A hint for speed: it only marks packets. It sends nothing, has no timer, and what `fast_path`
+        /// returns never changes, so that nothing has to be read again after a call; the answer is the same
+        /// in each call.
+        fn only_marks(&self) -> bool {
+            false
+        }
+
         /// The packet has joined the queue; `q` includes it.
         fn on_enqueue(&mut self, _cx: &mut Cx<'_, CpAction>, _p: &PacketView, _q: &QueueView) -> Mark {
             Mark::None

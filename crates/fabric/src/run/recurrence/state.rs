@@ -253,6 +253,7 @@ impl Writer<'_, '_> {
             congestion_points,
             cp_timer,
             reports_waiting: _,
+            only_marks: _,
             clears: _,
             observes_cnps: _,
             queueing,

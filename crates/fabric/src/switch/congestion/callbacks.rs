@@ -50,8 +50,11 @@ impl<D: Device> At<'_, '_, D> {
 
     /// Follows each call of congestion points of `port`: their timers, their fast path, and their actions.
     pub fn after_congestion_points(&mut self, port: Local) {
-        self.ask_again(port);
-        self.flush_actions(port);
+        if !self.node.machines[port.index()].only_marks {
+            self.ask_again(port);
+            self.flush_actions(port);
+        }
+        debug_assert!(self.ctx.run.out.actions.0.is_empty(), "one that only marks sends nothing");
         signals::note_states(&mut self.ctx, self.node, port);
         if self.ctx.run.is_traced() {
             self.each_trace(|trace, seen| trace.asks_held(seen, port));

@@ -474,6 +474,33 @@ proptest! {
 }
 
 #[test]
+fn what_differs_is_named_alike_on_any_number_of_threads() {
+    // A link fails within the iteration, and other flows take slots of queue pairs meanwhile.
+    let scenario = read(
+        "mtu = \"4096B\"\nlimit = \"12ms\"\n\
+         topology.leaf-spine = { leaves = 3, spines = 2, hosts = 4, rate = \"100G\", delay = \"300ns\" }\n\
+         defaults.flow-control.pfc = { xoff = \"244KB\" }\ndefaults.buffer.shared = { pool = \"16MB\" }\n\
+         defaults.reliability.go-back-n = { ack-interval = 4 }\n\
+         [[override]]\nname = \"fault\"\nlinks = \"h2-*\"\n\
+         faults = { down = { from = \"5793us\", to = \"5940us\" }, detection = \"3us\" }\n\
+         [[workload]]\nname = \"list\"\nflows = [\n\
+         { from = \"h4\", to = \"h6\", size = \"1946KB\", start = \"4453697ns\" },\n\
+         { from = \"h1\", to = \"h7\", size = \"22KB\", start = \"7025871ns\" }]\n\
+         [[workload]]\nname = \"job\"\n[workload.training]\n\
+         model = { layers = 2, hidden = 128, sequence = 256, parameters = 20000000 }\n\
+         forward = \"44us\"\nbackward = \"45us\"\ntensor = 4\npipeline = 1\ndata = 3\n\
+         micro-batches = 16\niterations = 1\ngradients = \"all-reduce\"\n",
+    );
+    let not_skipped = |threads| {
+        let records = run(&scenario, &scenario.thread_plan(Threads::Forced(threads), 8), true);
+        records.outcome.not_skipped.expect("the fault is within the only iteration")
+    };
+    let one = not_skipped(1);
+    assert!(one.differences.iter().any(|difference| difference.parts == "queue pairs"), "{one:?}");
+    assert_eq!(one, not_skipped(2));
+}
+
+#[test]
 fn a_run_says_why_nothing_was_skipped() {
     let why = |network: &str, more: &str, repeat: u32| {
         let scenario = job(network, more, &format!(r#"op = "all-reduce", size = "1MB", repeat = {repeat}"#));

@@ -22,8 +22,9 @@ pub(crate) enum Part {
     Node(NodeId),
     /// A port.
     Port(PortId),
-    /// A queue pair, by its slot.
-    QueuePair(u32),
+    /// A queue pair, by its workload and its ends, and its place among those with the same ones: slots depend
+    /// on threads.
+    QueuePair { workload: u32, source: NodeId, destination: NodeId, place: u32 },
     /// A rank of a job, among all ranks.
     Rank(u32),
     /// What starts flows.
@@ -41,7 +42,7 @@ impl Part {
         match self {
             Part::Node(_) => "nodes",
             Part::Port(_) => "ports",
-            Part::QueuePair(_) => "queue pairs",
+            Part::QueuePair { .. } => "queue pairs",
             Part::Rank(_) => "ranks",
             Part::Sources => "sources of flows",
             Part::Events(_) => "nodes with pending events",
@@ -160,9 +161,8 @@ fn name_of(part: Part, facts: &Facts<'_>, runs: &Runs<'_>) -> String {
     match part {
         Part::Node(id) | Part::Events(id) => node(id.index()).to_owned(),
         Part::Port(port) => blueprint.port_name(port),
-        Part::QueuePair(slot) => {
-            let path = &runs.own.pairs.paths[slot as usize];
-            format!("{} -> {}", node(path.source.index()), node(path.destination.index()))
+        Part::QueuePair { source, destination, .. } => {
+            format!("{} -> {}", node(source.index()), node(destination.index()))
         }
         Part::Rank(rank) => {
             let (workload, rank) = runs.own.traffic.programs.in_workload(rank);

@@ -55,13 +55,14 @@ pub(crate) fn each_part(
         let paths = &moment.runs.own.pairs.paths;
         let mut slots: Vec<usize> =
             (0..paths.len()).filter(|&slot| moment.runs.own.pairs.is_open(slot)).collect();
-        slots.sort_by_key(|&slot| {
-            let path = &paths[slot];
-            (path.workload, path.source, path.destination, path.number)
-        });
-        for slot in slots {
-            writer.queue_pair(slot);
-            visit(Part::QueuePair(narrow(slot)), &writer.out);
+        let ends = |slot: &usize| (paths[*slot].workload, paths[*slot].source, paths[*slot].destination);
+        slots.sort_by_key(|slot| (ends(slot), paths[*slot].number));
+        for among in slots.chunk_by(|one, other| ends(one) == ends(other)) {
+            let (workload, source, destination) = ends(&among[0]);
+            for (place, &slot) in (0..).zip(among) {
+                writer.queue_pair(slot);
+                visit(Part::QueuePair { workload, source, destination, place }, &writer.out);
+            }
         }
         for rank in 0..narrow::<u32>(moment.runs.own.traffic.programs.count()) {
             writer.rank(rank);

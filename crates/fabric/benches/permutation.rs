@@ -1,8 +1,9 @@
-//! Packet-hops per second on a k=8 fat-tree: a permutation of 20 MB flows, PFC on, an ACK per packet; at line
-//! rate, then with DCQCN over ports that mark ECN, then with Mercury.
+//! Packet-hops per second on a k=8 fat-tree: a permutation of 20 MB flows, or an incast, PFC on, an ACK per
+//! packet; at line rate, then with DCQCN over ports that mark ECN, then with Mercury.
 //!
 //! Prints the median of five runs, events per packet-hop by cause, and the peak memory of this program.
-//! Arguments: k (8), bytes of a flow (20 MB), runs (5), case (0 to 2; all).
+//! Arguments: k (8), bytes of a flow (20 MB), runs (5), case (0 to 2; all), senders to the first host (none:
+//! a permutation).
 #![allow(clippy::print_stdout, reason = "a benchmark's output")]
 #![allow(clippy::cast_possible_truncation, reason = "numbers of tests are small")]
 
@@ -125,11 +126,20 @@ fn fat_tree(case: &Case, k: usize) -> (Vec<NodeSpec>, Vec<LinkSpec>) {
 fn permutation(hosts: usize, size: Bytes) -> Vec<FlowSpec> {
     let mut order: Vec<usize> = (0..hosts).collect();
     order.sort_by_key(|&host| mix(host as u64));
-    let next = |i: usize| order[(i + 1) % hosts];
-    let mut flows: Vec<FlowSpec> = (0..hosts)
-        .map(|i| FlowSpec {
-            source: NodeId(order[i] as u32),
-            destination: NodeId(next(i) as u32),
+    flows((0..hosts).map(|i| (order[i], order[(i + 1) % hosts])), size)
+}
+
+/// The last hosts send to the first one.
+fn incast(hosts: usize, senders: usize, size: Bytes) -> Vec<FlowSpec> {
+    flows((hosts - senders..hosts).map(|host| (host, 0)), size)
+}
+
+fn flows(pairs: impl Iterator<Item = (usize, usize)>, size: Bytes) -> Vec<FlowSpec> {
+    let mut flows: Vec<FlowSpec> = pairs
+        .enumerate()
+        .map(|(place, (source, destination))| FlowSpec {
+            source: NodeId(source as u32),
+            destination: NodeId(destination as u32),
             size,
             start: Time::ZERO,
             after: Vec::new(),
@@ -139,17 +149,16 @@ fn permutation(hosts: usize, size: Bytes) -> Vec<FlowSpec> {
             path: None,
             ack_path: None,
             settings: None,
-            place: i,
+            place,
         })
         .collect();
     flows.sort_by_key(|flow| flow.source);
     flows
 }
 
-fn blueprint(case: &Case, k: usize, size: Bytes) -> Blueprint {
+fn blueprint(case: &Case, k: usize, flows: Vec<FlowSpec>) -> Blueprint {
     let (nodes, links) = fat_tree(case, k);
     let rate_control: Vec<_> = case.rate_control.iter().map(|layer| params(layer)).collect();
-    let hosts = k * k * k / 4;
     Blueprint {
         seed: 1,
         wire: Format::Ethernet,
@@ -167,9 +176,9 @@ fn blueprint(case: &Case, k: usize, size: Bytes) -> Blueprint {
             payload: None,
         }],
         workloads: vec![WorkloadSpec {
-            name: "permutation".into(),
+            name: "flows".into(),
             settings: 0,
-            arrivals: Arrivals::List(permutation(hosts, size)),
+            arrivals: Arrivals::List(flows),
             measure: (Time::ZERO, Time::NEVER),
             until: Time::NEVER,
         }],
@@ -205,10 +214,15 @@ fn main() {
     let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let number = |i: usize, default: u64| numbers.get(i).copied().unwrap_or(default);
     let (k, size, runs) = (number(0, 8), number(1, 20_000_000), number(2, 5));
-    println!("permutation of {size} B flows on a k={k} fat-tree, PFC, an ACK per packet");
+    let (k, hosts) = (k as usize, (k * k * k / 4) as usize);
+    let (flows, pattern) = match numbers.get(4) {
+        Some(&senders) => (incast(hosts, senders as usize, Bytes(size)), "incast"),
+        None => (permutation(hosts, Bytes(size)), "permutation"),
+    };
+    println!("{pattern} of {size} B flows on a k={k} fat-tree, PFC, an ACK per packet");
     let chosen = numbers.get(3).map_or(0..CASES.len(), |&case| case as usize..case as usize + 1);
     for case in &CASES[chosen] {
-        measure(case, &blueprint(case, k as usize, Bytes(size)), runs);
+        measure(case, &blueprint(case, k, flows.clone()), runs);
     }
     if let Some(megabytes) = peak_memory() {
         println!("{megabytes:.0} MB peak memory");

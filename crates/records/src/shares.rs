@@ -97,13 +97,7 @@ impl ShareLog {
     /// The run ends at `now`.
     pub fn end(&mut self, now: u64, open: &mut Bucket) {
         if let Some(last) = open.last.take() {
-            self.divide(
-                open,
-                last,
-                |frame, at| {
-                    if at < now { frame.sent_by(at) } else { frame.sent_whole_by(now) }
-                },
-            );
+            self.divide(open, last, |frame, at| frame.sent_by(at).min(frame.sent_whole_by(now)));
         }
         open.end(&mut self.log);
     }

@@ -112,3 +112,15 @@ fn a_frame_that_takes_many_buckets_is_in_all_of_them() {
     }
     assert_eq!(until, 1_253, "100.3 us, and no part of a byte");
 }
+
+#[test]
+fn a_byte_that_the_end_of_the_run_cuts_is_in_no_bucket() {
+    // 8 ns a byte; a bucket of shares ends 1 ns before the run does, within the 381st byte of a frame.
+    let (mut net, _) = incast(Rate::gbps(1), &[4764], Span::ns(1_425));
+    net.blueprint.records.buckets = 2;
+    let records = net.limit(Span::ns(12_826)).run();
+    let shares = records.shares.as_ref().expect("they are kept");
+    assert_eq!(whole(shares.column("tx_bytes")), [24, 178, 178]);
+    let all = sent(&records).into_iter().filter(|row| row.0.ends_with("s>to"));
+    assert_eq!(all.map(|row| row.2).sum::<u64>(), 380);
+}

@@ -104,6 +104,48 @@ pub fn blueprint(mut nodes: Vec<NodeSpec>, links: Vec<LinkSpec>) -> Blueprint {
     }
 }
 
+/// Flows of one data class with these reaction points, by go-back-N, each on a queue pair of its own.
+pub fn settings(rate_control: &[&str]) -> FlowSettings {
+    let rate_control = rate_control.iter().map(|layer| read(layer)).collect::<Vec<_>>();
+    FlowSettings {
+        class: Class::DATA,
+        reliability: read(r#""go-back-n""#),
+        notification: NotificationParams::asked_by(&rate_control),
+        rate_control,
+        qp: Sharing::PerFlow,
+        payload: None,
+    }
+}
+
+/// A list of flows, of which all are measured.
+pub fn list(flows: Vec<FlowSpec>) -> WorkloadSpec {
+    WorkloadSpec {
+        name: "flows".into(),
+        settings: 0,
+        arrivals: Arrivals::List(flows),
+        measure: (Time::ZERO, Time::NEVER),
+        until: Time::NEVER,
+    }
+}
+
+/// The `place`-th flow of a list, from one host to another, at the start of a run.
+pub fn flow(place: usize, [source, destination]: [u32; 2], size: Bytes) -> FlowSpec {
+    FlowSpec {
+        source: NodeId(source),
+        destination: NodeId(destination),
+        size,
+        start: Time::ZERO,
+        after: Vec::new(),
+        wait: Span::ZERO,
+        source_port: None,
+        destination_port: None,
+        path: None,
+        ack_path: None,
+        settings: None,
+        place,
+    }
+}
+
 /// Three hosts send to a fourth over two switches with PFC, RED and one pool each: queues stand, and pauses
 /// go out.
 pub fn busy() -> Blueprint {
@@ -121,36 +163,9 @@ pub fn busy() -> Blueprint {
         }
     }
     let mut blueprint = blueprint(nodes, links);
-    let rate_control = vec![read(r#""line-rate""#)];
-    blueprint.settings = vec![FlowSettings {
-        class: Class::DATA,
-        reliability: read(r#""go-back-n""#),
-        notification: NotificationParams::asked_by(&rate_control),
-        rate_control,
-        qp: Sharing::PerFlow,
-        payload: None,
-    }];
-    let flow = |source: u32| FlowSpec {
-        source: NodeId(source),
-        destination: NodeId(3),
-        size: Bytes::mb(2),
-        start: Time::ZERO,
-        after: Vec::new(),
-        wait: Span::ZERO,
-        source_port: None,
-        destination_port: None,
-        path: None,
-        ack_path: None,
-        settings: None,
-        place: source as usize,
-    };
-    blueprint.workloads = vec![WorkloadSpec {
-        name: "flows".into(),
-        settings: 0,
-        arrivals: Arrivals::List((0..3).map(flow).collect()),
-        measure: (Time::ZERO, Time::NEVER),
-        until: Time::NEVER,
-    }];
+    blueprint.settings = vec![settings(&[r#""line-rate""#])];
+    let flows = (0..3).map(|source| flow(source as usize, [source, 3], Bytes::mb(2)));
+    blueprint.workloads = vec![list(flows.collect())];
     blueprint
 }
 

@@ -9,23 +9,15 @@
 
 use std::time::Instant;
 
-use floodway_fabric::blueprint::{
-    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec,
-    NicPolicy, NodeSpec, RecordSpec, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
-};
+use floodway_blueprint::testing;
+use floodway_fabric::blueprint::{Blueprint, FlowSpec, LinkSpec, NodeSpec, Role};
 use floodway_fabric::outcome::{Stopped, Verdict};
 use floodway_fabric::{Control, Fabric, Records};
-use floodway_mechanisms::registry::NotificationParams;
-use floodway_units::{Bytes, Class, NodeId, Rate, Span, Time, mix};
-use floodway_wire::Format;
+use floodway_units::{Bytes, Class, Span, Time, mix};
 use serde::de::DeserializeOwned;
 
 fn params<P: DeserializeOwned>(json: &str) -> P {
     serde_json::from_str(json).expect("the bench's own parameters are right")
-}
-
-fn node(name: String, role: Role, rank: usize) -> NodeSpec {
-    NodeSpec { name, tags: Vec::new(), role, rank: rank as u32 }
 }
 
 /// What is measured.
@@ -46,65 +38,36 @@ const CASES: [Case; 3] = [
 ];
 
 fn link(case: &Case, nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
-    let end = |node: usize| EndSpec {
-        node: NodeId(node as u32),
-        buffer: None,
-        output_queue: None,
-        receive: None,
-        failover: None,
-        scheduler: params(r#""strict""#),
-        congestion_points: if matches!(nodes[node].role, Role::Switch(_)) {
-            case.congestion_points.iter().map(|point| params(point)).collect()
-        } else {
-            Vec::new()
-        },
-        pauses: Vec::new(),
-    };
-    let direction = DirectionSpec {
-        rate: Rate::gbps(100),
-        delay: Span::us(1),
-        switchovers: Vec::new(),
-        jitter: Span::ZERO,
-        flow_control: vec![(Class::DATA, params(r#"{"pfc": {"xoff": {"alpha": 0.125}}}"#))],
-        errors: ErrorRates::default(),
-        link_retry: params(r#""none""#),
-    };
-    LinkSpec {
-        name: format!("{}-{}", nodes[a].name, nodes[b].name),
-        tags: Vec::new(),
-        ends: [end(a), end(b)],
-        directions: [direction.clone(), direction],
-        down: Vec::new(),
-        detection: Span::ZERO,
-        convergence: Span::ZERO,
+    let name = format!("{}-{}", nodes[a].name, nodes[b].name);
+    let mut link = testing::link(&name, [a as u32, b as u32], 100);
+    for end in &mut link.ends {
+        if matches!(nodes[end.node.index()].role, Role::Switch(_)) {
+            end.congestion_points = case.congestion_points.iter().map(|point| params(point)).collect();
+        }
     }
+    for direction in &mut link.directions {
+        direction.flow_control = vec![(Class::DATA, params(r#"{"pfc": {"xoff": {"alpha": 0.125}}}"#))];
+    }
+    link
+}
+
+/// A switch with one pool, which takes no time.
+fn switch(name: &str) -> NodeSpec {
+    let mut node = testing::switch(name);
+    if let Role::Switch(spec) = &mut node.role {
+        (spec.buffer, spec.pipeline) = (params(r#"{"shared": {"pool": "10MB"}}"#), Span::ZERO);
+    }
+    node
 }
 
 /// A fat-tree(k): hosts, ToRs, aggregation, cores.
 fn fat_tree(case: &Case, k: usize) -> (Vec<NodeSpec>, Vec<LinkSpec>) {
     let half = k / 2;
     let (hosts, tors, cores) = (k * half * half, k * half, half * half);
-    let switch = || {
-        Role::Switch(SwitchSpec {
-            buffer: params(r#"{"shared": {"pool": "10MB"}}"#),
-            routing: params(r#""ecmp""#),
-            hash_seed: None,
-            pipeline: Span::ZERO,
-            cell: Bytes(1),
-            relay: None,
-            bypass: Vec::new(),
-        })
-    };
     let mut nodes = Vec::new();
     for (count, letter) in [(hosts, 'h'), (tors, 't'), (tors, 'a'), (cores, 'c')] {
-        for i in 1..=count {
-            let role = if letter == 'h' {
-                Role::Host { address: i as u32, nics: NicPolicy::default() }
-            } else {
-                switch()
-            };
-            nodes.push(node(format!("{letter}{i}"), role, nodes.len()));
-        }
+        let node = if letter == 'h' { testing::host } else { switch };
+        nodes.extend((1..=count).map(|i| node(&format!("{letter}{i}"))));
     }
     let (tor, agg, core) = (hosts, hosts + tors, hosts + 2 * tors);
     let mut links = Vec::new();
@@ -137,20 +100,7 @@ fn incast(hosts: usize, senders: usize, size: Bytes) -> Vec<FlowSpec> {
 fn flows(pairs: impl Iterator<Item = (usize, usize)>, size: Bytes) -> Vec<FlowSpec> {
     let mut flows: Vec<FlowSpec> = pairs
         .enumerate()
-        .map(|(place, (source, destination))| FlowSpec {
-            source: NodeId(source as u32),
-            destination: NodeId(destination as u32),
-            size,
-            start: Time::ZERO,
-            after: Vec::new(),
-            wait: Span::ZERO,
-            source_port: None,
-            destination_port: None,
-            path: None,
-            ack_path: None,
-            settings: None,
-            place,
-        })
+        .map(|(place, (from, to))| testing::flow(place, [from as u32, to as u32], size))
         .collect();
     flows.sort_by_key(|flow| flow.source);
     flows
@@ -158,38 +108,17 @@ fn flows(pairs: impl Iterator<Item = (usize, usize)>, size: Bytes) -> Vec<FlowSp
 
 fn blueprint(case: &Case, k: usize, flows: Vec<FlowSpec>) -> Blueprint {
     let (nodes, links) = fat_tree(case, k);
-    let rate_control: Vec<_> = case.rate_control.iter().map(|layer| params(layer)).collect();
-    Blueprint {
-        seed: 1,
-        wire: Format::Ethernet,
-        mtu: Bytes(1000),
-        semantics: Semantics::default(),
-        nodes,
-        links,
-        scale_up: Vec::new(),
-        settings: vec![FlowSettings {
-            class: Class::DATA,
-            reliability: params(r#""go-back-n""#),
-            notification: NotificationParams::asked_by(&rate_control),
-            rate_control,
-            qp: Sharing::PerFlow,
-            payload: None,
-        }],
-        workloads: vec![WorkloadSpec {
-            name: "flows".into(),
-            settings: 0,
-            arrivals: Arrivals::List(flows),
-            measure: (Time::ZERO, Time::NEVER),
-            until: Time::NEVER,
-        }],
-        end: End {
-            limit: Time::ZERO + Span::ms(1000),
-            at_limit: false,
-            acknowledged: false,
-            stop_on_deadlock: false,
-        },
-        records: RecordSpec::default(),
+    let mut blueprint = testing::blueprint(nodes, links);
+    for node in &mut blueprint.nodes {
+        if let Role::Host { address, .. } = &mut node.role {
+            // Switches hash addresses: counts of instructions are of these paths.
+            *address = node.rank + 1;
+        }
     }
+    blueprint.settings = vec![testing::settings(case.rate_control)];
+    blueprint.workloads = vec![testing::list(flows)];
+    blueprint.end.limit = Time::ZERO + Span::ms(1000);
+    blueprint
 }
 
 fn run(blueprint: &Blueprint) -> (f64, Records) {

@@ -10,10 +10,8 @@ use ranks::run_in_ranks;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use floodway_fabric::blueprint::{
-    Arrivals, Blueprint, DirectionSpec, End, EndSpec, ErrorRates, FlowSettings, FlowSpec, LinkSpec,
-    NicPolicy, NodeSpec, PauseFault, RecordSpec, Role, Semantics, Sharing, SwitchSpec, WorkloadSpec,
-};
+use floodway_blueprint::testing;
+use floodway_fabric::blueprint::{Arrivals, Blueprint, FlowSettings, FlowSpec, NodeSpec, PauseFault, Role};
 use floodway_fabric::panics::Misused;
 use floodway_fabric::table::NONE;
 use floodway_fabric::{Control, Fabric, RankPlan, Records, Table, ThreadPlan, Threads, Values};
@@ -84,37 +82,14 @@ pub struct Net {
 impl Net {
     /// No node yet; `format` decides headers, full packets carry 1000 bytes, flows go without ACKs.
     pub fn new(format: Format) -> Self {
-        let blueprint = Blueprint {
-            seed: 1,
-            wire: format,
-            mtu: Bytes(1000),
-            semantics: Semantics::default(),
-            nodes: Vec::new(),
-            links: Vec::new(),
-            scale_up: Vec::new(),
-            settings: vec![FlowSettings {
-                class: Class::DATA,
-                reliability: params(r#""none""#),
-                rate_control: vec![params(r#""line-rate""#)],
-                notification: params(r#""none""#),
-                qp: Sharing::PerFlow,
-                payload: None,
-            }],
-            workloads: vec![WorkloadSpec {
-                name: "flows".into(),
-                settings: 0,
-                arrivals: Arrivals::List(Vec::new()),
-                measure: (Time::ZERO, Time::NEVER),
-                until: Time::NEVER,
-            }],
-            end: End {
-                limit: Time::ZERO + Span::ms(100),
-                at_limit: false,
-                acknowledged: false,
-                stop_on_deadlock: false,
-            },
-            records: RecordSpec::default(),
-        };
+        let mut blueprint = testing::blueprint(Vec::new(), Vec::new());
+        blueprint.wire = format;
+        let settings = testing::settings(&[r#""line-rate""#]);
+        let none = params(r#""none""#);
+        blueprint.settings =
+            vec![FlowSettings { reliability: none, notification: params(r#""none""#), ..settings }];
+        blueprint.workloads = vec![testing::list(Vec::new())];
+        blueprint.end.limit = Time::ZERO + Span::ms(100);
         Net { blueprint }
     }
 
@@ -134,15 +109,19 @@ impl Net {
         self
     }
 
-    fn node(&mut self, name: &str, role: Role) -> NodeId {
-        let rank = self.blueprint.nodes.len() as u32;
-        self.blueprint.nodes.push(NodeSpec { name: name.into(), tags: Vec::new(), role, rank });
-        NodeId(rank)
+    fn add(&mut self, mut node: NodeSpec) -> NodeId {
+        node.rank = self.blueprint.nodes.len() as u32;
+        let id = NodeId(node.rank);
+        self.blueprint.nodes.push(node);
+        id
     }
 
     pub fn host(&mut self, name: &str) -> NodeId {
-        let address = self.blueprint.nodes.len() as u32 + 1;
-        self.node(name, Role::Host { address, nics: NicPolicy::default() })
+        let mut host = testing::host(name);
+        if let Role::Host { address, .. } = &mut host.role {
+            *address = self.blueprint.nodes.len() as u32 + 1;
+        }
+        self.add(host)
     }
 
     /// A switch whose ports have the buffer that their flow control asks for.
@@ -151,50 +130,22 @@ impl Net {
     }
 
     pub fn switch_with(&mut self, name: &str, buffer: &str) -> NodeId {
-        let spec = SwitchSpec {
-            buffer: params::<BufferParams>(buffer),
-            routing: params(r#""ecmp""#),
-            hash_seed: None,
-            pipeline: Span::ZERO,
-            cell: Bytes(1),
-            relay: None,
-            bypass: Vec::new(),
-        };
-        self.node(name, Role::Switch(spec))
+        let mut switch = testing::switch(name);
+        if let Role::Switch(spec) = &mut switch.role {
+            (spec.buffer, spec.pipeline) = (params::<BufferParams>(buffer), Span::ZERO);
+        }
+        self.add(switch)
     }
 
     /// A link with the same flow control in both directions; its number.
     pub fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Span, flow_control: &str) -> usize {
-        let direction = DirectionSpec {
-            rate,
-            delay,
-            switchovers: Vec::new(),
-            jitter: Span::ZERO,
-            flow_control: vec![(Class::DATA, params::<FlowControlParams>(flow_control))],
-            errors: ErrorRates::default(),
-            link_retry: params(r#""none""#),
-        };
-        let end = |node| EndSpec {
-            node,
-            buffer: None,
-            receive: None,
-            failover: None,
-            scheduler: params(r#""strict""#),
-            congestion_points: Vec::new(),
-            output_queue: None,
-            pauses: Vec::new(),
-        };
         let name = |node: NodeId| &self.blueprint.nodes[node.index()].name;
-        let name = format!("{}-{}", name(a), name(b));
-        self.blueprint.links.push(LinkSpec {
-            name,
-            tags: Vec::new(),
-            ends: [end(a), end(b)],
-            directions: [direction.clone(), direction],
-            down: Vec::new(),
-            detection: Span::ZERO,
-            convergence: Span::ZERO,
-        });
+        let mut link = testing::link(&format!("{}-{}", name(a), name(b)), [a.0, b.0], 100);
+        for direction in &mut link.directions {
+            (direction.rate, direction.delay) = (rate, delay);
+            direction.flow_control = vec![(Class::DATA, params::<FlowControlParams>(flow_control))];
+        }
+        self.blueprint.links.push(link);
         self.blueprint.links.len() - 1
     }
 
@@ -214,21 +165,8 @@ impl Net {
         let Arrivals::List(flows) = &mut self.blueprint.workloads[workload].arrivals else {
             panic!("the workload is a list")
         };
-        let place = flows.len();
-        flows.push(FlowSpec {
-            place,
-            source,
-            destination,
-            size,
-            start: Time::ZERO + start,
-            after: Vec::new(),
-            wait: Span::ZERO,
-            source_port: None,
-            destination_port: None,
-            path: None,
-            ack_path: None,
-            settings: None,
-        });
+        let flow = testing::flow(flows.len(), [source.0, destination.0], size);
+        flows.push(FlowSpec { start: Time::ZERO + start, ..flow });
         flows.last_mut().expect("just pushed")
     }
 

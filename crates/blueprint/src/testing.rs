@@ -8,8 +8,12 @@ use floodway_mechanisms::registry::NotificationParams;
 use floodway_units::{Bytes, Class, NodeId, Rate, Span, Time};
 use floodway_wire::Format;
 
-fn read<T: serde::de::DeserializeOwned>(json: &str) -> T {
-    serde_json::from_str(json).expect("it is a choice")
+/// Parameters from the JSON that a scenario's value amounts to.
+///
+/// # Panics
+/// It is none of their values.
+pub fn params<P: serde::de::DeserializeOwned>(json: &str) -> P {
+    serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
 }
 
 /// A link of 1 us.
@@ -19,7 +23,7 @@ pub fn link(name: &str, ends: [u32; 2], gbps: u64) -> LinkSpec {
         buffer: None,
         receive: None,
         failover: None,
-        scheduler: read(r#""strict""#),
+        scheduler: params(r#""strict""#),
         congestion_points: Vec::new(),
         output_queue: None,
         pauses: Vec::new(),
@@ -31,7 +35,7 @@ pub fn link(name: &str, ends: [u32; 2], gbps: u64) -> LinkSpec {
         jitter: Span::ZERO,
         flow_control: Vec::new(),
         errors: ErrorRates::default(),
-        link_retry: read(r#""none""#),
+        link_retry: params(r#""none""#),
     };
     LinkSpec {
         name: name.into(),
@@ -58,6 +62,15 @@ pub fn switch(name: &str) -> NodeSpec {
     switch_or_relay(name, None)
 }
 
+/// A switch with this buffer, which takes no time.
+pub fn switch_with(name: &str, buffer: &str) -> NodeSpec {
+    let mut node = switch(name);
+    if let Role::Switch(spec) = &mut node.role {
+        (spec.buffer, spec.pipeline) = (params(buffer), Span::ZERO);
+    }
+    node
+}
+
 /// A relay of a link, which takes 100 ns.
 pub fn relay(name: &str, ports: RelayPorts) -> NodeSpec {
     switch_or_relay(name, Some(ports))
@@ -65,8 +78,8 @@ pub fn relay(name: &str, ports: RelayPorts) -> NodeSpec {
 
 fn switch_or_relay(name: &str, relay: Option<RelayPorts>) -> NodeSpec {
     let spec = SwitchSpec {
-        buffer: read(r#"{"static": {"size": "1MB"}}"#),
-        routing: read(r#""ecmp""#),
+        buffer: params(r#"{"static": {"size": "1MB"}}"#),
+        routing: params(r#""ecmp""#),
         hash_seed: None,
         pipeline: Span::ns(100),
         cell: Bytes(1),
@@ -106,10 +119,10 @@ pub fn blueprint(mut nodes: Vec<NodeSpec>, links: Vec<LinkSpec>) -> Blueprint {
 
 /// Flows of one data class with these reaction points, by go-back-N, each on a queue pair of its own.
 pub fn settings(rate_control: &[&str]) -> FlowSettings {
-    let rate_control = rate_control.iter().map(|layer| read(layer)).collect::<Vec<_>>();
+    let rate_control = rate_control.iter().map(|layer| params(layer)).collect::<Vec<_>>();
     FlowSettings {
         class: Class::DATA,
-        reliability: read(r#""go-back-n""#),
+        reliability: params(r#""go-back-n""#),
         notification: NotificationParams::asked_by(&rate_control),
         rate_control,
         qp: Sharing::PerFlow,
@@ -149,16 +162,17 @@ pub fn flow(place: usize, [source, destination]: [u32; 2], size: Bytes) -> FlowS
 /// Three hosts send to a fourth over two switches with PFC, RED and one pool each: queues stand, and pauses
 /// go out.
 pub fn busy() -> Blueprint {
+    let pooled = |name| switch_with(name, r#"{"shared": {"pool": "1MB"}}"#);
     let nodes = vec![host("a"), host("b"), host("c"), host("d"), pooled("s"), pooled("t")];
     let ends = [[0, 4], [1, 4], [2, 5], [3, 5], [4, 5]];
     let mut links: Vec<LinkSpec> =
         (0..).zip(ends).map(|(i, ends)| link(&format!("l{i}"), ends, 100)).collect();
     for link in &mut links {
         for (end, direction) in link.ends.iter_mut().zip(&mut link.directions) {
-            direction.flow_control = vec![(Class::DATA, read(r#"{"pfc": {"xoff": "30KB"}}"#))];
+            direction.flow_control = vec![(Class::DATA, params(r#"{"pfc": {"xoff": "30KB"}}"#))];
             if end.node.0 >= 4 {
                 end.congestion_points =
-                    vec![read(r#"{"red": {"kmin": "5KB", "kmax": "20KB", "pmax": 0.1}}"#)];
+                    vec![params(r#"{"red": {"kmin": "5KB", "kmax": "20KB", "pmax": 0.1}}"#)];
             }
         }
     }
@@ -167,13 +181,4 @@ pub fn busy() -> Blueprint {
     let flows = (0..3).map(|source| flow(source as usize, [source, 3], Bytes::mb(2)));
     blueprint.workloads = vec![list(flows.collect())];
     blueprint
-}
-
-/// A switch with one pool.
-fn pooled(name: &str) -> NodeSpec {
-    let mut node = switch(name);
-    if let Role::Switch(spec) = &mut node.role {
-        (spec.buffer, spec.pipeline) = (read(r#"{"shared": {"pool": "1MB"}}"#), Span::ZERO);
-    }
-    node
 }

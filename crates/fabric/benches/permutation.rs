@@ -9,16 +9,11 @@
 
 use std::time::Instant;
 
-use floodway_blueprint::testing;
+use floodway_blueprint::testing::{self, params};
 use floodway_fabric::blueprint::{Blueprint, FlowSpec, LinkSpec, NodeSpec, Role};
 use floodway_fabric::outcome::{Stopped, Verdict};
 use floodway_fabric::{Control, Fabric, Records};
 use floodway_units::{Bytes, Class, Span, Time, mix};
-use serde::de::DeserializeOwned;
-
-fn params<P: DeserializeOwned>(json: &str) -> P {
-    serde_json::from_str(json).expect("the bench's own parameters are right")
-}
 
 /// What is measured.
 struct Case {
@@ -51,19 +46,11 @@ fn link(case: &Case, nodes: &[NodeSpec], a: usize, b: usize) -> LinkSpec {
     link
 }
 
-/// A switch with one pool, which takes no time.
-fn switch(name: &str) -> NodeSpec {
-    let mut node = testing::switch(name);
-    if let Role::Switch(spec) = &mut node.role {
-        (spec.buffer, spec.pipeline) = (params(r#"{"shared": {"pool": "10MB"}}"#), Span::ZERO);
-    }
-    node
-}
-
 /// A fat-tree(k): hosts, ToRs, aggregation, cores.
 fn fat_tree(case: &Case, k: usize) -> (Vec<NodeSpec>, Vec<LinkSpec>) {
     let half = k / 2;
     let (hosts, tors, cores) = (k * half * half, k * half, half * half);
+    let switch = |name: &str| testing::switch_with(name, r#"{"shared": {"pool": "10MB"}}"#);
     let mut nodes = Vec::new();
     for (count, letter) in [(hosts, 'h'), (tors, 't'), (tors, 'a'), (cores, 'c')] {
         let node = if letter == 'h' { testing::host } else { switch };

@@ -113,15 +113,8 @@ pub struct Totals {
 impl Totals {
     /// Adds what another thread has counted.
     pub fn absorb(&mut self, other: &Totals) {
-        self.flows += other.flows;
-        self.finished += other.finished;
-        self.measured += other.measured;
-        self.measured_finished += other.measured_finished;
-        self.measured_sent += other.measured_sent;
-        self.offered += other.offered;
-        self.delivered += other.delivered;
-        self.operations += other.operations;
-        self.computed += other.computed;
+        let mut more = other.clone();
+        self.counts_mut().into_iter().zip(more.counts_mut()).for_each(|(sum, more)| *sum += *more);
         self.first_start = self.first_start.into_iter().chain(other.first_start).min();
         self.last_start = self.last_start.max(other.last_start);
     }

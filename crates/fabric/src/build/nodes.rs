@@ -71,13 +71,11 @@ impl NodeBuilder<'_, '_> {
             nodes.push(if self.wanted[node.index()] {
                 self.node((node, parts), (&watched, &mut columns))?
             } else {
-                {
-                    let device = match &blueprint.nodes[node.index()].role {
-                        Role::Host { .. } => AnyDevice::Host(Host::default()),
-                        Role::Switch(_) => AnyDevice::Switch(Switch::none()),
-                    };
-                    self.bare_node(node, (device, Buffer::unbounded()), &[])
-                }
+                let device = match &blueprint.nodes[node.index()].role {
+                    Role::Host { .. } => AnyDevice::Host(Host::default()),
+                    Role::Switch(_) => AnyDevice::Switch(Switch::none()),
+                };
+                self.bare_node(node, (device, Buffer::unbounded()), &[])
             });
         }
         self.deal(&mut nodes, columns);

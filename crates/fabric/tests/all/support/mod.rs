@@ -11,15 +11,15 @@ use ranks::run_in_ranks;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use floodway_blueprint::testing;
+pub use floodway_blueprint::testing::params;
 use floodway_fabric::blueprint::{Arrivals, Blueprint, FlowSettings, FlowSpec, NodeSpec, PauseFault, Role};
 use floodway_fabric::panics::Misused;
 use floodway_fabric::table::NONE;
 use floodway_fabric::{Control, Fabric, RankPlan, Records, Table, ThreadPlan, Threads, Values};
-use floodway_mechanisms::registry::{BufferParams, FlowControlParams, ReactionParams, ReliabilityParams};
+use floodway_mechanisms::registry::{FlowControlParams, ReactionParams, ReliabilityParams};
 use floodway_units::{Bytes, Class, NodeId, PortId, Rate, Span, Time};
 use floodway_wire::Format;
 use proptest::test_runner::Config as ProptestConfig;
-use serde::de::DeserializeOwned;
 
 /// So many cases of a property where `FLOODWAY_LONG` is set (`make test-long`), a quarter of them elsewhere.
 pub fn long_property(cases: u32) -> ProptestConfig {
@@ -29,11 +29,6 @@ pub fn long_property(cases: u32) -> ProptestConfig {
 /// So many cases of a property; a failing one is not written into a file.
 pub fn property(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
-
-/// Parameters from the JSON that a scenario's value amounts to.
-pub fn params<P: DeserializeOwned>(json: &str) -> P {
-    serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
 }
 
 pub const PFC: &str = r#"{"pfc": {"xoff": "100KB"}}"#;
@@ -130,11 +125,7 @@ impl Net {
     }
 
     pub fn switch_with(&mut self, name: &str, buffer: &str) -> NodeId {
-        let mut switch = testing::switch(name);
-        if let Role::Switch(spec) = &mut switch.role {
-            (spec.buffer, spec.pipeline) = (params::<BufferParams>(buffer), Span::ZERO);
-        }
-        self.add(switch)
+        self.add(testing::switch_with(name, buffer))
     }
 
     /// A link with the same flow control in both directions; its number.
